@@ -38,6 +38,15 @@ ORIGIN_ALTITUDE = Parameter(
     maximum=20000.0,
 )
 
+GROUND_ALTITUDE = Parameter(
+    "ground_altitude",
+    0.0,
+    "Height of the ground above the origin of the inertial frame, in worlds without water",
+    "m",
+    minimum=-1e5,
+    maximum=1e5,
+)
+
 WATER_DENSITY = Parameter(
     "water_density", 0.0, "Density of the water below down = 0; 0 means no water", "kg/m^3", minimum=0.0
 )

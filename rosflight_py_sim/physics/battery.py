@@ -49,6 +49,8 @@ def full_battery(voltage: float) -> Battery:
 _CELL_VOLTAGE = 4.2
 """Voltage of a full lithium-polymer cell, V."""
 
+_ITERATIONS = 60
+
 
 class Supply(Protocol):
     """Parameters of a vehicle, with those of its battery."""
@@ -101,13 +103,32 @@ def open_circuit_voltage(state_of_charge: float, full_voltage: float) -> float:
 
 
 @kernel
-def battery_load(
-    voltage: float, throttles: NDArray[np.float64], speeds: NDArray[np.float64], resistance: float, constant: float
+def supply_current(
+    voltage: float, throttle: float, speed: float, resistance: float, constant: float, limit: float
 ) -> float:
-    """Total motor current (A) from a battery at `voltage`: the sum of throttle times motor current (energy balance)."""
+    """Current (A) that a motor draws from a battery at `voltage`: the motor's power over the voltage.
+
+    The speed controller supplies `throttle` times the voltage, or less where the motor's current would exceed `limit`.
+    """
+    current = motor_current(throttle * voltage, speed, resistance, constant)
+    if current > limit:
+        return limit * (constant * speed + resistance * limit) / voltage
+    return throttle * current
+
+
+@kernel
+def battery_load(
+    voltage: float,
+    throttles: NDArray[np.float64],
+    speeds: NDArray[np.float64],
+    resistance: float,
+    constant: float,
+    limit: float,
+) -> float:
+    """Total current (A) from a battery at `voltage`."""
     total = 0.0
     for i in range(speeds.shape[0]):
-        total += throttles[i] * motor_current(throttles[i] * voltage, speeds[i], resistance, constant)
+        total += supply_current(voltage, throttles[i], speeds[i], resistance, constant, limit)
     return total
 
 
@@ -119,21 +140,33 @@ def loaded_voltage(
     speeds: NDArray[np.float64],
     resistance: float,
     constant: float,
+    limit: float,
 ) -> float:
     """Voltage (V) at which battery and motors are in equilibrium: V = V_oc - R_i I(V), with I(V) of `battery_load`.
 
-    I(V) rises and is convex and piecewise linear, so Newton's method descends from V_oc to the solution without
-    overshoot and needs at most one iteration per linear piece.
+    Newton's method from V_oc. Without a limit on the motors' currents I(V) rises and is convex and piecewise linear, so
+    the method needs at most one iteration per linear piece. A motor at its limit draws constant power, less current at
+    a higher voltage; bisection replaces the steps that leave the bracket of the solution.
     """
-    voltage = open_circuit
-    for _ in range(speeds.shape[0] + 1):
-        slope = 0.0
+    voltage, low, high = open_circuit, 0.0, open_circuit
+    for _ in range(_ITERATIONS):
+        current, slope = 0.0, 0.0
         for i in range(speeds.shape[0]):
-            if throttles[i] * voltage > constant * speeds[i]:
+            drawn = supply_current(voltage, throttles[i], speeds[i], resistance, constant, limit)
+            current += drawn
+            if throttles[i] * voltage - constant * speeds[i] > resistance * limit:
+                slope -= drawn / voltage
+            elif throttles[i] * voltage > constant * speeds[i]:
                 slope += throttles[i] * throttles[i] / resistance
-        excess = voltage + internal_resistance * battery_load(voltage, throttles, speeds, resistance, constant)
-        change = (excess - open_circuit) / (1.0 + internal_resistance * slope)
+        excess = voltage + internal_resistance * current - open_circuit
+        if excess > 0.0:
+            high = voltage
+        else:
+            low = voltage
+        change = excess / (1.0 + internal_resistance * slope)
         voltage -= change
         if abs(change) <= 1e-12 * open_circuit:
             break
+        if not low < voltage < high:
+            voltage = 0.5 * (low + high)
     return max(0.0, voltage)

@@ -9,6 +9,7 @@ from rosflight_py_sim.parameters import Parameter, ParameterError, ParameterTabl
 from rosflight_py_sim.physics.contact import DOES_NOT_ROLL, POINT_SIZE, ROLLING, STEERING_COSINE, deepest_penetration
 from rosflight_py_sim.physics.immersion import hull_numbers
 from rosflight_py_sim.physics.solids import PLANE, Solids
+from rosflight_py_sim.shared_parameters import GROUND_ALTITUDE
 
 FEET_AND_ROTOR_TIPS: list[float] = [
     *(0.2, 0.2, 0.1, 0.2, -0.2, 0.1, -0.2, 0.2, 0.1, -0.2, -0.2, 0.1),
@@ -17,14 +18,7 @@ FEET_AND_ROTOR_TIPS: list[float] = [
 
 CONTACT_PARAMETERS = ParameterTable(
     Parameter("ground_contact", True, "Contact with ground, walls and objects"),
-    Parameter(
-        "ground_altitude",
-        0.0,
-        "Height of the ground above the origin of the inertial frame, in worlds without water",
-        "m",
-        minimum=-1e5,
-        maximum=1e5,
-    ),
+    GROUND_ALTITUDE,
     Parameter(
         "contact_points",
         FEET_AND_ROTOR_TIPS,

@@ -29,8 +29,8 @@ from rosflight_py_sim.physics.powertrain import (
     AIR_PARAMETERS,
     POWERTRAIN_PARAMETERS,
     Powertrain,
+    advanced_speed,
     air_density,
-    balanced_speed,
     followed_share,
     load_battery,
     powertrain_of,
@@ -138,8 +138,8 @@ def fixedwing_wrench(
 
     inflow = max(0.0, u) if fittings.axial_inflow else airspeed
     voltage = supply_voltage(powertrain, battery, throttles, speeds)
-    balance = balanced_speed(powertrain, throttles[0] * voltage, inflow, air)
-    speeds[0] += followed_share(powertrain, dt) * (balance - speeds[0])
+    follow = followed_share(powertrain, dt)
+    speeds[0] = advanced_speed(powertrain, throttles[0] * voltage, inflow, air, follow, speeds[0])
     thrust, torque = propeller_load(powertrain, speeds[0], inflow, air, fittings.limited)
     wrench[0] += thrust
     wrench[3] -= torque

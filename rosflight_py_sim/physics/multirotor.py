@@ -4,14 +4,24 @@ Beard and McLain, Small Unmanned Aircraft, section 4.3, and its supplement on mu
 ROSflight, for any number, position, tilt and spin of equal rotors:
 
     T = C_T rho D^4 Omega^2 / (4 pi^2),   Q = C_Q rho D^5 Omega^2 / (4 pi^2)
-    F = sum T_i a_i - sum T_i CD_induced (V - (V a_i) a_i) - rho A_c CD |V| V / 2 - (0, 0, ground effect)
+    F = sum T_i a_i - sum T_i CD_induced (V - (V a_i) a_i) - rho A_c CD |V| V / 2
     M = sum r_i x T_i a_i + direction_i Q_i a_i
 
 with a_i the thrust axis and r_i the position of rotor i and V the velocity through the air, in body axes. The rotor
-speed follows the equilibrium speed of motor and propeller with the first-order lag `motor_time_constant`. The ground
-effect is a polynomial of the height above the origin, a force along body -z at any attitude, never negative (meant for
-level flight). Not modelled: inflow from body rates, blade flapping moments, interaction between rotors, gyroscopic
-moments of the rotors.
+speed follows the equilibrium speed of motor and propeller with the first-order lag `motor_time_constant`.
+
+Ground effect raises the thrust of a rotor whose wake meets the ground (Cheeseman and Bennett, The effect of the ground
+on a helicopter rotor in forward flight, ARC R&M 3021, 1955, at constant power and without forward speed):
+
+    T / T_far = 1 / (1 - k (R / 4z)^2)
+
+with the radius R and the distance z from the hub to the ground along the wake. k is `rotor_ground_effect`; the paper's
+single rotor has 1. The formula is valid for z above R / 2, so k (R / 4z)^2 is at most 1/4, its value there for k = 1.
+ROSflight's own ground effect is `ground_effect`, a polynomial of the height above the origin: a force along body -z at
+any attitude and thrust, never negative.
+
+Not modelled: inflow from body rates, blade flapping moments, interaction between rotors, gyroscopic moments of the
+rotors.
 """
 
 from __future__ import annotations
@@ -31,8 +41,8 @@ from rosflight_py_sim.physics.powertrain import (
     AIR_PARAMETERS,
     POWERTRAIN_PARAMETERS,
     Powertrain,
+    advanced_speed,
     air_density,
-    balanced_speed,
     followed_share,
     load_battery,
     powertrain_of,
@@ -41,6 +51,7 @@ from rosflight_py_sim.physics.powertrain import (
 )
 from rosflight_py_sim.physics.rotations import rotate_to_body
 from rosflight_py_sim.pulse_width import MOTOR, OUTPUTS, pulse_of
+from rosflight_py_sim.shared_parameters import GROUND_ALTITUDE
 
 command_of = kernel_part(pulse_width.command_of)
 
@@ -81,30 +92,53 @@ _AIRFRAME_PARAMETERS = ParameterTable(
         required=True,
     ),
     Parameter(
+        "rotor_ground_effect",
+        0.0,
+        "Ground effect on the thrust of each rotor, relative to that of a single rotor; 0 for none",
+        minimum=0.0,
+        maximum=20.0,
+    ),
+    Parameter(
         "ground_effect",
         [0.0, 0.0, 0.0, 0.0, 0.0],
-        "Ground effect force: polynomial coefficients over the height above the origin (m), fourth power first",
+        "Ground effect as in ROSflight, a force that does not depend on thrust and attitude: polynomial coefficients "
+        "over the height above the origin (m), fourth power first",
         "N",
         length=5,
     ),
+    GROUND_ALTITUDE,
 )
 
 MULTIROTOR_PARAMETERS = BATTERY_PARAMETERS + _AIRFRAME_PARAMETERS + POWERTRAIN_PARAMETERS + AIR_PARAMETERS
 
 
 @kernel_record
-class Drag:
-    """Drag of a multirotor.
+class Aerodynamics:
+    """Drag and ground effect of a multirotor.
 
     Attributes:
-        coefficient: of the body.
-        area: reference area of `coefficient` (m^2).
-        rotor: drag of a rotor per thrust and airspeed across its axis (s/m).
+        drag_area: drag coefficient of the body times its reference area (m^2).
+        rotor_drag: of a rotor per thrust and airspeed across its axis (s/m).
+        ground_effect: k of the ground effect on thrust.
+        ground_down: down coordinate of the ground (m).
     """
 
-    coefficient: float
-    area: float
-    rotor: float
+    drag_area: float
+    rotor_drag: float
+    ground_effect: float
+    ground_down: float
+
+
+@kernel
+def ground_factor(strength: float, radius: float, height: float, upward: float) -> float:
+    """Thrust of a rotor near the ground over its thrust far away, 1 for a rotor whose wake goes up.
+
+    `strength` k, `radius` (m), `height` of the hub above the ground (m), `upward` component of the thrust axis.
+    """
+    if upward <= 0.0:
+        return 1.0
+    ratio = 0.25 * radius * upward / max(1e-3 * radius, height)
+    return 1.0 / (1.0 - min(0.25, strength * ratio * ratio))
 
 
 @kernel
@@ -113,7 +147,7 @@ def multirotor_wrench(
     wind_ned: NDArray[np.float64],
     pwm_us: NDArray[np.float64],
     dt: float,
-    drag: Drag,
+    aerodynamics: Aerodynamics,
     ground_effect: NDArray[np.float64],
     powertrain: Powertrain,
     rotors: NDArray[np.float64],
@@ -128,7 +162,9 @@ def multirotor_wrench(
     position, thrust axis, direction. The rest as in `powertrain.py`.
     """
     air = air_density(powertrain, truth[2])
-    wx, wy, wz = rotate_to_body(truth[3], truth[4], truth[5], truth[6], wind_ned[0], wind_ned[1], wind_ned[2])
+    qw, qx, qy, qz = truth[3], truth[4], truth[5], truth[6]
+    wx, wy, wz = rotate_to_body(qw, qx, qy, qz, wind_ned[0], wind_ned[1], wind_ned[2])
+    dx, dy, dz = rotate_to_body(qw, qx, qy, qz, 0.0, 0.0, 1.0)
     u, v, w = truth[7] - wx, truth[8] - wy, truth[9] - wz
 
     count = rotors.shape[0]
@@ -137,7 +173,7 @@ def multirotor_wrench(
     voltage = supply_voltage(powertrain, battery, throttles, speeds)
     follow = followed_share(powertrain, dt)
 
-    scale = 0.5 * air * drag.area * drag.coefficient * math.sqrt(u * u + v * v + w * w)
+    scale = 0.5 * air * aerodynamics.drag_area * math.sqrt(u * u + v * v + w * w)
     fx, fy, fz = -scale * u, -scale * v, -scale * w
     mx, my, mz = 0.0, 0.0, 0.0
     for i in range(count):
@@ -145,10 +181,13 @@ def multirotor_wrench(
         ax, ay, az = rotors[i, 3], rotors[i, 4], rotors[i, 5]
         along = u * ax + v * ay + w * az
         inflow = max(0.0, along)
-        speeds[i] += follow * (balanced_speed(powertrain, throttles[i] * voltage, inflow, air) - speeds[i])
+        speeds[i] = advanced_speed(powertrain, throttles[i] * voltage, inflow, air, follow, speeds[i])
         thrust, torque = propeller_load(powertrain, speeds[i], inflow, air, True)
+        height = aerodynamics.ground_down - truth[2] - (x * dx + y * dy + z * dz)
+        upward = -(ax * dx + ay * dy + az * dz)
+        thrust *= ground_factor(aerodynamics.ground_effect, 0.5 * powertrain.diameter, height, upward)
         tx, ty, tz = thrust * ax, thrust * ay, thrust * az
-        side = thrust * drag.rotor
+        side = thrust * aerodynamics.rotor_drag
         fx += tx - side * (u - along * ax)
         fy += ty - side * (v - along * ay)
         fz += tz - side * (w - along * az)
@@ -176,8 +215,11 @@ class Multirotor(BatteryPowered):
     def __init__(self, values: Values) -> None:
         self._rotors = rotor_geometry(values)
         count = len(self._rotors)
-        self._drag = Drag(
-            coefficient=number(values, "CD"), area=number(values, "A_c"), rotor=number(values, "CD_induced")
+        self._aerodynamics = Aerodynamics(
+            drag_area=number(values, "CD") * number(values, "A_c"),
+            rotor_drag=number(values, "CD_induced"),
+            ground_effect=number(values, "rotor_ground_effect"),
+            ground_down=-number(values, "ground_altitude"),
         )
         self._ground_effect = np.array(values["ground_effect"], dtype=np.float64)
         self._powertrain = self._supply = powertrain_of(values)
@@ -199,7 +241,7 @@ class Multirotor(BatteryPowered):
             wind_ned,
             pwm_us,
             dt,
-            self._drag,
+            self._aerodynamics,
             self._ground_effect,
             self._powertrain,
             self._rotors,
@@ -227,7 +269,7 @@ class Multirotor(BatteryPowered):
                 wind_ned,
                 pwm_us,
                 math.inf,
-                self._drag,
+                self._aerodynamics,
                 self._ground_effect,
                 self._powertrain,
                 self._rotors,

@@ -1,5 +1,7 @@
-"""Battery, motors and propellers: the electric powertrain shared by all vehicles.
+"""Battery, speed controllers, motors and propellers: the electric powertrain shared by all vehicles.
 
+A speed controller supplies the throttle's share of the battery's voltage to its motor, or, where the motor's current
+would exceed `esc_current_limit`, the voltage at which the current is at the limit.
 All rotors of a vehicle are equal and draw on one battery. Their state is in arrays, so that a step allocates nothing:
 `throttles` (n,) share of the battery's voltage at each motor, `speeds` (n,) rad/s.
 """
@@ -38,6 +40,14 @@ POWERTRAIN_PARAMETERS = ParameterTable(
         above_minimum=True,
         required=True,
     ),
+    Parameter(
+        "esc_current_limit",
+        0.0,
+        "Largest current of a motor, which its speed controller limits; 0 for no limit",
+        "A",
+        minimum=0.0,
+        maximum=1000.0,
+    ),
     Parameter("motor_time_constant", 0.03, "Time constant of the rotor speed lag; 0 for no lag", "s", minimum=0.0),
 )
 
@@ -61,6 +71,7 @@ class Powertrain:
         resistance: of a motor's winding (ohm).
         no_load_current: of a motor (A).
         torque_constant: of a motor (N m/A, V s/rad).
+        current_limit: of a motor (A); infinite for no limit.
         lag: time constant of the rotor speed (s); 0 for no lag.
         full_voltage: of the full battery without load (V).
         capacity: charge of the full battery (A s); 0 for a battery that never empties.
@@ -80,6 +91,7 @@ class Powertrain:
     resistance: float
     no_load_current: float
     torque_constant: float
+    current_limit: float
     lag: float
     full_voltage: float
     capacity: float
@@ -102,6 +114,7 @@ def powertrain_of(values: Values) -> Powertrain:
         resistance=number(values, "R_motor"),
         no_load_current=number(values, "I_0"),
         torque_constant=number(values, "KQ"),
+        current_limit=number(values, "esc_current_limit") or math.inf,
         lag=number(values, "motor_time_constant"),
         full_voltage=number(values, "V_max"),
         # mA h to A s.
@@ -140,25 +153,49 @@ def supply_voltage(
             speeds,
             powertrain.resistance,
             powertrain.torque_constant,
+            powertrain.current_limit,
         )
     return voltage
 
 
 @kernel
-def balanced_speed(powertrain: Powertrain, voltage: float, inflow: float, air: float) -> float:
+def balanced_speed(
+    powertrain: Powertrain, stall_current: float, conductance: float, inflow: float, air: float
+) -> float:
     """Equilibrium speed (rad/s) of motor and propeller; see `steady_rotor_speed`."""
     return steady_rotor_speed(
-        voltage,
+        stall_current,
+        conductance,
         inflow,
         air,
         powertrain.diameter,
         powertrain.cq_0,
         powertrain.cq_1,
         powertrain.cq_2,
-        powertrain.resistance,
         powertrain.no_load_current,
         powertrain.torque_constant,
     )
+
+
+@kernel
+def advanced_speed(
+    powertrain: Powertrain, voltage: float, inflow: float, air: float, follow: float, speed: float
+) -> float:
+    """Speed (rad/s) of a rotor after a step in which it closes the share `follow` of its error, from `speed`.
+
+    It follows the equilibrium speed at `voltage` (V). If the motor's current would then exceed its limit L, the voltage
+    is K Omega + R L, with the speed Omega at the end of the step, so that the result does not depend on the step's size
+    and holds for an infinite one.
+    """
+    conductance = 1.0 / powertrain.resistance
+    balance = balanced_speed(powertrain, voltage * conductance, conductance, inflow, air)
+    advanced = speed + follow * (balance - speed)
+    limit, emf = powertrain.current_limit, powertrain.torque_constant
+    if voltage - emf * advanced > powertrain.resistance * limit:
+        rest = (1.0 - follow) * conductance
+        balance = balanced_speed(powertrain, limit + rest * emf * speed, rest, inflow, air)
+        advanced = speed + follow * (balance - speed)
+    return advanced
 
 
 @kernel
@@ -200,7 +237,14 @@ def load_battery(
     dt: float,
 ) -> None:
     """Discharge the battery by the motor current at `voltage` (V) for dt (s)."""
-    current = battery_load(voltage, throttles, speeds, powertrain.resistance, powertrain.torque_constant)
+    current = battery_load(
+        voltage,
+        throttles,
+        speeds,
+        powertrain.resistance,
+        powertrain.torque_constant,
+        powertrain.current_limit,
+    )
     battery.voltage = voltage
     battery.current = current
     # No discharge without current, even for an infinite dt.

@@ -19,29 +19,26 @@ SMALLEST_COEFFICIENT = 1e-4
 
 @kernel
 def steady_rotor_speed(
-    voltage: float,
+    stall_current: float,
+    conductance: float,
     inflow: float,
     density: float,
     diameter: float,
     cq_0: float,
     cq_1: float,
     cq_2: float,
-    resistance: float,
     no_load_current: float,
     torque_constant: float,
 ) -> float:
     """Speed (rad/s) at which motor torque equals propeller torque; positive root of the quadratic of section 4.3.
 
-    `voltage` at the motor (V), `inflow` along the axis (m/s), `density` (kg/m^3), `diameter` (m), `resistance` (ohm),
-    `no_load_current` (A), `torque_constant` (N m/A, and V s/rad as the back-emf constant).
+    The motor's current (A) falls with its back-emf: `stall_current` - `conductance` (1/ohm) times K Omega; at a voltage
+    V they are V / R and 1 / R. `inflow` along the axis (m/s), `density` (kg/m^3), `diameter` (m), `no_load_current`
+    (A), `torque_constant` K (N m/A, and V s/rad as the back-emf constant).
     """
     a = cq_0 * density * diameter**5 / (4.0 * math.pi**2)
-    b = cq_1 * density * diameter**4 / (2.0 * math.pi) * inflow + torque_constant**2 / resistance
-    c = (
-        cq_2 * density * diameter**3 * inflow**2
-        - torque_constant / resistance * voltage
-        + torque_constant * no_load_current
-    )
+    b = cq_1 * density * diameter**4 / (2.0 * math.pi) * inflow + torque_constant**2 * conductance
+    c = cq_2 * density * diameter**3 * inflow**2 - torque_constant * (stall_current - no_load_current)
     discriminant = b * b - 4.0 * a * c
     if discriminant <= 0.0:
         return SLOWEST_SPEED

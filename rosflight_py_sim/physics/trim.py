@@ -9,7 +9,7 @@ flight-path angle gamma and the radius R of the turn, the state moves as
 Unknown are the Euler angles and the inputs. Two things differ from the book's search over alpha, beta and phi. Forces
 and moments are solved together with the climb angle, so theta = alpha + gamma, which holds for wings level only, is not
 assumed. The remaining freedom (sideslip) is fixed by turn coordination: no force along body y. This applies to
-both multirotors and aeroplanes; a hovering multirotor keeps the heading from which the search starts.
+both multirotors and aeroplanes; a hovering multirotor heads north.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ AT_LIMIT = 1e-3
 _STARTING_INCIDENCES = tuple(math.radians(angle) for angle in (0.0, 3.0, -3.0, 8.0, 15.0))
 _ANGLES = ("bank", "pitch", "crab angle")
 _DOWNWARD = 2
-_UNMET = ("forward", "to the right", "downward", "in roll", "in pitch", "in yaw", "of side force")
+_UNMET = ("forward", "to the right", "downward", "in roll", "in pitch", "in yaw", "of side force", "in heading")
 
 
 class TrimError(ParameterError):
@@ -196,14 +196,18 @@ class _SteadyFlight:
         return truth
 
     def residual(self, unknowns: Array) -> Array:
-        """Accelerations in excess of the turn's, body axes, over g; angular ones in rad/s^2; side force over weight."""
+        """Accelerations in excess of the turn's, body axes, over g; angular ones in rad/s^2; side force over weight.
+
+        In hover also the heading (rad), which no force determines.
+        """
         truth = self.truth(unknowns)
         rate = self.model.derivative(truth, unknowns[3:])
         w, x, y, z = (float(component) for component in truth[3:7])
         north, east, down = ((rate[7:10] - self._acceleration_ned) / self._weight).tolist()
         excess = rotate_to_body(w, x, y, z, north, east, down)
         side = truth[14] - rotate_to_body(w, x, y, z, 0.0, 0.0, self.model.gravity)[1]
-        return np.array([*excess, *rate[10:13], side / self._weight])
+        heading = 0.0 if self.condition.airspeed > 0.0 else unknowns[2]
+        return np.array([*excess, *rate[10:13], side / self._weight, heading])
 
     def result(self, unknowns: Array) -> Trim:
         truth = self.truth(unknowns)

@@ -1,6 +1,7 @@
 """The wrenches of ROSflight's C++ nodes, 400 of each vehicle, with what is meant to differ switched to match.
 
-What is switched, and why it differs otherwise, is in docs/physics.md; `test_difference_has_effect` measures each.
+What is switched, and why it differs otherwise, is in docs/physics.md; `test_difference_has_effect` measures each. The
+files of config/rosflight_equal switch it.
 """
 
 import csv
@@ -12,8 +13,11 @@ import numpy as np
 import pytest
 import yaml
 
+from rosflight_py_sim.commands.vehicle_models import given_values
 from rosflight_py_sim.physics.fixedwing import FIXEDWING_PARAMETERS, FixedWing
 from rosflight_py_sim.physics.multirotor import MULTIROTOR_PARAMETERS, Multirotor
+from rosflight_py_sim.resources import share_directory
+from rosflight_py_sim.vehicles import vehicle as named_vehicle
 
 DATA = Path(__file__).parents[1] / "data" / "cpp_forces"
 DT = 0.0025
@@ -24,12 +28,14 @@ def values_of(vehicle):
     """ROSflight's parameters of a vehicle's forces and moments."""
     sections = yaml.safe_load((DATA / "vehicle_values.yaml").read_text())[f"{vehicle}_dynamics"]
     (own,) = [name for name in sections if name.endswith("_forces_and_moments")]
-    return {
-        name: value
-        for section in ("/**", own)
-        for name, value in sections[section]["ros__parameters"].items()
-        if not (vehicle == "multirotor" and name == "mass")
-    }
+    return {name: value for section in ("/**", own) for name, value in sections[section]["ros__parameters"].items()}
+
+
+def equal_values(table, vehicle):
+    """Values of a vehicle's own file with those of its file in config/rosflight_equal over them."""
+    files = named_vehicle(vehicle).parameter_file, share_directory() / "config" / "rosflight_equal" / f"{vehicle}.yaml"
+    arguments = ["--ros-args", *(word for file in files for word in ("--params-file", str(file)))]
+    return given_values(table, arguments, "forces_and_moments", "", "none")
 
 
 @cache
@@ -90,14 +96,10 @@ def test_fixedwing_wrench_matches_cpp_node(vehicle):
 
 
 def test_multirotor_wrench_matches_cpp_node():
-    values = values_of("multirotor")
-    # Its arms go through single-precision sine and cosine.
-    azimuth = np.radians(values["rotor_radial_angles"]).astype(np.float32)
-    places = np.stack([0.25 * np.cos(azimuth), 0.25 * np.sin(azimuth), 0.0 * azimuth], axis=1, dtype=np.float64)
-    given = {**values, **COMMON, "rotor_positions": places.ravel().tolist()}
-    found = errors(Multirotor(MULTIROTOR_PARAMETERS.checked(given)), "multirotor")
+    found = errors(Multirotor(equal_values(MULTIROTOR_PARAMETERS, "multirotor")), "multirotor")
     assert found.shape == (400, 2)
     assert np.max(found[:, 0]) < 1e-9
+    # The C++ model has its arms in single precision.
     assert np.max(found[:, 1]) < 1e-6
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from rosflight_py_sim.parameters import ParameterError
 from rosflight_py_sim.physics import atmosphere
-from rosflight_py_sim.physics.battery import open_circuit_voltage
+from rosflight_py_sim.physics.battery import battery_load, loaded_voltage, open_circuit_voltage
 from rosflight_py_sim.physics.dynamics import DYNAMICS_PARAMETERS, VehicleDynamics
 from rosflight_py_sim.physics.multirotor import MULTIROTOR_PARAMETERS, Multirotor
 
@@ -247,7 +247,7 @@ def test_parameter_change_preserves_rotor_speeds_and_charge():
     assert new.battery_voltage == old.battery_voltage
 
 
-def test_ground_effect_follows_height_polynomial_and_never_pulls_down():
+def test_polynomial_ground_effect_follows_height_and_never_pulls_down():
     def added(height):
         with_effect = settled(quad(), truth(height=height), outputs())
         without = settled(quad(ground_effect=[0.0] * 5), truth(height=height), outputs())
@@ -257,3 +257,122 @@ def test_ground_effect_follows_height_polynomial_and_never_pulls_down():
     expected = -55.3516 * height**4 + 181.8265 * height**3 - 203.9874 * height**2 + 85.3735 * height - 7.6619
     assert added(height) == pytest.approx(expected, rel=1e-12)
     assert added(5.0) == 0.0
+
+
+THROTTLES = [0.5, 0.6, 0.7, 0.4]
+RADIUS = QUAD["D_prop"] / 2.0
+
+
+def ground_effect_quad(**values):
+    return quad(**{"ground_effect": [0.0] * 5, "rotor_ground_effect": 1.0, **values})
+
+
+@pytest.mark.parametrize("height", [0.1, 0.15, 0.3, 1.0, 5.0])
+@pytest.mark.parametrize("ground_altitude", [0.0, 200.0])
+def test_ground_effect_raises_thrust_by_cheeseman_and_bennett(height, ground_altitude):
+    vehicle = ground_effect_quad(ground_altitude=ground_altitude, use_standard_atmosphere=False)
+    near = settled(vehicle, truth(height=height + ground_altitude), outputs(*THROTTLES))
+    far = settled(ground_effect_quad(use_standard_atmosphere=False), truth(height=1e6), outputs(*THROTTLES))
+    factor = 1.0 / (1.0 - (RADIUS / (4.0 * height)) ** 2)
+    assert factor > 1.0001 or height > 1.0
+    # Torque does not change, so the yawing moment stays.
+    assert near[:5] == pytest.approx(far[:5] * factor, rel=1e-9, abs=1e-12)
+    assert near[5] == pytest.approx(far[5], rel=1e-9)
+
+
+def test_ground_effect_of_tilted_vehicle_follows_each_hub_along_its_axis():
+    roll = 0.3
+    state = truth(height=0.4)
+    state[3:5] = math.cos(roll / 2.0), math.sin(roll / 2.0)
+    near, far = (settled(ground_effect_quad(rotor_ground_effect=k), state, outputs(*[0.5] * 4)) for k in (1.0, 0.0))
+    arm = 0.25 * math.sqrt(0.5)
+    heights = [(0.4 - y * math.sin(roll)) / math.cos(roll) for y in (arm, arm, -arm, -arm)]
+    factors = [1.0 / (1.0 - (RADIUS / (4.0 * z)) ** 2) for z in heights]
+    assert near[2] == pytest.approx(far[2] * np.mean(factors), rel=1e-9)
+    each = -far[2] / 4.0
+    assert near[3] == pytest.approx(each * arm * (factors[2] + factors[3] - factors[0] - factors[1]), rel=1e-9)
+
+
+@pytest.mark.parametrize("height", [0.0, 0.02, 0.1, 0.3])
+def test_ground_effect_needs_thrust_towards_ground(height):
+    vehicle = ground_effect_quad(rotor_ground_effect=20.0)
+    # Stopped rotors turn with SLOWEST_SPEED.
+    assert np.abs(settled(vehicle, truth(height=height), outputs())).max() < 1e-10
+    state = truth(height=height)
+    state[3:7] = 0.0, 1.0, 0.0, 0.0
+    upside_down = settled(vehicle, state, outputs(*THROTTLES))
+    assert upside_down == pytest.approx(settled(quad(ground_effect=[0.0] * 5), state, outputs(*THROTTLES)), rel=1e-12)
+
+
+def test_ground_effect_stays_bounded_on_ground():
+    vehicle = ground_effect_quad(rotor_ground_effect=20.0, use_standard_atmosphere=False)
+    free = settled(vehicle, truth(height=1e6), outputs(*THROTTLES))
+    for height in (-0.1, 0.0, 1e-9, 0.05):
+        assert settled(vehicle, truth(height=height), outputs(*THROTTLES))[2] == pytest.approx(free[2] * 4.0 / 3.0)
+
+
+LIMIT = 45.0
+
+
+def motor_currents(vehicle, throttles):
+    voltage = np.array(throttles) * vehicle.battery_voltage
+    return np.maximum(0.0, (voltage - QUAD["KQ"] * vehicle.rotor_speeds) / 0.042)
+
+
+@pytest.mark.parametrize("resistance", [0.0, 0.02])
+@pytest.mark.parametrize("lag", [0.0, 0.03])
+def test_current_limit_bounds_every_spike(resistance, lag):
+    given = {"battery_internal_resistance": resistance, "motor_time_constant": lag}
+    free, limited = quad(**given), quad(**given, esc_current_limit=LIMIT)
+    largest, largest_limited = 0.0, 0.0
+    for k in range(800):
+        throttle = 0.05 if k // 100 % 2 else 0.9
+        for vehicle in (free, limited):
+            vehicle.update(truth(), CALM, outputs(*[throttle] * 4), 0.0025)
+        largest = max(largest, free.current_a)
+        largest_limited = max(largest_limited, limited.current_a)
+    assert largest_limited <= 4 * LIMIT + 1e-9
+    assert largest > 2 * largest_limited or lag == 0.0
+
+
+def test_rotor_accelerates_with_limited_torque_at_any_step_size():
+    """At constant current I the rotor gains K (I - I_0) - Q over the inertia that the lag implies."""
+    speeds = []
+    for dt, steps in ((0.0025, 2), (0.00125, 4), (0.00005, 100)):
+        vehicle = quad(esc_current_limit=10.0, use_standard_atmosphere=False)
+        for _ in range(steps):
+            vehicle.update(truth(), CALM, outputs(*[0.5] * 4), dt)
+        speeds.append(vehicle.rotor_speeds[0])
+    # Backward Euler's error of the first order.
+    assert speeds[:2] == pytest.approx([speeds[2]] * 2, rel=0.05)
+    inertia = 0.03 * 0.028937**2 / 0.042
+    assert speeds[2] == pytest.approx(0.028937 * (10.0 - 1.5) / inertia * 0.005, rel=0.05)
+
+
+@pytest.mark.parametrize("lag", [0.0, 0.03])
+def test_steady_current_at_limit_balances_propeller_torque(lag):
+    vehicle = quad(
+        esc_current_limit=12.0,
+        motor_time_constant=lag,
+        battery_internal_resistance=0.02,
+        use_standard_atmosphere=False,
+    )
+    for _ in range(20):
+        wrench = settled(vehicle, truth(), outputs(*[1.0] * 4))
+    speed = vehicle.rotor_speeds[0]
+    torque = 0.00428594 * 1.225 * 0.381**5 * speed**2 / (2.0 * math.pi) ** 2
+    assert torque == pytest.approx(0.028937 * (12.0 - 1.5), rel=1e-6)
+    power = 4 * 12.0 * (0.028937 * speed + 0.042 * 12.0)
+    assert vehicle.battery_voltage * vehicle.current_a == pytest.approx(power, rel=1e-6)
+    assert vehicle.battery_voltage == pytest.approx(24.0 - 0.02 * vehicle.current_a, rel=1e-9)
+    steady = vehicle.steady_wrench(truth(), CALM, np.ones(4))
+    assert steady == pytest.approx(wrench, rel=1e-6, abs=1e-9)
+
+
+def test_voltage_and_current_agree_while_some_motors_are_limited():
+    throttles = np.array([0.9, 0.3, 0.6, 0.0])
+    speeds = np.array([200.0, 150.0, 0.0, 300.0])
+    for resistance in (0.001, 0.02, 0.1, 0.3):
+        voltage = loaded_voltage(24.0, resistance, throttles, speeds, 0.042, 0.028937, LIMIT)
+        current = battery_load(voltage, throttles, speeds, 0.042, 0.028937, LIMIT)
+        assert 0.0 < voltage == pytest.approx(24.0 - resistance * current, rel=1e-11)
