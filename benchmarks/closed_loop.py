@@ -133,7 +133,7 @@ class ClosedLoop:
         self.count = k + 1
 
     def _sample_gnss(self, time_us: int) -> None:
-        self.gnss.sample(self.truth, time_us * 1000, GNSS_EVERY * STEP_S)
+        self.gnss.sample(self.truth, GNSS_EVERY * STEP_S)
 
     def _sample_range(self, time_us: int) -> None:
         self.firmware.receive_range(self.range_finder.sample(self.truth, RANGE_EVERY * STEP_S))
@@ -143,7 +143,7 @@ class ClosedLoop:
 
     def _sample_baro(self, time_us: int) -> None:
         sensor = self.barometer
-        sensor.sample(self.truth, BARO_EVERY * STEP_S)
+        sensor.sample(self.truth, self.wind.wind_ned, self.multirotor.current_a, BARO_EVERY * STEP_S)
         self.firmware.receive_baro(sensor.pressure_pa, sensor.temperature_k)
 
     def _sample_pitot(self, time_us: int) -> None:

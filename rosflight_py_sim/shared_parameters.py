@@ -47,6 +47,13 @@ GROUND_ALTITUDE = Parameter(
     maximum=1e5,
 )
 
+START_DATE = Parameter(
+    "start_date",
+    "2026-01-01T00:00:00Z",
+    "Date and time of simulated time 0, ISO 8601 (UTC unless it has an offset)",
+    read_only=True,
+)
+
 WATER_DENSITY = Parameter(
     "water_density", 0.0, "Density of the water below down = 0; 0 means no water", "kg/m^3", minimum=0.0
 )

@@ -50,7 +50,9 @@ from rosflight_py_sim.interfaces.vehicle_state import VehicleState
 from rosflight_py_sim.parameters import ParameterTable, number
 from rosflight_py_sim.sensing.inertial import UNKNOWN
 from rosflight_py_sim.sensing.site import RATE_PARAMETERS
+from rosflight_py_sim.shared_parameters import START_DATE
 from rosflight_py_sim.stamps import NANOSECONDS
+from rosflight_py_sim.start_date import start_of, unix_ns
 
 ZERO_CELSIUS_K = 273.15
 
@@ -132,7 +134,7 @@ class SensorInterface(FallibleNode, ABC):
     """
 
     DEFAULT_NAME: ClassVar[str] = "sensors"
-    PARAMETERS: ClassVar[ParameterTable] = ParameterTable(TIME_MODE, FAILURES) + RATE_PARAMETERS
+    PARAMETERS: ClassVar[ParameterTable] = ParameterTable(TIME_MODE, START_DATE, FAILURES) + RATE_PARAMETERS
     FALLIBLE: ClassVar[tuple[str, ...]] = ("gyro", "accel", *FAILED_SENSORS)
     JOIN: ClassVar[JoinRule] = JoinRule(
         CLOCK.name, synchronized=(TRUTH_WIND.name, TRUTH_STATE.name), required=(TRUTH_STATE.name,)
@@ -149,6 +151,8 @@ class SensorInterface(FallibleNode, ABC):
         self._inputs = StampedInputs()
         super().__init__(**arguments)
         self._lockstep = self.values["time_mode"] == "lockstep"
+        simulated = self.get_parameter("use_sim_time").value
+        self._start_ns = unix_ns(start_of(self.values)) if simulated else 0
         self._join = StepJoin(self.JOIN, self._answer, self._answer_again, lockstep=self._lockstep)
         self._wind_arrived, self._state_arrived = map(self._join.input, self.JOIN.synchronized)
         self._slow = [
@@ -305,7 +309,7 @@ class SensorInterface(FallibleNode, ABC):
         accuracy = (r.horizontal_accuracy, r.vertical_accuracy)
         north, east, down = r.velocity_ned.tolist()
         velocity = (north, east, down, r.speed_accuracy)
-        self._send_gnss(GnssSample(time_ns, *fix, *accuracy, *velocity, *divmod(time_ns, NANOSECONDS)))
+        self._send_gnss(GnssSample(time_ns, *fix, *accuracy, *velocity, *divmod(self._start_ns + time_ns, NANOSECONDS)))
 
     def _publish_range(self, time_ns: int, dt: float) -> None:
         r = self.sonar_update(self._state, dt)

@@ -71,13 +71,13 @@ class StandaloneSensors(SensorInterface):
     def baro_update(self, state: VehicleState, dt: float) -> BarometerReading:
         """Read the barometer."""
         barometer = self.sensors.barometer
-        barometer.sample(state.truth, dt)
+        barometer.sample(state.truth, self.wind_ned, self.battery.current if self.battery else 0.0, dt)
         return BarometerReading(barometer.altitude_m, barometer.pressure_pa, barometer.temperature_k)
 
     def gnss_update(self, state: VehicleState, dt: float) -> GnssReading:
         """Read the GNSS receiver."""
         gnss = self.sensors.gnss
-        gnss.sample(state.truth, state.time_ns, dt)
+        gnss.sample(state.truth, dt)
         return GnssReading(
             gnss.fix_type,
             gnss.num_satellites,

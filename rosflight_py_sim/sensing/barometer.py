@@ -2,26 +2,122 @@
 
 Beard and McLain, Small Unmanned Aircraft, section 7.3, with the standard atmosphere in place of their linear law; in
 water, below down = 0, the air pressure at the surface plus rho g depth.
+
+Besides the errors of `errors`, the reading contains, in air:
+
+- the error of the static port in wind and in flight: a share c of the dynamic pressure of the air flow along each body
+  axis, rho / 2 (c_x u^2 + c_y v^2 + c_z w^2), with one share for each direction. It is the error that ArduPilot
+  (BARO1_WCF_FWD and so on) and PX4 (EKF2_PCOEF_XP and so on) correct, with their signs. The default is an estimate; 14
+  CFR 25.1325(e) and 29.1325(f) allow 30 ft for 100 kn, a share of 0.068;
+- the wash of the propellers, proportional to the battery's current. ArduPilot (BARO1_THST_SCALE) and PX4
+  (SENS_BARO_PCOEF) correct it, proportional to the thrust. The default is an estimate for a board in a housing;
+
+and always:
+
+- drift with the temperature of the board, which warms up as the IMU does (`thermometer`), from 25 deg C;
+- steps of the resolution.
+
+Their defaults are those of Bosch Sensortec's BMP388 (data sheet BST-BMP388-DS001): temperature coefficient of the
+offset 0.75 Pa/K, resolution 0.33 Pa with eightfold oversampling, the setting that it recommends for drones.
 """
 
 from __future__ import annotations
+
+import math
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rosflight_py_sim.jit import kernel
-from rosflight_py_sim.parameters import ParameterTable, Values, number
-from rosflight_py_sim.physics.atmosphere import pressure, pressure_altitude, temperature
+from rosflight_py_sim.kernel_record import kernel_record
+from rosflight_py_sim.parameters import Parameter, ParameterTable, Values, number
+from rosflight_py_sim.physics.atmosphere import GAS_CONSTANT, pressure, pressure_altitude, temperature
+from rosflight_py_sim.physics.rotations import rotate_to_body
+from rosflight_py_sim.sensing import thermometer
+from rosflight_py_sim.sensing.converter import converted
 from rosflight_py_sim.sensing.errors import ERROR, ErrorModel, ErrorSource, advance_errors
 from rosflight_py_sim.sensing.site import BARO_RATE
 from rosflight_py_sim.shared_parameters import GRAVITY, ORIGIN_ALTITUDE, WATER_DENSITY
 
 _ERRORS = ErrorSource("baro", "static pressure", "Pa", BARO_RATE, stdev=4.0, bias_range=500.0, walk_stdev=0.1)
 
-PARAMETERS = ParameterTable(ORIGIN_ALTITUDE, GRAVITY, WATER_DENSITY) + _ERRORS.parameters()
+PARAMETERS = (
+    ParameterTable(ORIGIN_ALTITUDE, GRAVITY, WATER_DENSITY)
+    + _ERRORS.parameters()
+    + ParameterTable(
+        Parameter(
+            "baro_static_port_error",
+            [-0.05] * 6,
+            "Error of the static pressure in flight forward, backward, to the right, to the left, up and down through "
+            "the air, as a share of the dynamic pressure along that axis",
+            minimum=-1.0,
+            maximum=1.0,
+            length=6,
+        ),
+        Parameter(
+            "baro_propeller_wash",
+            -0.3,
+            "Change of the static pressure by the wash of the propellers per ampere of battery current",
+            "Pa/A",
+            minimum=-100.0,
+            maximum=100.0,
+        ),
+        Parameter(
+            "baro_bias_temperature_range",
+            0.75,
+            "Change of the static pressure's bias with temperature: drawn uniformly from plus or minus this value",
+            "Pa/K",
+            minimum=0.0,
+        ),
+        Parameter(
+            "baro_resolution",
+            0.33,
+            "Resolution of the static pressure: readings are multiples of this value (0: continuous)",
+            "Pa",
+            minimum=0.0,
+        ),
+        thermometer.PARAMETERS["imu_self_heating"],
+        thermometer.PARAMETERS["imu_thermal_time_constant"],
+    )
+)
 
 LOWEST_READING = 1.0
 """Lower limit of the reading, Pa."""
+CALIBRATION_TEMPERATURE = 298.15
+"""Temperature of the board without drift, K."""
+
+
+@kernel_record
+class BarometerBoard:
+    """Barometer as it is mounted, and the temperature of its board.
+
+    Attributes:
+        forward: share of the dynamic pressure that is added to the static pressure in flight forward.
+        backward: in flight backward.
+        right: in flight to the right.
+        left: in flight to the left.
+        up: in flight up.
+        down: in flight down.
+        wash: pressure per battery current (Pa/A).
+        temperature_coefficient: pressure per temperature of the board (Pa/K).
+        resolution: step of the reading (Pa).
+        self_heating: rise of the warm board above the air (K).
+        time_constant: of the board's warm-up (s).
+        temperature: of the board (K); NaN until the first sample gives the temperature of the air.
+    """
+
+    forward: float
+    backward: float
+    right: float
+    left: float
+    up: float
+    down: float
+    wash: float
+    temperature_coefficient: float
+    resolution: float
+    self_heating: float
+    time_constant: float
+    temperature: float
 
 
 class Barometer:
@@ -35,30 +131,64 @@ class Barometer:
         self._errors = ErrorModel([_ERRORS.terms(values)], rng)
         self._origin_altitude = number(values, "origin_altitude")
         self._water = number(values, "water_density") * number(values, "gravity")
+        # For a range of one, so that a new value scales the drift of a running sensor.
+        self._coefficient_range = number(values, "baro_bias_temperature_range")
+        self._unit_coefficient = float(rng.spawn(1)[0].uniform(-1.0, 1.0))
+        shares = np.array(values["baro_static_port_error"], dtype=np.float64).tolist()
+        self._board = BarometerBoard(
+            **dict(zip(("forward", "backward", "right", "left", "up", "down"), shares, strict=True)),
+            wash=number(values, "baro_propeller_wash"),
+            temperature_coefficient=self._coefficient_range * self._unit_coefficient,
+            resolution=number(values, "baro_resolution"),
+            self_heating=number(values, "imu_self_heating"),
+            time_constant=number(values, "imu_thermal_time_constant"),
+            temperature=math.nan,
+        )
         self.pressure_pa = 0.0
         self.temperature_k = 0.0
         self.altitude_m = 0.0
 
     def adopt(self, other: Barometer) -> None:
-        """Copy another barometer's errors and last measurement."""
+        """Copy another barometer's errors, temperature and last measurement."""
         self._errors.adopt(other._errors)
+        self._unit_coefficient = other._unit_coefficient
+        self._board.temperature_coefficient = self._coefficient_range * self._unit_coefficient
+        self._board.temperature = other._board.temperature
         self.pressure_pa = other.pressure_pa
         self.temperature_k = other.temperature_k
         self.altitude_m = other.altitude_m
 
-    def sample(self, truth: NDArray[np.float64], dt: float) -> None:
-        """Measure; `truth` is the truth vector (19,), dt the time since the last sample (s, > 0)."""
+    def sample(self, truth: NDArray[np.float64], wind_ned: NDArray[np.float64], current_a: float, dt: float) -> None:
+        """Measure.
+
+        Args:
+            truth: truth vector (19,).
+            wind_ned: velocity of the air over the ground (3,), m/s.
+            current_a: true current of the battery, A.
+            dt: time since the last sample, s, greater than 0.
+        """
         errors = self._errors
         self.pressure_pa, self.temperature_k, self.altitude_m = sample_pressure(
-            truth, self._origin_altitude, self._water, dt, errors.channels, errors.normals.next()
+            truth,
+            wind_ned,
+            current_a,
+            self._origin_altitude,
+            self._water,
+            self._board,
+            dt,
+            errors.channels,
+            errors.normals.next(),
         )
 
 
 @kernel
 def sample_pressure(
     truth: NDArray[np.float64],
+    wind_ned: NDArray[np.float64],
+    current_a: float,
     origin_altitude: float,
     water: float,
+    board: BarometerBoard,
     dt: float,
     channels: NDArray[np.float64],
     normals: NDArray[np.float64],
@@ -67,5 +197,29 @@ def sample_pressure(
     advance_errors(channels, normals, dt)
     depth = truth[2] if water > 0.0 and truth[2] > 0.0 else 0.0
     altitude_msl_m = origin_altitude - (truth[2] - depth)
-    measured = max(LOWEST_READING, pressure(altitude_msl_m) + water * depth + channels[0, ERROR])
-    return measured, temperature(altitude_msl_m), pressure_altitude(measured)
+    air, static = temperature(altitude_msl_m), pressure(altitude_msl_m)
+    error = channels[0, ERROR] + board.temperature_coefficient * (warm_up(board, air, dt) - CALIBRATION_TEMPERATURE)
+    if depth == 0.0:
+        error += board.wash * current_a + static / (GAS_CONSTANT * air) * port_error(board, truth, wind_ned)
+    measured = max(LOWEST_READING, converted(static + water * depth + error, math.inf, board.resolution))
+    return measured, air, pressure_altitude(measured)
+
+
+@kernel
+def warm_up(board: BarometerBoard, air: float, dt: float) -> float:
+    """Advance the board's temperature by dt (s) and return it (K); exact for a constant temperature of the air."""
+    if math.isnan(board.temperature):
+        board.temperature = air
+    board.temperature -= (board.temperature - air - board.self_heating) * -math.expm1(-dt / board.time_constant)
+    return board.temperature
+
+
+@kernel
+def port_error(board: BarometerBoard, truth: NDArray[np.float64], wind_ned: NDArray[np.float64]) -> float:
+    """Error of the static port over the density of the air (m^2/s^2)."""
+    x, y, z = rotate_to_body(truth[3], truth[4], truth[5], truth[6], wind_ned[0], wind_ned[1], wind_ned[2])
+    x, y, z = truth[7] - x, truth[8] - y, truth[9] - z
+    error = (board.forward if x > 0.0 else board.backward) * x * x
+    error += (board.right if y > 0.0 else board.left) * y * y
+    error += (board.down if z > 0.0 else board.up) * z * z
+    return float(0.5 * error)

@@ -1,9 +1,27 @@
 """GNSS receiver: geodetic position with a slowly varying error, and velocity.
 
-The position error is a first-order Gauss-Markov process (Beard and McLain, Small Unmanned Aircraft, section 7.5) with
-the driving noise and time constant 1 / k_gnss of the parameters. Unlike in ROSflight, it starts from its stationary
-distribution, not from zero: a real receiver is off by metres right after switch-on. The local tangent plane is placed
-on the WGS-84 ellipsoid at the origin; the geoid is taken as the ellipsoid, so that altitude counts from mean sea level.
+The position error has three parts:
+
+- a first-order Gauss-Markov process (Beard and McLain, Small Unmanned Aircraft, section 7.5) with the driving noise and
+  time constant 1 / k_gnss of the parameters: errors of orbits, clocks and atmosphere. Unlike in ROSflight, it starts
+  from its stationary distribution, not from zero: a real receiver is off by metres right after switch-on. The
+  receiver's filter smooths it with the time constant `gnss_smoothing_time`;
+- white noise of the receiver;
+- multipath bursts: at random times, for random durations, the position moves to an offset, normally distributed and
+  constant during the burst, and back, with the time constant of the receiver's filter. The velocity is unaffected:
+  multipath shifts the carrier phase, from which receivers measure velocity, by a few centimetres only.
+
+The velocity error is the change of the smoothed Gauss-Markov process over the time between reports, divided by that
+time, plus white noise: its integral is the position error without noise and multipath. With the defaults half of the
+velocity errors are below 0.05 m/s, the accuracy in the data sheet of u-blox's NEO-M8 (UBX-15031086), from which the
+smoothing time follows. The white noise of the position is an estimate: with it and the Gauss-Markov process, half of
+the horizontal errors are below 1.9 m (2.5 m in that data sheet).
+
+Fixes are lost at random times for random durations. Both durations and intervals are exponentially distributed. The
+defaults are for an open sky, without outages and multipath.
+
+The local tangent plane is placed on the WGS-84 ellipsoid at the origin; the geoid is taken as the ellipsoid, so that
+altitude counts from mean sea level.
 """
 
 from __future__ import annotations
@@ -14,12 +32,24 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rosflight_py_sim.jit import kernel
+from rosflight_py_sim.kernel_record import kernel_record
 from rosflight_py_sim.parameters import Parameter, ParameterTable, Values, number
+from rosflight_py_sim.physics.normal_draws import NormalDraws
 from rosflight_py_sim.physics.rotations import rotate_to_inertial
-from rosflight_py_sim.sensing.errors import ERROR, ErrorModel, ErrorSource, ErrorTerms, advance_errors
+from rosflight_py_sim.sensing.errors import (
+    BIAS,
+    BIAS_RANGE,
+    ERROR,
+    TURN_ON,
+    UNIT_WALK,
+    WALK_DENSITY,
+    ErrorModel,
+    ErrorSource,
+    ErrorTerms,
+    advance_errors,
+)
 from rosflight_py_sim.sensing.geodetic import ned_to_geodetic, tangent_plane
 from rosflight_py_sim.sensing.site import GNSS_RATE, SITE_PARAMETERS
-from rosflight_py_sim.stamps import NANOSECONDS
 
 _DECAY = Parameter(
     "k_gnss",
@@ -35,6 +65,7 @@ _HORIZONTAL = ErrorSource(
     "horizontal GNSS position (north and east each)",
     "m",
     GNSS_RATE,
+    noise_density=0.05,
     walk_stdev=0.21,
     walk_name="horizontal_gnss_stdev",
     walk_drives=True,
@@ -45,6 +76,7 @@ _VERTICAL = ErrorSource(
     "vertical GNSS position",
     "m",
     GNSS_RATE,
+    noise_density=0.1,
     walk_stdev=0.4,
     walk_name="vertical_gnss_stdev",
     walk_drives=True,
@@ -54,6 +86,15 @@ _VELOCITY = ErrorSource("gnss_velocity", "GNSS velocity", "m/s", GNSS_RATE, stde
 
 FIX_NONE, FIX_2D, FIX_3D = 0, 2, 3
 """Fix types, as in rosflight_msgs/GNSS."""
+
+
+def _interval(name: str, what: str) -> Parameter:
+    return Parameter(f"gnss_{name}_interval", 0.0, f"Mean time between two {what}; 0: none", "s", minimum=0.0)
+
+
+def _duration(name: str, default: float, what: str) -> Parameter:
+    return Parameter(f"gnss_{name}_duration", default, f"Mean duration of {what}", "s", minimum=0.0, above_minimum=True)
+
 
 PARAMETERS = (
     SITE_PARAMETERS
@@ -68,17 +109,83 @@ PARAMETERS = (
             minimum=0,
             maximum=255,
         ),
+        Parameter(
+            "gnss_smoothing_time",
+            4.0,
+            "Time constant with which the receiver smooths its position error; the velocity error contains the change "
+            "of the smoothed error (0: position errors are not smoothed, and velocity errors are independent of them)",
+            "s",
+            minimum=0.0,
+        ),
+        Parameter(
+            "gnss_antenna_position",
+            [0.0, 0.0, 0.0],
+            "Position of the GNSS antenna relative to the centre of mass, forward, right, down",
+            "m",
+            minimum=-100.0,
+            maximum=100.0,
+            length=3,
+        ),
+        _interval("outage", "losses of the fix"),
+        _duration("outage", 5.0, "a loss of the fix"),
+        _interval("multipath", "bursts of multipath"),
+        _duration("multipath", 20.0, "a burst of multipath"),
+        Parameter(
+            "gnss_multipath_stdev",
+            5.0,
+            "Position offset in a burst of multipath: standard deviation of north, east and down each",
+            "m",
+            minimum=0.0,
+        ),
     )
 )
 
 
+@kernel_record
+class Episodes:
+    """Recurring state of a receiver, such as an outage: exponentially distributed intervals and durations.
+
+    Attributes:
+        begin_rate: rate at which episodes begin (1/s); 0 for none.
+        end_rate: rate at which an episode ends (1/s).
+        active: whether an episode is going on.
+    """
+
+    begin_rate: float
+    end_rate: float
+    active: bool
+
+
+@kernel_record
+class Reception:
+    """Receiver as it is mounted, and its state.
+
+    Attributes:
+        forward: position of the antenna (m).
+        right: position of the antenna (m).
+        down: position of the antenna (m).
+        smoothing_time: of the position error (s); 0 for none.
+        multipath_stdev: of the position in a burst of multipath (m).
+        outage: losses of the fix.
+        multipath: bursts of multipath.
+    """
+
+    forward: float
+    right: float
+    down: float
+    smoothing_time: float
+    multipath_stdev: float
+    outage: Episodes
+    multipath: Episodes
+
+
 class GnssReceiver:
-    """GNSS receiver at the centre of mass.
+    """GNSS receiver.
 
     After `sample`: `latitude_deg`, `longitude_deg`, `altitude_msl_m`, `velocity_ned` (3,) (m/s), `fix_type` (0 none,
-    2 2D, 3 3D), `num_satellites`, the standard deviations `horizontal_accuracy` (of north and east each),
-    `vertical_accuracy` (m), `speed_accuracy` (m/s, of each component), and the report's time `unix_seconds`,
-    `unix_nanoseconds`. Without a fix, position and velocity keep the last report's values.
+    2 2D, 3 3D), `num_satellites`, and the standard deviations `horizontal_accuracy` (of north and east each),
+    `vertical_accuracy` (m) and `speed_accuracy` (m/s, root mean square of the three components), which leave out
+    multipath. Without a fix, position and velocity keep the last report's values.
     """
 
     def __init__(self, values: Values, rng: np.random.Generator) -> None:
@@ -86,26 +193,42 @@ class GnssReceiver:
         terms += [_VELOCITY.terms(values)] * 3
         self._terms = terms
         self._errors = ErrorModel(terms, rng)
+        self._episode_draws = NormalDraws(rng.spawn(1)[0], 5)
+        forward, right, down = np.array(values["gnss_antenna_position"], dtype=np.float64).tolist()
+        self._reception = Reception(
+            forward=forward,
+            right=right,
+            down=down,
+            smoothing_time=number(values, "gnss_smoothing_time"),
+            multipath_stdev=number(values, "gnss_multipath_stdev"),
+            outage=_episodes(values, "outage"),
+            multipath=_episodes(values, "multipath"),
+        )
+        # Smoothed walk for a density of one, then the offset of multipath and its target for a deviation of one.
+        self._wander: NDArray[np.float64] = np.zeros((3, 3))
+        self._wander[0] = self._errors.channels[0:3, UNIT_WALK]
         origin = (
             number(values, "origin_latitude"),
             number(values, "origin_longitude"),
             number(values, "origin_altitude"),
         )
         self._tangent_plane = tangent_plane(*origin)
-        self.num_satellites = int(number(values, "gnss_num_satellites"))
-        self.fix_type = FIX_3D if self.num_satellites >= 4 else FIX_2D if self.num_satellites == 3 else FIX_NONE
+        self._satellites = int(number(values, "gnss_num_satellites"))
+        self.num_satellites, self.fix_type = self._satellites, _fix_type(self._satellites)
         self.latitude_deg, self.longitude_deg, self.altitude_msl_m = origin
         self.velocity_ned: NDArray[np.float64] = np.zeros(3)
         self._measured: NDArray[np.float64] = np.zeros(6)
         self.horizontal_accuracy = 0.0
         self.vertical_accuracy = 0.0
         self.speed_accuracy = 0.0
-        self.unix_seconds = 0
-        self.unix_nanoseconds = 0
 
     def adopt(self, other: GnssReceiver) -> None:
         """Copy another receiver's errors and last report."""
         self._errors.adopt(other._errors)
+        self._episode_draws = other._episode_draws
+        self._wander[:] = other._wander
+        self._reception.outage.active = other._reception.outage.active
+        self._reception.multipath.active = other._reception.multipath.active
         self.latitude_deg = other.latitude_deg
         self.longitude_deg = other.longitude_deg
         self.altitude_msl_m = other.altitude_msl_m
@@ -113,17 +236,19 @@ class GnssReceiver:
         self.horizontal_accuracy = other.horizontal_accuracy
         self.vertical_accuracy = other.vertical_accuracy
         self.speed_accuracy = other.speed_accuracy
-        self.unix_seconds = other.unix_seconds
-        self.unix_nanoseconds = other.unix_nanoseconds
 
-    def sample(self, truth: NDArray[np.float64], time_ns: int, dt: float) -> None:
-        """Report; `truth` (19,), `time_ns` since the Unix epoch (ns), dt the time since the last report (s, > 0)."""
-        measured = self._measured
-        sample_gnss(truth, dt, self._errors.channels, self._errors.normals.next(), measured)
-        self.unix_seconds, self.unix_nanoseconds = divmod(time_ns, NANOSECONDS)
-        self.horizontal_accuracy = _deviation(self._terms[0], dt)
-        self.vertical_accuracy = _deviation(self._terms[2], dt)
-        self.speed_accuracy = _deviation(self._terms[3], dt)
+    def sample(self, truth: NDArray[np.float64], dt: float) -> None:
+        """Report; `truth` (19,), dt the time since the last report (s, > 0)."""
+        measured, reception = self._measured, self._reception
+        errors, draws = self._errors, self._episode_draws.next()
+        sample_gnss(truth, dt, reception, self._wander, errors.channels, errors.normals.next(), draws, measured)
+        horizontal, _, vertical, velocity = self._terms[0:4]
+        self.horizontal_accuracy, drift = self._deviations(horizontal, dt)
+        self.vertical_accuracy, drift_down = self._deviations(vertical, dt)
+        noise, _ = self._deviations(velocity, dt)
+        self.speed_accuracy = math.sqrt(noise * noise + (2.0 * drift * drift + drift_down * drift_down) / 3.0)
+        self.num_satellites = 0 if reception.outage.active else self._satellites
+        self.fix_type = _fix_type(self.num_satellites)
         if self.fix_type == FIX_NONE:
             return
         north, east, down = measured[0:3].tolist()
@@ -132,27 +257,88 @@ class GnssReceiver:
             self.altitude_msl_m = altitude
         self.velocity_ned[:] = measured[3:6]
 
+    def _deviations(self, term: ErrorTerms, dt: float) -> tuple[float, float]:
+        """Standard deviations of a channel's error (smoothed walk, white noise, uniform bias) and of its derivative.
 
-def _deviation(term: ErrorTerms, dt: float) -> float:
-    """Standard deviation of a channel's error: walk, white noise, and a uniformly distributed bias."""
-    bias = term.bias_range / math.sqrt(3.0)
-    return math.hypot(term.walk_deviation, term.noise_density / math.sqrt(dt), bias)
+        The lag 1 / (1 + tau s) takes the walk's variance to 1 / (1 + k tau) of it, and the derivative of the smoothed
+        walk has k / tau of that.
+        """
+        decay, lag = term.decay_rate, self._reception.smoothing_time
+        walk = term.walk_deviation / math.sqrt(1.0 + decay * lag)
+        bias = term.bias_range / math.sqrt(3.0)
+        return math.hypot(walk, term.noise_density / math.sqrt(dt), bias), walk * math.sqrt(decay / lag) if lag else 0.0
+
+
+def _fix_type(satellites: int) -> int:
+    return FIX_3D if satellites >= 4 else FIX_2D if satellites == 3 else FIX_NONE
+
+
+def _episodes(values: Values, name: str) -> Episodes:
+    interval, duration = number(values, f"gnss_{name}_interval"), number(values, f"gnss_{name}_duration")
+    return Episodes(begin_rate=1.0 / interval if interval > 0.0 else 0.0, end_rate=1.0 / duration, active=False)
 
 
 @kernel
 def sample_gnss(
     truth: NDArray[np.float64],
     dt: float,
+    reception: Reception,
+    wander: NDArray[np.float64],
     channels: NDArray[np.float64],
     normals: NDArray[np.float64],
+    draws: NDArray[np.float64],
     measured: NDArray[np.float64],
 ) -> None:
-    """Write position and velocity with errors into `measured` (6,), NED (m, m/s)."""
+    """Write the antenna's position and velocity with errors into `measured` (6,), NED (m, m/s).
+
+    `wander` (3, 3) has the smoothed walk, the offset of multipath and its target, NED, in its rows; `draws` (5,) are
+    standard normal.
+    """
+    advance_episodes(reception.outage, draws[0], dt)
+    burst_begins = advance_episodes(reception.multipath, draws[1], dt)
+    for axis in range(3):
+        if burst_begins:
+            wander[2, axis] = draws[2 + axis]
+        elif not reception.multipath.active:
+            wander[2, axis] = 0.0
+        measured[axis] = channels[axis, UNIT_WALK]
     advance_errors(channels, normals, dt)
-    north, east, down = rotate_to_inertial(truth[3], truth[4], truth[5], truth[6], truth[7], truth[8], truth[9])
-    measured[0] = truth[0] + channels[0, ERROR]
-    measured[1] = truth[1] + channels[1, ERROR]
-    measured[2] = truth[2] + channels[2, ERROR]
-    measured[3] = north + channels[3, ERROR]
-    measured[4] = east + channels[4, ERROR]
-    measured[5] = down + channels[5, ERROR]
+    forward, right, down = reception.forward, reception.right, reception.down
+    p, q, r = truth[10], truth[11], truth[12]
+    arm = rotate_to_inertial(truth[3], truth[4], truth[5], truth[6], forward, right, down)
+    velocity = rotate_to_inertial(
+        truth[3],
+        truth[4],
+        truth[5],
+        truth[6],
+        truth[7] + q * down - r * right,
+        truth[8] + r * forward - p * down,
+        truth[9] + p * right - q * forward,
+    )
+    lag = reception.smoothing_time
+    kept = math.exp(-dt / lag) if lag > 0.0 else 0.0
+    for axis in range(3):
+        # Response of the lag to a walk that changes linearly over dt.
+        walk, smoothed, density = channels[axis, UNIT_WALK], wander[0, axis], channels[axis, WALK_DENSITY]
+        slope = (walk - measured[axis]) / dt
+        wander[0, axis] = walk - slope * lag + (smoothed - measured[axis] + slope * lag) * kept
+        drift = density * (wander[0, axis] - smoothed) / dt if lag > 0.0 else 0.0
+        wander[1, axis] = wander[2, axis] + (wander[1, axis] - wander[2, axis]) * kept
+        error = channels[axis, ERROR] - channels[axis, BIAS]
+        error += channels[axis, BIAS_RANGE] * channels[axis, TURN_ON] + density * wander[0, axis]
+        measured[axis] = truth[axis] + arm[axis] + error + reception.multipath_stdev * wander[1, axis]
+        measured[3 + axis] = velocity[axis] + channels[3 + axis, ERROR] + drift
+
+
+@kernel
+def advance_episodes(episodes: Episodes, draw: float, dt: float) -> bool:
+    """Begin or end an episode with the probability of one change in dt (s); return whether one begins.
+
+    The probability is that of a two-state Markov chain; `draw` is standard normal.
+    """
+    total = episodes.begin_rate + episodes.end_rate
+    leaving = episodes.end_rate if episodes.active else episodes.begin_rate
+    if 0.5 * math.erfc(-draw / math.sqrt(2.0)) >= leaving / total * -math.expm1(-total * dt):
+        return False
+    episodes.active = not episodes.active
+    return episodes.active

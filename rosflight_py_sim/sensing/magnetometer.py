@@ -1,9 +1,9 @@
 """Magnetometer: the earth's magnetic field at the origin, in body axes, with errors.
 
 The field is constant over the flight. It is given by inclination, declination and intensity (`fixed`), or comes from
-the World Magnetic Model at the origin and date (`wmm`). `fixed` is the default so that the three numbers in ROSflight's
-parameter files take effect. Their defaults are for the default origin, where both models agree to about half a degree
-and one percent. Choose `wmm` when you move the origin.
+the World Magnetic Model at the origin and `start_date` (`wmm`). `fixed` is the default so that the three numbers in
+ROSflight's parameter files take effect. Their defaults are for the default origin, where both models agree to about
+half a degree and one percent. Choose `wmm` when you move the origin.
 """
 
 from __future__ import annotations
@@ -14,10 +14,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rosflight_py_sim.jit import kernel
-from rosflight_py_sim.parameters import Parameter, ParameterTable, Values, number
+from rosflight_py_sim.parameters import Parameter, ParameterError, ParameterTable, Values, number
 from rosflight_py_sim.physics.rotations import rotate_to_body
 from rosflight_py_sim.sensing.errors import ERROR, ErrorModel, ErrorSource, advance_errors
 from rosflight_py_sim.sensing.site import MAG_RATE, SITE_PARAMETERS
+from rosflight_py_sim.shared_parameters import START_DATE
+from rosflight_py_sim.start_date import start_of, year_of
 
 _ERRORS = ErrorSource(
     "mag",
@@ -34,20 +36,13 @@ PARAMETERS = (
     SITE_PARAMETERS
     + _ERRORS.parameters()
     + ParameterTable(
+        START_DATE,
         Parameter(
             "magnetic_model",
             "fixed",
             "Source of the magnetic field: wmm (World Magnetic Model) or fixed (inclination, declination and "
             "total_intensity)",
             choices=("wmm", "fixed"),
-        ),
-        Parameter(
-            "magnetic_date",
-            2026.0,
-            "Date for the World Magnetic Model, as a decimal year",
-            "a",
-            minimum=2025.0,
-            maximum=2030.0,
         ),
         Parameter(
             "inclination",
@@ -76,9 +71,17 @@ def world_magnetic_model(
     """The main field (3,), NED (T), by WMM2025 (NOAA NCEI and British Geological Survey, 2024; 2025.0 to 2030.0).
 
     The model takes the height above the ellipsoid; the altitude above sea level is used instead (100 m make 3 nT).
+
+    Raises:
+        ParameterError: the date is outside the model's validity.
     """
     import pygeomag  # imported here so that only processes that use the model load it
 
+    if not 2025.0 <= decimal_year <= 2030.0:
+        raise ParameterError(
+            f"parameter '{START_DATE.name}': the year {decimal_year:.2f} given; allowed with magnetic_model 'wmm': "
+            "2025.0 to 2030.0"
+        )
     model = pygeomag.GeoMag(coefficients_file="wmm/WMM_2025.COF")
     field = model.calculate(glat=latitude_deg, glon=longitude_deg, alt=altitude_msl_m / 1000.0, time=decimal_year)
     return np.array([field.x, field.y, field.z]) * 1e-9
@@ -101,7 +104,7 @@ class Magnetometer:
                 number(values, "origin_latitude"),
                 number(values, "origin_longitude"),
                 number(values, "origin_altitude"),
-                number(values, "magnetic_date"),
+                year_of(start_of(values)),
             )
         else:
             self.field_ned = fixed_field(

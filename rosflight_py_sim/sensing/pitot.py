@@ -1,8 +1,21 @@
 """Pitot tube: dynamic pressure of the air flow from ahead.
 
-q = rho V^2 / 2 with V the airspeed's component along the body's x axis; flow from behind gives no pressure. The density
-is the standard atmosphere's at the vehicle's altitude (Beard and McLain, Small Unmanned Aircraft, section 7.3).
-Incompressible flow: the pressure is low by a quarter of the Mach number squared, 2 % at 95 m/s.
+q = rho V^2 / 2 with V the airspeed. The density is the standard atmosphere's at the vehicle's altitude (Beard and
+McLain, Small Unmanned Aircraft, section 7.3). Incompressible flow: the pressure is low by a quarter of the Mach number
+squared, 2 % at 95 m/s.
+
+The tube reads all of q while the flow comes from within a cone around the body's x axis, whatever the angle of attack
+and the sideslip. Beyond the cone's half angle a_0 the pressure falls as cos^2(90 deg (a - a_0) / (90 deg - a_0)), and
+it is 0 for flow from the side or from behind. With a_0 = 0 this is the dynamic pressure of the airspeed's component
+along the x axis, as in ROSflight. The cone of real tubes depends on the shape of their nose: W. Gracey, Wind-tunnel
+investigation of a number of total-pressure tubes at high angles of attack, NACA Report 1303, 1957, and Measurement of
+aircraft speed and altitude, NASA RP-1046, 1980. The default loses 1 % of q at 21 deg, as the tube of NACA's Calibration
+of a combined pitot-static tube and vane-type flow angularity indicator at transonic speeds and at large angles of
+attack or yaw.
+
+The position error, a share of q, is that of the static pressure at the tube. Its default is an estimate, an airspeed
+1 % high; 14 CFR 23.1323(b) (until 2017) allowed 3 %. Range and resolution are those of TE Connectivity's MS4525DO,
+type 5AI001DP: +-1 psi, 14 bits, of which 80 % span the range.
 """
 
 from __future__ import annotations
@@ -13,9 +26,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rosflight_py_sim.jit import kernel
-from rosflight_py_sim.parameters import ParameterTable, Values, number
+from rosflight_py_sim.kernel_record import kernel_record
+from rosflight_py_sim.parameters import Parameter, ParameterTable, Values, number
 from rosflight_py_sim.physics.atmosphere import density, temperature
 from rosflight_py_sim.physics.rotations import rotate_to_body
+from rosflight_py_sim.sensing.converter import converted, converter_of, converter_parameters
 from rosflight_py_sim.sensing.errors import ERROR, ErrorModel, ErrorSource, advance_errors
 from rosflight_py_sim.sensing.site import DIFF_PRESSURE_RATE
 from rosflight_py_sim.shared_parameters import ORIGIN_ALTITUDE
@@ -30,7 +45,47 @@ _ERRORS = ErrorSource(
     walk_stdev=0.001,
 )
 
-PARAMETERS = ParameterTable(ORIGIN_ALTITUDE) + _ERRORS.parameters()
+PARAMETERS = (
+    ParameterTable(ORIGIN_ALTITUDE)
+    + _ERRORS.parameters()
+    + ParameterTable(
+        Parameter(
+            "airspeed_insensitive_angle",
+            0.285,
+            "Half angle of the cone around the x axis within which the pitot tube reads the whole dynamic pressure",
+            "rad",
+            minimum=0.0,
+            maximum=1.5,
+        ),
+        Parameter(
+            "airspeed_position_error",
+            0.02,
+            "Position error of the differential pressure, as a share of the dynamic pressure",
+            minimum=-1.0,
+            maximum=1.0,
+        ),
+    )
+    + converter_parameters("airspeed", "differential pressure", "Pa", 6895.0, 1.05)
+)
+
+
+@kernel_record
+class PitotInstallation:
+    """Pitot tube as it is mounted, and its sensor.
+
+    Attributes:
+        origin_altitude: altitude of down = 0 above mean sea level (m).
+        insensitive_angle: half angle of the cone in which the tube reads the whole dynamic pressure (rad).
+        position_error: share of the dynamic pressure.
+        limit: largest reading (Pa).
+        resolution: step of the reading (Pa).
+    """
+
+    origin_altitude: float
+    insensitive_angle: float
+    position_error: float
+    limit: float
+    resolution: float
 
 
 class PitotTube:
@@ -42,7 +97,14 @@ class PitotTube:
 
     def __init__(self, values: Values, rng: np.random.Generator) -> None:
         self._errors = ErrorModel([_ERRORS.terms(values)], rng)
-        self._origin_altitude = number(values, "origin_altitude")
+        converter = converter_of(values, "airspeed")
+        self._installation = PitotInstallation(
+            origin_altitude=number(values, "origin_altitude"),
+            insensitive_angle=number(values, "airspeed_insensitive_angle"),
+            position_error=number(values, "airspeed_position_error"),
+            limit=converter.limit,
+            resolution=converter.resolution,
+        )
         self.differential_pressure_pa = 0.0
         self.airspeed_mps = 0.0
         self.temperature_k = 0.0
@@ -58,7 +120,7 @@ class PitotTube:
         """Measure; `truth` (19,), `wind_ned` (3,) the air's velocity over ground (m/s), dt since the last (s, > 0)."""
         errors = self._errors
         self.differential_pressure_pa, self.airspeed_mps, self.temperature_k = sample_pitot(
-            truth, wind_ned, self._origin_altitude, dt, errors.channels, errors.normals.next()
+            truth, wind_ned, self._installation, dt, errors.channels, errors.normals.next()
         )
 
 
@@ -66,17 +128,34 @@ class PitotTube:
 def sample_pitot(
     truth: NDArray[np.float64],
     wind_ned: NDArray[np.float64],
-    origin_altitude: float,
+    installation: PitotInstallation,
     dt: float,
     channels: NDArray[np.float64],
     normals: NDArray[np.float64],
 ) -> tuple[float, float, float]:
     """Measured differential pressure (Pa), the corresponding airspeed (m/s), air temperature (K)."""
     advance_errors(channels, normals, dt)
-    altitude_msl_m = origin_altitude - truth[2]
+    altitude_msl_m = installation.origin_altitude - truth[2]
     air = density(altitude_msl_m)
-    wind_x, _, _ = rotate_to_body(truth[3], truth[4], truth[5], truth[6], wind_ned[0], wind_ned[1], wind_ned[2])
-    ahead = max(0.0, truth[7] - wind_x)
-    measured = 0.5 * air * ahead * ahead + channels[0, ERROR]
+    x, y, z = rotate_to_body(truth[3], truth[4], truth[5], truth[6], wind_ned[0], wind_ned[1], wind_ned[2])
+    x, y, z = truth[7] - x, truth[8] - y, truth[9] - z
+    across = math.hypot(y, z)
+    dynamic = 0.5 * air * (x * x + across * across) * seen_share(math.atan2(across, x), installation.insensitive_angle)
+    measured = converted(
+        dynamic * (1.0 + installation.position_error) + channels[0, ERROR],
+        installation.limit,
+        installation.resolution,
+    )
     airspeed = math.copysign(math.sqrt(2.0 * abs(measured) / air), measured)
     return measured, airspeed, temperature(altitude_msl_m)
+
+
+@kernel
+def seen_share(angle: float, insensitive_angle: float) -> float:
+    """Share of the dynamic pressure that the tube reads in flow at an angle (rad, from 0 to pi) to its axis."""
+    if angle <= insensitive_angle:
+        return 1.0
+    if angle >= 0.5 * math.pi:
+        return 0.0
+    beyond = (angle - insensitive_angle) / (0.5 * math.pi - insensitive_angle)
+    return math.cos(0.5 * math.pi * beyond) ** 2

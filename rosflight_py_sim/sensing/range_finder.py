@@ -1,9 +1,27 @@
-"""Range finder: one beam along the body's z axis (down), in the world that the parameter `world` names.
+"""Range finder: a beam along the body's z axis (down), in the world that the parameter `world` names.
 
-The beam reflects from the ground, the water surface (from either side), the pool's floor and walls, and every object
-except paint. On dry land the reading is height / cos(tilt).
+The beam is a cone of the width `range_field_of_view`. The reading is the distance to the nearest reflection in it: from
+the ground, the water surface (from either side), the pool's floor and walls, and every object except paint. The axis of
+the cone, eight lines on its surface and the line nearest to the vertical are traced. On dry, level land the reading is
+height / cos(tilt - half width), or the height if the vertical is within the cone.
 
-The reading follows REP 117: a distance beyond the maximum, or no ground in the beam, reads +inf; a distance below the
+The sensor detects the reflection if its signal is above a threshold. The signal falls with the square of the distance
+and grows with the reflectivity of the surface (lidar equation for a surface that fills the beam): it is at the
+threshold at `range_max_range` if the reflectivity is 0.9, that of the white target in data sheets. White noise on the
+signal lets the readings near this distance drop out: at the distance d the sensor detects with the probability
+Phi((s - 1) / sigma), s = (reflectivity / 0.9) (max_range / d)^2, sigma the noise at the threshold.
+
+Water that a beam in air meets reflects like a mirror with waves. With F = 0.02, Fresnel's reflectance of water, and m
+the mean square slope of the surface, it has the reflectivity F / (4 m cos^6 a) exp(-tan^2(a) / m) in a beam at the
+angle a to the vertical: no return from a calm surface, except from straight above. C. Cox and W. Munk, Measurement of
+the roughness of the sea surface from photographs of the sun's glitter, J. Opt. Soc. Am. 44, 1954: m = 0.003 + 0.00512
+s/m times the wind speed. The default is that of 3 m/s.
+
+The defaults are ROSflight's where it has them. They agree with Benewake's TF-Luna (product manual): 0.2 m to 8 m
+at a reflectivity of 0.9 (and 2.5 m at 0.1, where the equation above gives 2.7 m), a resolution of 0.01 m, and a
+standard deviation of 0.03 m near the threshold. The noise of the signal is an estimate.
+
+The reading follows REP 117: a distance beyond the maximum, or no reflection detected, reads +inf; a distance below the
 minimum reads -inf. Neither is a measurement.
 """
 
@@ -15,8 +33,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rosflight_py_sim.jit import kernel
+from rosflight_py_sim.kernel_record import kernel_record
 from rosflight_py_sim.parameters import Parameter, ParameterError, ParameterTable, Values, number
+from rosflight_py_sim.physics.normal_draws import NormalDraws
 from rosflight_py_sim.physics.rotations import rotate_to_inertial
+from rosflight_py_sim.sensing.converter import converted
 from rosflight_py_sim.sensing.errors import ERROR, ErrorModel, ErrorSource, advance_errors
 from rosflight_py_sim.sensing.site import RANGE_RATE
 from rosflight_py_sim.world import WORLD, beam_boundary, beam_distance, part_array, world_of
@@ -28,7 +49,7 @@ PARAMETERS = _ERRORS.parameters() + ParameterTable(
     Parameter(
         "range_max_range",
         8.0,
-        "Longest distance that the range finder can measure",
+        "Longest distance that the range finder can measure, at a reflectivity of 0.9",
         "m",
         minimum=0.0,
         above_minimum=True,
@@ -36,13 +57,72 @@ PARAMETERS = _ERRORS.parameters() + ParameterTable(
     Parameter(
         "range_field_of_view",
         0.05,
-        "Beam width given in the range messages; the distance is measured along the beam axis only",
+        "Width of the beam; the reading is the distance to the nearest reflection in it",
         "rad",
         minimum=0.0,
         maximum=math.pi,
     ),
+    Parameter(
+        "range_reflectivity",
+        0.9,
+        "Reflectivity of ground and objects; with a lower one than 0.9 the range is shorter",
+        minimum=0.0,
+        maximum=1.0,
+    ),
+    Parameter(
+        "range_water_slope",
+        0.018,
+        "Mean square slope of the water surface, which a beam in air meets as a mirror with waves; 0: it reflects as "
+        "the ground does",
+        minimum=0.0,
+        maximum=1.0,
+    ),
+    Parameter(
+        "range_signal_noise",
+        0.1,
+        "White noise on the received signal, which lets readings near the longest distance drop out: standard "
+        "deviation, relative to the smallest signal that is detected",
+        minimum=0.0,
+    ),
+    Parameter(
+        "range_resolution",
+        0.01,
+        "Resolution of the distance: readings are multiples of this value (0: continuous)",
+        "m",
+        minimum=0.0,
+    ),
     WORLD,
 )
+
+WHITE = 0.9
+"""Reflectivity of the target for which data sheets give the range."""
+WATER_REFLECTANCE = 0.02
+"""Share of the light that water reflects at vertical incidence: ((n - 1) / (n + 1))^2 with n = 1.33."""
+RIM = 8
+"""Lines on the surface of the beam's cone that are traced."""
+
+
+@kernel_record
+class Beam:
+    """Beam and detector of a range finder.
+
+    Attributes:
+        min_range: shortest distance (m).
+        max_range: longest distance, at a reflectivity of 0.9 (m).
+        half_width: angle between the axis and the surface of the beam's cone (rad).
+        reflectivity: of ground and objects.
+        water_slope: mean square slope of the water surface; 0: it reflects as the ground does.
+        signal_noise: standard deviation of the signal, relative to the detector's threshold.
+        resolution: step of the reading (m).
+    """
+
+    min_range: float
+    max_range: float
+    half_width: float
+    reflectivity: float
+    water_slope: float
+    signal_noise: float
+    resolution: float
 
 
 class RangeFinder:
@@ -54,6 +134,7 @@ class RangeFinder:
 
     def __init__(self, values: Values, rng: np.random.Generator) -> None:
         self._errors = ErrorModel([_ERRORS.terms(values)], rng)
+        self._signal = NormalDraws(rng.spawn(1)[0], 1)
         self.min_range = number(values, "range_min_range")
         self.max_range = number(values, "range_max_range")
         self.field_of_view = number(values, "range_field_of_view")
@@ -62,6 +143,15 @@ class RangeFinder:
                 f"parameter 'range_min_range': {self.min_range:g} given; "
                 f"allowed: less than range_max_range, which is {self.max_range:g} m"
             )
+        self._beam = Beam(
+            min_range=self.min_range,
+            max_range=self.max_range,
+            half_width=0.5 * self.field_of_view,
+            reflectivity=number(values, "range_reflectivity"),
+            water_slope=number(values, "range_water_slope"),
+            signal_noise=number(values, "range_signal_noise"),
+            resolution=number(values, "range_resolution"),
+        )
         world = world_of(values)
         self._boundary = beam_boundary(world)
         self._parts = part_array(world.objects)
@@ -69,12 +159,15 @@ class RangeFinder:
     def adopt(self, other: RangeFinder) -> None:
         """Copy another range finder's errors."""
         self._errors.adopt(other._errors)
+        self._signal = other._signal
 
     def sample(self, truth: NDArray[np.float64], dt: float) -> float:
         """Measured distance (m), +inf or -inf by REP 117, dt (s, > 0) after the last sample."""
         errors = self._errors
-        limits = (self.min_range, self.max_range)
-        return sample_range(truth, self._boundary, self._parts, *limits, dt, errors.channels, errors.normals.next())
+        normals = errors.normals.next()
+        return sample_range(
+            truth, self._boundary, self._parts, self._beam, dt, errors.channels, normals, self._signal.next()
+        )
 
 
 @kernel
@@ -82,19 +175,56 @@ def sample_range(
     truth: NDArray[np.float64],
     boundary: NDArray[np.float64],
     parts: NDArray[np.float64],
-    min_range: float,
-    max_range: float,
+    beam: Beam,
     dt: float,
     channels: NDArray[np.float64],
     normals: NDArray[np.float64],
+    signal: NDArray[np.float64],
 ) -> float:
-    """Distance along the beam (`beam_distance`) with error, or +-inf out of range (m)."""
+    """Distance to the nearest reflection in the beam with error, or +-inf out of range (m); `signal` (1,) normal."""
     advance_errors(channels, normals, dt)
-    along_n, along_e, along_d = rotate_to_inertial(truth[3], truth[4], truth[5], truth[6], 0.0, 0.0, 1.0)
-    distance = beam_distance(boundary, parts, truth[0], truth[1], truth[2], along_n, along_e, along_d)
-    distance += float(channels[0, ERROR])
-    if distance > max_range:
+    north, east, down = truth[0], truth[1], truth[2]
+    axis_n, axis_e, axis_d = rotate_to_inertial(truth[3], truth[4], truth[5], truth[6], 0.0, 0.0, 1.0)
+    nearest = beam_distance(boundary, parts, north, east, down, axis_n, axis_e, axis_d)
+    sinking = axis_d
+    if beam.half_width > 0.0:
+        # Unit vectors across the axis: one towards the vertical (any if the axis is vertical), and their product.
+        tilted = math.hypot(axis_n, axis_e)
+        toward_n, toward_e = (-axis_n / tilted, -axis_e / tilted) if tilted > 0.0 else (1.0, 0.0)
+        across_n, across_e, across_d = toward_n * axis_d, toward_e * axis_d, tilted
+        aside_n, aside_e = -toward_e, toward_n
+        # The first line is the one nearest to the vertical, which may be within the cone.
+        opening = min(beam.half_width, math.atan2(tilted, axis_d))
+        for line in range(RIM + 1):
+            turn = 2.0 * math.pi * line / RIM
+            along, out = math.cos(opening), math.sin(opening)
+            steep, side = out * math.cos(turn), out * math.sin(turn)
+            line_n = along * axis_n + steep * across_n + side * aside_n
+            line_e = along * axis_e + steep * across_e + side * aside_e
+            line_d = along * axis_d + steep * across_d
+            distance = beam_distance(boundary, parts, north, east, down, line_n, line_e, line_d)
+            if distance < nearest:
+                nearest, sinking = distance, line_d
+            opening = beam.half_width
+    reflectivity = beam.reflectivity
+    has_water = boundary[3] > 0.0
+    if beam.water_slope > 0.0 and has_water and down < 0.0 and abs(down + nearest * sinking) < 1e-6:
+        reflectivity = water_reflectivity(sinking, beam.water_slope)
+    threshold = 1.0 - beam.signal_noise * signal[0]
+    if not reflectivity / WHITE * beam.max_range * beam.max_range >= threshold * nearest * nearest:
         return math.inf
-    if distance < min_range:
+    reading = converted(nearest + channels[0, ERROR], math.inf, beam.resolution)
+    if reading > beam.max_range:
+        return math.inf
+    if reading < beam.min_range:
         return -math.inf
-    return distance
+    return reading
+
+
+@kernel
+def water_reflectivity(sinking: float, slope: float) -> float:
+    """Reflectivity of water seen from the air; `sinking` the cosine of the beam's angle to the vertical (> 0)."""
+    squared = sinking * sinking
+    if squared < 1e-6:
+        return 0.0
+    return WATER_REFLECTANCE / (4.0 * slope * squared**3) * math.exp(-(1.0 - squared) / (squared * slope))

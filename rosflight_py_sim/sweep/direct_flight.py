@@ -250,7 +250,7 @@ class _Sensors:
 
     def _read_baro(self, time_ns: int, dt: float) -> None:
         sensor = self._suite.barometer
-        sensor.sample(self._truth, dt)
+        sensor.sample(self._truth, self._wind_ned, self.battery[1], dt)
         pressure, temperature = sensor.pressure_pa, sensor.temperature_k
         if self._failed:
             sample = self._received("baro", BaroSample(time_ns, sensor.altitude_m, pressure, temperature))

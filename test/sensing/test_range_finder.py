@@ -8,9 +8,11 @@ import pytest
 from rosflight_py_sim.parameters import ParameterError
 from rosflight_py_sim.sensing import SENSOR_PARAMETERS, RangeFinder
 
+QUIET = {"range_stdev": 0.0, "range_field_of_view": 0.0, "range_signal_noise": 0.0, "range_resolution": 0.0}
+
 
 def range_finder(seed=0, **given):
-    return RangeFinder(SENSOR_PARAMETERS.checked({"range_stdev": 0.0, **given}), np.random.default_rng(seed))
+    return RangeFinder(SENSOR_PARAMETERS.checked({**QUIET, **given}), np.random.default_rng(seed))
 
 
 def truth(height, roll=0.0):
@@ -60,3 +62,73 @@ def test_noise_density_is_independent_of_sample_rate(rate):
 def test_minimum_above_maximum_is_rejected():
     with pytest.raises(ParameterError, match=r"range_min_range.*9 given.*range_max_range, which is 8 m"):
         range_finder(range_min_range=9.0)
+
+
+@pytest.mark.parametrize("roll_deg", [0.0, 2.0, 5.0, 20.0, -45.0])
+@pytest.mark.parametrize("yaw_deg", [0.0, 77.0])
+def test_wide_beam_reads_the_nearest_ground_in_its_cone(roll_deg, yaw_deg):
+    roll, half_yaw = math.radians(roll_deg), math.radians(0.5 * yaw_deg)
+    state = truth(3.0)
+    c, s = math.cos(0.5 * roll), math.sin(0.5 * roll)
+    state[3:7] = (
+        math.cos(half_yaw) * c,
+        math.cos(half_yaw) * s,
+        math.sin(half_yaw) * s,
+        math.sin(half_yaw) * c,
+    )
+    reading = range_finder(range_field_of_view=math.radians(10.0)).sample(state, 0.05)
+    angle = max(0.0, abs(roll) - math.radians(5.0))
+    assert reading == pytest.approx(3.0 / math.cos(angle), rel=1e-12)
+
+
+def test_wide_beam_sees_an_object_beside_the_axis():
+    # A box, 0.1 m high, stands on a platform, 0.3 m north of the axis.
+    narrow, wide = (range_finder(world="pool", range_field_of_view=width) for width in (0.0, 0.42))
+    state = truth(-2.0)
+    state[0:2] = (-5.3, 4.5)
+    assert narrow.sample(state, 0.05) == pytest.approx(1.5, rel=1e-12)
+    assert wide.sample(state, 0.05) == pytest.approx(1.4 / math.cos(0.21), rel=1e-12)
+
+
+def test_range_falls_with_the_square_root_of_the_reflectivity():
+    dark = range_finder(range_reflectivity=0.1)
+    # The TF-Luna reaches 8 m at 0.9 and 2.5 m at 0.1.
+    assert dark.sample(truth(2.6), 0.05) == pytest.approx(2.6, rel=1e-12)
+    assert dark.sample(truth(2.7), 0.05) == math.inf
+
+
+@pytest.mark.parametrize("share", [0.8, 0.9, 0.95, 0.99])
+def test_drop_outs_near_the_longest_distance_have_the_probability_of_the_detector(share):
+    sensor = range_finder(range_signal_noise=0.2)
+    seen = [math.isfinite(sensor.sample(truth(8.0 * share), 0.05)) for _ in range(4000)]
+    detected = 0.5 * math.erfc(-(share**-2 - 1.0) / 0.2 / math.sqrt(2.0))
+    # Standard error of a share of 4,000: at most 0.8 %; 4.5 of them.
+    assert np.mean(seen) == pytest.approx(detected, abs=4.5 * math.sqrt(detected * (1.0 - detected) / 4000.0) + 1e-3)
+
+
+def test_no_drop_outs_close_to_the_ground():
+    sensor = range_finder(range_signal_noise=SENSOR_PARAMETERS["range_signal_noise"].default)
+    assert all(math.isfinite(sensor.sample(truth(4.0), 0.05)) for _ in range(2000))
+
+
+def over_water(roll_deg, height=2.0, **given):
+    return range_finder(world="pool", **given).sample(truth(height, math.radians(roll_deg)), 0.05)
+
+
+def test_water_reflects_only_near_the_vertical():
+    assert over_water(0.0) == pytest.approx(2.0, rel=1e-12)
+    assert over_water(20.0) == math.inf
+    assert over_water(20.0, range_water_slope=0.0) == pytest.approx(2.0 / math.cos(math.radians(20.0)), rel=1e-12)
+    # Rough water reflects at larger angles, calm water farther up.
+    assert over_water(20.0, 1.0) == math.inf
+    assert math.isfinite(over_water(20.0, 1.0, range_water_slope=0.1))
+    assert over_water(0.0, 7.0) == math.inf
+    assert math.isfinite(over_water(0.0, 7.0, range_water_slope=0.005))
+
+
+def test_readings_are_multiples_of_the_resolution():
+    sensor = range_finder(range_resolution=0.01)
+    for height in np.linspace(0.3, 7.0, 60):
+        reading = sensor.sample(truth(height), 0.05)
+        assert reading == pytest.approx(height, abs=0.005 + 1e-9)
+        assert reading * 100.0 == pytest.approx(round(reading * 100.0), abs=1e-9)

@@ -25,7 +25,7 @@ from rosflight_py_sim.sensing import (
 
 def all_readings():
     """1100 steps of every sensor along a turning path in and over a pool (more than one block of random numbers)."""
-    values = SENSOR_PARAMETERS.checked({"world": "pool"})
+    values = SENSOR_PARAMETERS.checked({"world": "pool", "gnss_outage_interval": 0.3, "gnss_multipath_interval": 0.3})
     rng = np.random.default_rng(11)
     kinds = (InertialSensor, Thermometer, Magnetometer, Barometer, GnssReceiver, RangeFinder, PitotTube, BatteryMonitor)
     inertial, thermometer, magnetometer, barometer, gnss, ranger, pitot, battery = (k(values, rng) for k in kinds)
@@ -39,8 +39,8 @@ def all_readings():
         truth[7] += 15.0
         dt = 0.002 + 0.001 * (step % 3)
         inertial.sample(truth, dt)
-        barometer.sample(truth, dt)
-        gnss.sample(truth, step, dt)
+        barometer.sample(truth, wind, 3.0, dt)
+        gnss.sample(truth, dt)
         pitot.sample(truth, wind, dt)
         battery.sample(22.0, 3.0, dt)
         readings += [*inertial.accel, *inertial.gyro, *inertial.accel_bias, *inertial.gyro_bias]

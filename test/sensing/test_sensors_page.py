@@ -12,7 +12,7 @@ PAGE = Path(__file__).parents[2] / "docs" / "sensors.md"
 
 def row(parameter: Parameter) -> str:
     """The parameter's row in a table of the page."""
-    default = parameter.default if isinstance(parameter.default, (str, int)) else f"{parameter.default:.10g}"
+    default = parameter.default if isinstance(parameter.default, (str, int, list)) else f"{parameter.default:.10g}"
     return f"| `{parameter.name}` | {default} | {parameter.unit} | {parameter.allowed or 'any'} | {parameter.text} |"
 
 
