@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from forked_python import run_forked_python
 from rcl_interfaces.srv import SetParameters
 from rclpy.node import Node
 from rclpy.parameter import Parameter
@@ -271,10 +272,15 @@ def graph(
 
 @pytest.fixture
 def command_line(ros_domain: int, tmp_path: Path) -> Callable[..., subprocess.CompletedProcess[str]]:
-    """A function that runs a Python program of the project to its end, in a folder of its own."""
+    """A function that runs a Python program of the project to its end, in a folder of its own.
+
+    With environment variables of its own, the program runs in a new interpreter, which reads them while it imports.
+    """
 
     def run(*arguments: str, timeout_s: float = 90.0, **environment: str) -> subprocess.CompletedProcess[str]:
         variables = {**os.environ, "PYTHONPATH": str(_PROJECT), "COLUMNS": "120", **environment}
+        if not environment:
+            return run_forked_python(arguments, env=variables, cwd=tmp_path, timeout=timeout_s)
         return subprocess.run(
             [sys.executable, *arguments],
             cwd=tmp_path,

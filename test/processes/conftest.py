@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
 import os
 import re
 import signal
@@ -17,6 +16,7 @@ from typing import Any
 
 import pytest
 import rclpy
+from forked_python import ForkedPython, die_with_parent
 from rcl_interfaces.msg import SetParametersResult
 from rcl_interfaces.srv import SetParameters
 from rclpy.context import Context
@@ -46,36 +46,35 @@ PROJECT = Path(__file__).parents[2]
 MULTIROTOR = vehicle("multirotor")
 CHAIN_NODES = ("standalone_dynamics", "multirotor_forces_and_moments", "sil_board", "standalone_sensors", "rc")
 
-_C_LIBRARY = ctypes.CDLL(None)
-_PR_SET_PDEATHSIG = 1
-
 _LOG_LINE = re.compile(r"\[(DEBUG|INFO|WARN|ERROR|FATAL)\] \[\d+\.\d+\] \[")
 
 
 ClaimDomain = Callable[[], AbstractContextManager[int]]
 
 
-def _die_with_parent() -> None:
-    """Have the kernel end this process with pytest's, also where fixtures are not: xdist kills its workers."""
-    _C_LIBRARY.prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
-
-
 class Program:
     """A running process of the package, with what it writes to stderr."""
 
-    def __init__(self, module: str, arguments: list[str], environment: dict[str, str], folder: Path) -> None:
+    def __init__(
+        self, module: str, arguments: list[str], environment: dict[str, str], folder: Path, *, forked: bool
+    ) -> None:
         self.name = module.rsplit(".", 1)[-1]
         self._stderr = Path(tempfile.mkstemp(prefix=f"{self.name}-", suffix=".stderr", dir=folder)[1])
         self._stdout = self._stderr.with_suffix(".stdout")
+        self.process: ForkedPython | subprocess.Popen[bytes]
+        words = ["-m", module, *arguments]
+        if forked:
+            self.process = ForkedPython(words, env=environment, cwd=folder, stdout=self._stdout, stderr=self._stderr)
+            return
         with self._stderr.open("w") as stderr, self._stdout.open("w") as stdout:
             self.process = subprocess.Popen(
-                [sys.executable, "-m", module, *arguments],
+                [sys.executable, *words],
                 env=environment,
                 cwd=folder,
                 stdout=stdout,
                 stderr=stderr,
                 start_new_session=True,
-                preexec_fn=_die_with_parent,
+                preexec_fn=die_with_parent,
             )
 
     @property
@@ -199,11 +198,13 @@ class Processes:
 
     Attributes:
         environment: variables of the programs started from now on.
+        forked: whether the programs started from now on are forked; otherwise each is a new interpreter.
     """
 
-    def __init__(self, domain: int, folder: Path) -> None:
+    def __init__(self, domain: int, folder: Path, *, forked: bool = True) -> None:
         self.domain = domain
         self.folder = folder
+        self.forked = forked
         self.programs: dict[str, Program] = {}
         self.all: list[Program] = []
         self._observers: list[Observer] = []
@@ -214,7 +215,8 @@ class Processes:
 
     def run(self, module: str, *arguments: str) -> Program:
         """Start a module of the package as a program."""
-        program = Program(f"rosflight_py_sim.{module}", list(arguments), self.environment, self.folder)
+        words = list(arguments)
+        program = Program(f"rosflight_py_sim.{module}", words, self.environment, self.folder, forked=self.forked)
         self.all.append(program)
         return program
 
@@ -276,8 +278,9 @@ class SimulationProcesses(Processes):
         multiplier: float,
         *extra: str,
         leave_out: Sequence[str] = (),
+        forked: bool = True,
     ) -> None:
-        super().__init__(domain, folder)
+        super().__init__(domain, folder, forked=forked)
         self.time_mode = time_mode
         self.multiplier = multiplier
         manager = TIME_MANAGERS.get(time_mode)
@@ -319,15 +322,21 @@ def _default_signal_handlers() -> None:
 
 @pytest.fixture(scope="module")
 def start_simulation(
-    tmp_path_factory: pytest.TempPathFactory, claim_domain: ClaimDomain
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory, claim_domain: ClaimDomain
 ) -> Iterator[Callable[..., SimulationProcesses]]:
     """A function (time_mode, multiplier, *ROS arguments of all nodes) that starts the graph, until the module ends."""
-    with simulations(tmp_path_factory.mktemp("processes"), claim_domain) as start:
+    with simulations(tmp_path_factory.mktemp("processes"), claim_domain, forked=_are_forked(request)) as start:
         yield start
 
 
+def _are_forked(request: pytest.FixtureRequest) -> bool:
+    return request.node.get_closest_marker("new_interpreter") is None
+
+
 @contextmanager
-def simulations(folder: Path, claim_domain: ClaimDomain) -> Iterator[Callable[..., SimulationProcesses]]:
+def simulations(
+    folder: Path, claim_domain: ClaimDomain, *, forked: bool
+) -> Iterator[Callable[..., SimulationProcesses]]:
     """As the fixture `start_simulation`, for shorter."""
     with claim_domain() as domain:
         started: list[SimulationProcesses] = []
@@ -335,7 +344,9 @@ def simulations(folder: Path, claim_domain: ClaimDomain) -> Iterator[Callable[..
         def start(
             time_mode: str, multiplier: float = SLOWLY, *ros_arguments: str, leave_out: Sequence[str] = ()
         ) -> SimulationProcesses:
-            simulation = SimulationProcesses(domain, folder, time_mode, multiplier, *ros_arguments, leave_out=leave_out)
+            simulation = SimulationProcesses(
+                domain, folder, time_mode, multiplier, *ros_arguments, leave_out=leave_out, forked=forked
+            )
             started.append(simulation)
             simulation.start_all()
             return simulation
@@ -348,10 +359,10 @@ def simulations(folder: Path, claim_domain: ClaimDomain) -> Iterator[Callable[..
 
 
 @pytest.fixture
-def processes(tmp_path: Path, claim_domain: ClaimDomain) -> Iterator[Processes]:
+def processes(request: pytest.FixtureRequest, tmp_path: Path, claim_domain: ClaimDomain) -> Iterator[Processes]:
     """Programs of one test, in a domain of their own."""
     with claim_domain() as domain:
-        started = Processes(domain, tmp_path)
+        started = Processes(domain, tmp_path, forked=_are_forked(request))
         try:
             yield started
         finally:
@@ -405,7 +416,9 @@ def interrupted_command(ros_domain: int) -> Interrupted:
 
 
 @pytest.fixture
-def simulate(tmp_path: Path, claim_domain: ClaimDomain) -> Iterator[Callable[..., SimulationProcesses]]:
+def simulate(
+    request: pytest.FixtureRequest, tmp_path: Path, claim_domain: ClaimDomain
+) -> Iterator[Callable[..., SimulationProcesses]]:
     """As `start_simulation`, until the test ends."""
-    with simulations(tmp_path, claim_domain) as start:
+    with simulations(tmp_path, claim_domain, forked=_are_forked(request)) as start:
         yield start

@@ -18,7 +18,7 @@ from std_srvs.srv import Trigger
 
 from rosflight_py_sim.interfaces.qos import LATCHED
 
-pytestmark = pytest.mark.timeout(120)
+pytestmark = [pytest.mark.timeout(120), pytest.mark.new_interpreter]
 
 NODES = ["lockstep_time_manager", "standalone_time_manager", "standalone_sensors", "multirotor_forces_and_moments"]
 NODES += ["standalone_dynamics", "rc", "sil_board", "autopilot"]

@@ -1,0 +1,133 @@
+"""Python programs in processes that are forked from a server, which has imported the package before.
+
+A node then takes a third of the processor time to start. All else is as in a new interpreter, with two exceptions: what
+the package reads from the environment while it is imported is the server's, and the interpreter does not shut down.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import gc
+import multiprocessing
+import os
+import runpy
+import signal
+import subprocess
+import sys
+import tempfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from rosflight_py_sim.executables import NODE_CLASSES
+
+_SERVER = multiprocessing.get_context("forkserver")
+_SERVER.set_forkserver_preload(
+    ["rosflight_py_sim.commands.cli", *(f"rosflight_py_sim.nodes.{executable}" for executable in NODE_CLASSES)]
+)
+
+_C_LIBRARY = ctypes.CDLL(None)
+_PR_SET_PDEATHSIG = 1
+
+
+def die_with_parent() -> None:
+    """Have the kernel end this process with its parent, also where fixtures are not: xdist kills its workers."""
+    _C_LIBRARY.prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
+
+
+class ForkedPython:
+    """A running program, with those methods of `subprocess.Popen` that tests need; it has no input.
+
+    Attributes:
+        pid: its process id, and that of its process group.
+    """
+
+    def __init__(
+        self, arguments: Sequence[str], *, env: Mapping[str, str], cwd: Path, stdout: Path, stderr: Path
+    ) -> None:
+        """Run `python ARGUMENTS` in the folder `cwd`; its output is appended to the files."""
+        for file in (stdout, stderr):
+            file.touch()
+        given = list(arguments), dict(env), str(cwd), str(stdout), str(stderr)
+        self._process = _SERVER.Process(target=_run, args=given, daemon=True)
+        self._process.start()
+        assert self._process.pid is not None
+        self.pid: int = self._process.pid
+
+    def poll(self) -> int | None:
+        """Its exit code; None while it runs."""
+        return self._process.exitcode
+
+    def wait(self, timeout: float | None = None) -> int:
+        """Its exit code, once it has ended.
+
+        Raises:
+            subprocess.TimeoutExpired: it has not ended in time.
+        """
+        self._process.join(timeout)
+        code = self.poll()
+        if code is None:
+            raise subprocess.TimeoutExpired(f"process {self.pid}", timeout or 0.0)
+        return code
+
+    def send_signal(self, number: int) -> None:
+        """Send a signal, if it still runs."""
+        if self.poll() is None:
+            os.kill(self.pid, number)
+
+    def kill(self) -> None:
+        """Send SIGKILL, if it still runs."""
+        self.send_signal(signal.SIGKILL)
+
+
+def run_forked_python(
+    arguments: Sequence[str], *, env: Mapping[str, str], cwd: Path, timeout: float
+) -> subprocess.CompletedProcess[str]:
+    """Run `python ARGUMENTS` to its end, as `subprocess.run` does.
+
+    Raises:
+        subprocess.TimeoutExpired: it did not end in time, and was killed.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        stdout, stderr = Path(folder, "stdout"), Path(folder, "stderr")
+        process = ForkedPython(arguments, env=env, cwd=cwd, stdout=stdout, stderr=stderr)
+        try:
+            code = process.wait(timeout)
+        finally:
+            process.kill()
+            process.wait()
+        return subprocess.CompletedProcess(list(arguments), code, stdout.read_text(), stderr.read_text())
+
+
+def _run(arguments: list[str], environment: dict[str, str], folder: str, stdout: str, stderr: str) -> None:
+    # Collecting the garbage of what the server has imported would copy its memory.
+    gc.freeze()
+    die_with_parent()
+    os.setsid()
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    os.environ.clear()
+    os.environ.update(environment)
+    os.chdir(folder)
+    for path, descriptor in ((stdout, 1), (stderr, 2)):
+        file = os.open(path, os.O_APPEND | os.O_WRONLY)
+        os.dup2(file, descriptor)
+        os.close(file)
+    sys.stdout = open(1, "w", closefd=False)  # noqa: SIM115
+    sys.stderr = open(2, "w", 1, errors="backslashreplace", closefd=False)  # noqa: SIM115
+    first, *rest = arguments
+    installed = [path for path in sys.path if path.startswith((sys.prefix, sys.base_prefix))]
+    sys.path[:] = [*environment.get("PYTHONPATH", "").split(os.pathsep), *installed]
+    if first == "-m":
+        sys.path.insert(0, folder)
+        sys.argv = rest
+        # As in a new interpreter, where the module is __main__ alone.
+        sys.modules.pop(rest[0], None)
+        runpy.run_module(rest[0], run_name="__main__", alter_sys=True)
+    elif first == "-c":
+        sys.path.insert(0, "")
+        sys.argv = ["-c", *rest[1:]]
+        exec(compile(rest[0], "<string>", "exec"), {"__name__": "__main__"})
+    else:
+        sys.path.insert(0, str(Path(first).parent))
+        sys.argv = arguments
+        runpy.run_path(first, run_name="__main__")
