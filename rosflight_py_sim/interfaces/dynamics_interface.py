@@ -148,9 +148,13 @@ class TruthInterface(FallibleNode, ABC):
         """Wind (3,), m/s, with the front of a failure at the end of a step of `dt` seconds; the same array if none."""
         if self._front is None:
             return wind_ned
-        changed = self._front.applied(self._time_ns + round(dt * NANOSECONDS), wind_ned.tolist())
+        changed = self._front.applied(self.end_ns(dt), wind_ned.tolist())
         assert changed is not None
         return np.array(changed)
+
+    def end_ns(self, dt: float) -> int:
+        """Time (ns) at the end of the present step of `dt` seconds."""
+        return self._time_ns + round(dt * NANOSECONDS)
 
     @property
     def step_ns(self) -> int:

@@ -1,4 +1,4 @@
-"""Dynamics node: rigid body, gravity, added mass, contact, steered wheels and wind or current."""
+"""Dynamics node: rigid body, gravity, added mass, contact, steered wheels, and wind, or current and waves."""
 
 from __future__ import annotations
 
@@ -14,25 +14,29 @@ from rosflight_py_sim.interfaces.step_topics import PWM_OUTPUT, PulseWidths
 from rosflight_py_sim.nodes.running import run
 from rosflight_py_sim.parameters import ParameterTable, Value, number
 from rosflight_py_sim.physics.dynamics import DYNAMICS_PARAMETERS, VehicleDynamics
+from rosflight_py_sim.physics.immersion import reach_of
+from rosflight_py_sim.physics.waves import WAVE_PARAMETERS, Waves
 from rosflight_py_sim.physics.wind import WIND_PARAMETERS, Wind, with_model_parameters
 from rosflight_py_sim.shared_parameters import SEED, WIND_STREAM
+from rosflight_py_sim.stamps import NANOSECONDS
 
 
 class StandaloneDynamics(DynamicsInterface):
-    """Simulates a rigid body in air or water, with ground, walls and objects, and the wind or current.
+    """Simulates a rigid body in air or water, with ground, walls and objects, and the wind, or the current and waves.
 
     A vehicle with steered wheels has sim/pwm_output as an input synchronized with the wrench, for the steering angle.
     """
 
     ALIASES: ClassVar[tuple[str, ...]] = ("standalone_dynamics",)
     PARAMETERS: ClassVar[ParameterTable] = (
-        DynamicsInterface.PARAMETERS + ParameterTable(SEED) + DYNAMICS_PARAMETERS + WIND_PARAMETERS
+        DynamicsInterface.PARAMETERS + ParameterTable(SEED) + DYNAMICS_PARAMETERS + WIND_PARAMETERS + WAVE_PARAMETERS
     )
 
     def __init__(self, **arguments: Any) -> None:
         """Put the vehicle on the ground."""
         self._body: VehicleDynamics | None = None
         self._wind: Wind | None = None
+        self._waves: Waves | None = None
         super().__init__(**arguments)
         if self.body.steering.is_used:
             self._pwm_arrived = self._join.input(PWM_OUTPUT.name)
@@ -51,6 +55,7 @@ class StandaloneDynamics(DynamicsInterface):
             body.adopt(self._body)
             wind.adopt(self._wind)
         self._body, self._wind, self._air_ned = body, wind, wind.wind_ned
+        self._waves = Waves(values, reach_of(values))
 
     @property
     def body(self) -> VehicleDynamics:
@@ -64,18 +69,28 @@ class StandaloneDynamics(DynamicsInterface):
         assert self._wind is not None
         return self._wind
 
+    @property
+    def waves(self) -> Waves:
+        """The waves; available after the first `configure`."""
+        assert self._waves is not None
+        return self._waves
+
     def apply_forces_and_torques(self, wrench: NDArray[np.float64], dt: float) -> None:
-        """Advance body and wind."""
-        self.body.step(wrench, dt, self._air_ned)
+        """Advance body, wind and waves."""
+        waves = self.waves
+        self.body.step(wrench, dt, self._air_ned, waves.sea)
         self.wind.step(self.body.truth, dt)
         self._air_ned = self.with_front(self.wind.wind_ned, dt) if self.has_failures else self.wind.wind_ned
+        if waves.exist:
+            waves.move_to(self.body.truth, self.end_ns(dt) / NANOSECONDS)
+            self._air_ned = self._air_ned + waves.velocity_ned
 
     def compute_truth(self) -> NDArray[np.float64]:
         """Truth vector of the body."""
         return self.body.truth
 
     def compute_wind_truth(self) -> NDArray[np.float64]:
-        """Wind at the vehicle."""
+        """Wind at the vehicle, or current and orbital velocity of the waves."""
         return self._air_ned
 
     def set_sim_state(self, truth: NDArray[np.float64]) -> None:

@@ -3,14 +3,16 @@
 Fossen, Handbook of Marine Craft Hydrodynamics and Motion Control (Wiley, 2011), section 7.5: the terms of the equations
 of motion that depend only on the current state, in body axes at the centre of mass:
 
-    buoyancy  -B s (down), at the middle of the immersed part of the hull (section 4.1, eq. 4.1 to 4.6)
+    buoyancy  -B s (e_down - a_w / g), at the middle of the immersed part of the hull (section 4.1, eq. 4.1 to 4.6)
     damping   -s (D nu_r + D_n |nu_r| nu_r), |nu_r| nu_r component by component (section 6.4; matrices D and D_n)
     thrust    sum T_i a_i, with the moments r_i x T_i a_i
 
-nu_r is the velocity relative to the water; the current takes the place of the wind. s is the submerged share of the
-hull. B is rho g V of the whole hull: the weight and the net buoyancy, to which a vehicle is trimmed with ballast. Added
-mass is part of the inertia, not a force, and is handled with the weight in `rigid_body.py`.
-Not modelled: lift, waves, thruster-induced flow, wind on the part above the water.
+nu_r is the velocity relative to the water; the current takes the place of the wind. a_w is the acceleration of the
+water in waves: its pressure accelerates the hull as it would the water in its place (Froude and Krylov; the hull is
+short compared with the waves). s is the submerged share of the hull. B is rho g V of the whole hull: the weight and the
+net buoyancy, to which a vehicle is trimmed with ballast. Added mass is part of the inertia, not a force, and is handled
+with the weight in `rigid_body.py`.
+Not modelled: lift, waves that the hull reflects or radiates, thruster-induced flow, wind on the part above the water.
 """
 
 from __future__ import annotations
@@ -31,7 +33,7 @@ from rosflight_py_sim.physics.battery import (
     open_circuit_voltage,
 )
 from rosflight_py_sim.physics.hydrodynamics import DAMPING_PARAMETERS, matrix_of
-from rosflight_py_sim.physics.immersion import HULL_PARAMETERS, hull_numbers, immersed_part
+from rosflight_py_sim.physics.immersion import HULL_PARAMETERS, hull_numbers, immersed_part, reach_of
 from rosflight_py_sim.physics.rotations import rotate_to_body
 from rosflight_py_sim.physics.thrusters import (
     AXIS,
@@ -41,6 +43,7 @@ from rosflight_py_sim.physics.thrusters import (
     motor_current,
     thruster_numbers,
 )
+from rosflight_py_sim.physics.waves import ELEVATION, ORBITAL_ACCELERATION, SLOPE, WAVE_PARAMETERS, Waves
 from rosflight_py_sim.shared_parameters import GRAVITY, MASS
 
 _BODY_PARAMETERS = ParameterTable(
@@ -57,7 +60,9 @@ _BODY_PARAMETERS = ParameterTable(
     Parameter("electronics_current", 0.0, "Current drawn by everything except the thrusters", "A", minimum=0.0),
 )
 
-AUV_PARAMETERS = _BODY_PARAMETERS + DAMPING_PARAMETERS + HULL_PARAMETERS + THRUSTER_PARAMETERS + BATTERY_PARAMETERS
+AUV_PARAMETERS = (
+    _BODY_PARAMETERS + DAMPING_PARAMETERS + HULL_PARAMETERS + WAVE_PARAMETERS + THRUSTER_PARAMETERS + BATTERY_PARAMETERS
+)
 
 
 @kernel_record
@@ -66,6 +71,7 @@ class Body:
 
     Attributes:
         buoyancy: of the whole hull (N).
+        displaced: mass of the water that the whole hull displaces (kg).
         propeller: diameter of the propellers (m).
         electronics: current of everything except the thrusters (A).
         full_voltage: of the full battery without load (V).
@@ -74,6 +80,7 @@ class Body:
     """
 
     buoyancy: float
+    displaced: float
     propeller: float
     electronics: float
     full_voltage: float
@@ -90,6 +97,7 @@ def auv_wrench(
     body: Body,
     damping: NDArray[np.float64],
     hull: NDArray[np.float64],
+    sea: NDArray[np.float64],
     thrusters: NDArray[np.float64],
     thrusts: NDArray[np.float64],
     battery: Battery,
@@ -98,13 +106,15 @@ def auv_wrench(
     """Advance thrusters and battery by dt and write the wrench (6,).
 
     `damping` (6, 12): the linear matrix, and beside it the quadratic one. `hull` as in
-    `immersion.py`, `thrusters` (n, 13) as in `thrusters.py`, `thrusts` (n,) N.
+    `immersion.py`, `sea` as in `waves.py`, `thrusters` (n, 13) as in `thrusters.py`, `thrusts` (n,) N.
     """
     qw, qx, qy, qz = truth[3], truth[4], truth[5], truth[6]
-    share, bx, by, bz = immersed_part(truth, hull)
-    dx, dy, dz = rotate_to_body(qw, qx, qy, qz, 0.0, 0.0, 1.0)
-    lift = -body.buoyancy * share
-    fx, fy, fz = lift * dx, lift * dy, lift * dz
+    share, bx, by, bz = immersed_part(truth, hull, sea)
+    moved, wave = share * body.displaced, ORBITAL_ACCELERATION
+    weight = share * body.buoyancy
+    fx, fy, fz = rotate_to_body(
+        qw, qx, qy, qz, moved * sea[wave], moved * sea[wave + 1], moved * sea[wave + 2] - weight
+    )
     wrench[0], wrench[1], wrench[2] = fx, fy, fz
     wrench[3], wrench[4], wrench[5] = by * fz - bz * fy, bz * fx - bx * fz, bx * fy - by * fx
     cx, cy, cz = rotate_to_body(qw, qx, qy, qz, current_ned[0], current_ned[1], current_ned[2])
@@ -117,12 +127,13 @@ def auv_wrench(
         drag += damping[i, 9] * pp + damping[i, 10] * qq + damping[i, 11] * rr
         wrench[i] -= share * drag
     drawn = body.electronics
+    dx, dy, dz = rotate_to_body(qw, qx, qy, qz, sea[SLOPE], sea[SLOPE + 1], 1.0)
     for k in range(thrusters.shape[0]):
         thruster = thrusters[k]
         thrusts[k] = advance_thrust(thruster, pwm_us[k], thrusts[k], dt)
         drawn += motor_current(thruster, thrusts[k])
         x, y, z = thruster[PLACE], thruster[PLACE + 1], thruster[PLACE + 2]
-        depth = truth[2] + dx * x + dy * y + dz * z
+        depth = truth[2] + sea[ELEVATION] + dx * x + dy * y + dz * z
         thrust = thrusts[k] * min(1.0, max(0.0, 0.5 + depth / body.propeller))
         tx, ty, tz = thrust * thruster[AXIS], thrust * thruster[AXIS + 1], thrust * thruster[AXIS + 2]
         wrench[0] += tx
@@ -142,15 +153,21 @@ def auv_wrench(
 class Auv(BatteryPowered):
     """Forces and moments of an underwater vehicle from its truth state, the current and the outputs.
 
-    `values` contains AUV_PARAMETERS. Raises ParameterError as `matrix_of` and `thruster_numbers` do.
+    `values` contains AUV_PARAMETERS. Raises ParameterError as `matrix_of`, `Waves` and `thruster_numbers` do.
+
+    Attributes:
+        waves: the sea, calm until it is moved to the vehicle's position and time.
     """
 
     def __init__(self, values: Values) -> None:
         self._thrusters = thruster_numbers(values)
         self._hull = hull_numbers(values)
-        buoyancy = number(values, "mass") * number(values, "gravity") + number(values, "net_buoyancy")
+        self.waves = Waves(values, reach_of(values))
+        gravity = number(values, "gravity")
+        buoyancy = number(values, "mass") * gravity + number(values, "net_buoyancy")
         self._body = self._supply = Body(
             buoyancy=buoyancy,
+            displaced=buoyancy / gravity if gravity > 0.0 else 0.0,
             propeller=number(values, "thruster_diameter"),
             electronics=number(values, "electronics_current"),
             full_voltage=number(values, "V_max"),
@@ -179,6 +196,7 @@ class Auv(BatteryPowered):
             self._body,
             self._damping,
             self._hull,
+            self.waves.sea,
             self._thrusters,
             self._thrusts,
             self._battery,

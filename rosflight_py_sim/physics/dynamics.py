@@ -20,7 +20,7 @@ from rosflight_py_sim.physics.contact import (
 )
 from rosflight_py_sim.physics.contact_points import CONTACT_PARAMETERS, contact_points, overlapped_solid
 from rosflight_py_sim.physics.contact_rate import fastest_contact_rate, stiffness_and_damping
-from rosflight_py_sim.physics.hydrodynamics import WATER_CURRENT, WATER_PARAMETERS, water_numbers
+from rosflight_py_sim.physics.hydrodynamics import ADDED_MASS, SEA, WATER_CURRENT, WATER_PARAMETERS, water_numbers
 from rosflight_py_sim.physics.inertia import INERTIA_PARAMETERS, inertia_matrix
 from rosflight_py_sim.physics.rigid_body import derivative
 from rosflight_py_sim.physics.solids import Solids, solids_of
@@ -36,6 +36,7 @@ from rosflight_py_sim.physics.truth_step import (
     load_state,
     store_state,
 )
+from rosflight_py_sim.physics.waves import SEA_SIZE
 from rosflight_py_sim.shared_parameters import GRAVITY
 from rosflight_py_sim.world import WORLD, World, world_of
 
@@ -88,7 +89,7 @@ package need 2.5 s and 40,000; the limit is a quarter of a second of computing w
 """
 
 _SETTLING_STEP_S = 0.005
-_STILL = np.zeros(3)
+_STILL, _CALM = np.zeros(3), np.zeros(SEA_SIZE)
 
 
 class StateDivergedError(ArithmeticError):
@@ -193,15 +194,22 @@ class VehicleDynamics:
         anchors[: len(self._anchors)] = self._anchors
         self._solids, self._anchors = solids, anchors
 
-    def step(self, wrench: NDArray[np.float64], dt: float, current_ned: NDArray[np.float64] = _STILL) -> None:
+    def step(
+        self,
+        wrench: NDArray[np.float64],
+        dt: float,
+        current_ned: NDArray[np.float64] = _STILL,
+        sea: NDArray[np.float64] = _CALM,
+    ) -> None:
         """Advance by dt (s, > 0) with `wrench` (6,) held: N and N m in body axes, without gravity and contact.
 
-        `current_ned` (3,), m/s, is the velocity of the water and affects added mass only. Accelerations are those of
-        the new state under the same wrench. Raises StateDivergedError and keeps the last good state when a quantity, or
-        the wrench, is not finite, or beyond the limits of `truth_step.py`.
+        `current_ned` (3,), m/s, is the velocity of the water, with that of the waves; `sea` (10,) as in `waves.py`.
+        Both affect added mass only and count as steady within the step. Accelerations are those of the new state under
+        the same wrench. Raises StateDivergedError and keeps the last good state when a quantity, or the wrench, is not
+        finite, or beyond the limits of `truth_step.py`.
         """
         if len(self._water):
-            self._water[WATER_CURRENT : WATER_CURRENT + 3] = current_ned
+            self._water[WATER_CURRENT:SEA], self._water[SEA:ADDED_MASS] = current_ned, sea
         diverged = advance(
             self.truth,
             wrench,
@@ -251,7 +259,7 @@ class VehicleDynamics:
         self.truth[:] = other.truth
         self._lift(self.truth)
         if len(self._water) and len(other._water):
-            now = slice(WATER_CURRENT, WATER_CURRENT + 3)
+            now = slice(WATER_CURRENT, ADDED_MASS)
             self._water[now] = other._water[now]
         # The parameter `world` is fixed, so the world is the same.
         if np.array_equal(self._points[:, :3], other._points[:, :3]):

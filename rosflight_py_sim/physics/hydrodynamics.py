@@ -37,9 +37,10 @@ DAMPING_PARAMETERS = ParameterTable(
 
 WATER_PARAMETERS = HULL_PARAMETERS + ParameterTable(ADDED_MASS_PARAMETER)
 
-HULL, WATER_CURRENT, ADDED_MASS, MODES, RATIOS, WATER_SIZE = 0, 6, 9, 45, 81, 87
-"""First elements of the parts of the array `water` of the kernels, and its length: hull (6) of `immersion.py`, velocity
-of the water NED (3), m/s, rows of the added mass (36), modes (36) one after the other, and their ratios e (6).
+HULL, WATER_CURRENT, SEA, ADDED_MASS, MODES, RATIOS = 0, 6, 9, 19, 55, 91
+"""First elements of the parts of the array `water` of the kernels: hull (6) of `immersion.py`, velocity of the water
+NED (3), m/s, sea (10) of `waves.py`, rows of the added mass (36), modes (36) one after the other, and their ratios e
+(6).
 """
 
 
@@ -103,4 +104,5 @@ def water_numbers(values: Values) -> NDArray[np.float64]:
     root = np.linalg.inv(np.linalg.cholesky(mass))
     ratios, turn = np.linalg.eigh(root @ added @ root.T)
     modes = turn.T @ root
-    return np.array([*hull_numbers(values), *np.zeros(3), *added.ravel(), *modes.ravel(), *np.maximum(ratios, 0.0)])
+    calm = np.zeros(ADDED_MASS - WATER_CURRENT)
+    return np.array([*hull_numbers(values), *calm, *added.ravel(), *modes.ravel(), *np.maximum(ratios, 0.0)])

@@ -1,8 +1,9 @@
 """Immersion of a hull: the submerged share of its volume, and the centroid of the submerged part.
 
-The hull is a box; the surface is the plane down = 0. The box is divided into the six tetrahedra of Kuhn's division,
-each along one path of edges from the highest corner to the deepest. A plane cuts off a tetrahedron, all but a
-tetrahedron, or a prism of three tetrahedra. The result is exact at every attitude, and continuous.
+The hull is a box; the surface is a plane: down = 0, or in waves the plane that touches the surface above the vehicle.
+The box is divided into the six tetrahedra of Kuhn's division, each along one path of edges from the highest corner to
+the deepest. A plane cuts off a tetrahedron, all but a tetrahedron, or a prism of three tetrahedra. The result is exact
+at every attitude, and continuous.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from numpy.typing import NDArray
 from rosflight_py_sim.jit import kernel
 from rosflight_py_sim.parameters import Parameter, ParameterTable, Values
 from rosflight_py_sim.physics.rotations import rotate_to_body
+from rosflight_py_sim.physics.waves import ELEVATION, SLOPE
 
 HULL_PARAMETERS = ParameterTable(
     Parameter(
@@ -44,14 +46,23 @@ def hull_numbers(values: Values) -> NDArray[np.float64]:
     return np.array([*values["hull_size"], *values["centre_of_buoyancy"]], dtype=np.float64)  # type: ignore[misc]
 
 
+def reach_of(values: Values) -> float:
+    """Largest distance (m) of the box's corners from the centre of mass, as if its centre were on a diagonal."""
+    hull = hull_numbers(values)
+    return float(np.linalg.norm(hull[CENTRE:]) + 0.5 * np.linalg.norm(hull[:CENTRE]))
+
+
 @kernel
-def immersed_part(state: NDArray[np.float64], hull: NDArray[np.float64]) -> tuple[float, float, float, float]:
+def immersed_part(
+    state: NDArray[np.float64], hull: NDArray[np.float64], sea: NDArray[np.float64]
+) -> tuple[float, float, float, float]:
     """Submerged share of the box (0 to 1), and the centroid x, y, z of that part (m, body axes).
 
-    `state` begins with the position NED and the quaternion of the centre of mass.
+    `state` begins with the position NED and the quaternion of the centre of mass; `sea` as in `waves.py`.
     """
-    x, y, z = rotate_to_body(state[3], state[4], state[5], state[6], 0.0, 0.0, 1.0)
-    depth = state[2] + x * hull[CENTRE] + y * hull[CENTRE + 1] + z * hull[CENTRE + 2]
+    # Gradient of the depth.
+    x, y, z = rotate_to_body(state[3], state[4], state[5], state[6], sea[SLOPE], sea[SLOPE + 1], 1.0)
+    depth = state[2] + sea[ELEVATION] + x * hull[CENTRE] + y * hull[CENTRE + 1] + z * hull[CENTRE + 2]
     # Depth difference between opposite faces, and the depth of the highest corner.
     gx, gy, gz = x * hull[SIZE], y * hull[SIZE + 1], z * hull[SIZE + 2]
     ax, ay, az = abs(gx), abs(gy), abs(gz)

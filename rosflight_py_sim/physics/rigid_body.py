@@ -8,15 +8,16 @@ inertial instead of body axes while integrating: free motion is then exactly a s
 Under water the vehicle carries added mass, a symmetric matrix A = [[A_11, A_12], [A_21, A_22]] of 3 x 3 blocks, treated
 as inertia: as a force it would make an explicit method unstable where it exceeds the body's own mass. Fossen, Handbook
 of Marine Craft Hydrodynamics and Motion Control (Wiley, 2011), sections 6.3 (added mass and its Coriolis matrix,
-property 6.2) and 8.3 (velocity v_r relative to an irrotational current, constant in inertial axes), in body axes at the
-centre of mass, with the water's momentum P = A_11 v_r + A_12 w and angular momentum H = A_21 v_r + A_22 w:
+property 6.2) and 8.3 (velocity v_r relative to an irrotational current, in inertial axes constant but for the waves'
+acceleration a_w), in body axes at the centre of mass, with the water's momentum P = A_11 v_r + A_12 w and angular
+momentum H = A_21 v_r + A_22 w:
 
-    (m + A_11) a + A_12 w' = F_all + A_11 (w x v_r) - w x P
-    A_21 a + (J + A_22) w' = M_all + A_21 (w x v_r) - w x (J w + H) - v_r x P
+    (m + A_11) a + A_12 w' = F_all + A_11 (a_w + w x v_r) - w x P
+    A_21 a + (J + A_22) w' = M_all + A_21 (a_w + w x v_r) - w x (J w + H) - v_r x P
 
 where F_all and M_all include weight and contact, and a is the acceleration relative to inertial axes, the v' above in
-body axes (the book's v_r' is a - w x v_r). At the surface A is scaled by the submerged share of the hull; changes of
-that share exert no force (no slamming). `hydrodynamics.py` solves the system.
+body axes (the book's v_r' is a - a_w - w x v_r). At the surface A is scaled by the submerged share of the hull; changes
+of that share exert no force (no slamming). `hydrodynamics.py` solves the system.
 
 Working state, float64 (13,): [0:3] position NED (m), [3:7] quaternion w x y z, [7:10] velocity NED (m/s), [10:13] body
 rates (rad/s). Flat, non-rotating earth with constant gravity; mass and inertia constant.
@@ -31,9 +32,10 @@ from numpy.typing import NDArray
 
 from rosflight_py_sim.jit import kernel
 from rosflight_py_sim.physics.contact import Surface, contact_wrench
-from rosflight_py_sim.physics.hydrodynamics import ADDED_MASS, HULL, MODES, RATIOS, WATER_CURRENT
+from rosflight_py_sim.physics.hydrodynamics import ADDED_MASS, HULL, MODES, RATIOS, SEA, WATER_CURRENT
 from rosflight_py_sim.physics.immersion import immersed_part
 from rosflight_py_sim.physics.rotations import rotate_to_body, rotate_to_inertial
+from rosflight_py_sim.physics.waves import ORBITAL_ACCELERATION
 
 MASS, GRAVITY, INERTIA, INVERSE = 0, 1, 2, 11
 
@@ -99,7 +101,7 @@ def _accelerate_in_water(
     """Write rate[7:13] under a force (NED, N, without weight) and a moment (body axes, N m), added mass included."""
     qw, qx, qy, qz = state[3], state[4], state[5], state[6]
     p, q, r = state[10], state[11], state[12]
-    wet = immersed_part(state, water[HULL : HULL + 6])[0]
+    wet = immersed_part(state, water[HULL : HULL + 6], water[SEA:ADDED_MASS])[0]
     u, v, w = rotate_to_body(
         qw,
         qx,
@@ -114,8 +116,10 @@ def _accelerate_in_water(
     hx += body[INERTIA] * p + body[INERTIA + 1] * q + body[INERTIA + 2] * r
     hy += body[INERTIA + 3] * p + body[INERTIA + 4] * q + body[INERTIA + 5] * r
     hz += body[INERTIA + 6] * p + body[INERTIA + 7] * q + body[INERTIA + 8] * r
-    # In rotating axes the relative velocity changes by -w x v_r even if no force acts.
-    tx, ty, tz = q * w - r * v, r * u - p * w, p * v - q * u
+    # In rotating axes the relative velocity changes by -w x v_r even if no force acts, and by the water's acceleration.
+    wave = SEA + ORBITAL_ACCELERATION
+    tx, ty, tz = rotate_to_body(qw, qx, qy, qz, water[wave], water[wave + 1], water[wave + 2])
+    tx, ty, tz = tx + q * w - r * v, ty + r * u - p * w, tz + p * v - q * u
     ix, iy, iz = _momentum(water, ADDED_MASS, wet, tx, ty, tz, 0.0, 0.0, 0.0)
     jx, jy, jz = _momentum(water, ADDED_MASS + 18, wet, tx, ty, tz, 0.0, 0.0, 0.0)
     fx, fy, fz = rotate_to_body(qw, qx, qy, qz, fn, fe, fd + body[MASS] * body[GRAVITY])

@@ -444,7 +444,10 @@ class DirectFlight:
         self.transmitter = _Transmitter(values(Rc))
         self._sensors = _Sensors(values(StandaloneSensors), self.board)
         self._forces = _Forces(forces, values(forces), self.board)
-        self._motion = _Motion(values(StandaloneDynamics))
+        motion = values(StandaloneDynamics)
+        if number(motion, "wave_height") > 0.0:
+            raise NotDirectError("waves (wave_height above 0) need the node graph")
+        self._motion = _Motion(motion)
         flown = values(autopilot)
         self._autopilot = DIRECT_AUTOPILOTS[autopilot](flown)
         self._guide_schedule = Schedule(number(flown, "command_frequency"))

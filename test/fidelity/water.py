@@ -1,4 +1,4 @@
-"""Fidelity of underwater bodies: added mass, buoyancy and damping, as a subject of the fidelity page."""
+"""Fidelity of underwater bodies: added mass, buoyancy, damping and waves, as a subject of the fidelity page."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from rosflight_py_sim.physics.auv import AUV_PARAMETERS, Auv
 from rosflight_py_sim.physics.dynamics import DYNAMICS_PARAMETERS, VehicleDynamics
 from rosflight_py_sim.physics.rotations import quaternion_from_euler, rotate_to_body
+from rosflight_py_sim.physics.waves import CUT_OFF, ELEVATION, OMEGA, WAVE_PARAMETERS, Waves, spectrum
 from rosflight_py_sim.viewer.picture_page import BLUE, GREEN, ORANGE
 
 Array = NDArray[np.float64]
@@ -27,6 +28,8 @@ INERTIA = np.array([[0.02, 0.003, -0.004], [0.003, 0.03, 0.002], [-0.004, 0.002,
 _FACTOR = np.random.default_rng(1).normal(size=(6, 6)) * np.sqrt([1.0, 4.0, 8.0, 0.05, 0.02, 0.1])[:, None] / 2.0
 ADDED = _FACTOR @ _FACTOR.T
 CURRENT = np.array([0.3, -0.2, 0.1])
+HEIGHT, PERIOD = 0.8, 5.0
+PEAK = 2.0 * math.pi / PERIOD
 
 _VALUES: dict[str, Any] = {
     "mass": MASS,
@@ -55,7 +58,8 @@ class Body:
             DYNAMICS_PARAMETERS.checked({name: given[name] for name in given if name in DYNAMICS_PARAMETERS})
         )
         self.forces = Auv(AUV_PARAMETERS.checked({name: given[name] for name in given if name in AUV_PARAMETERS}))
-        self._still, self._pulses = np.zeros(3), np.full(14, 1500.0)
+        self._pulses = np.full(14, 1500.0)
+        self._time_s = 0.0
 
     @property
     def truth(self) -> Array:
@@ -71,10 +75,12 @@ class Body:
 
     def run(self, seconds: float) -> Array:
         """Truth states (n, 19), one a step."""
-        states = []
+        states, waves = [], self.forces.waves
         for _ in range(round(seconds / STEP_S)):
-            wrench = self.forces.update(self.truth, self._still, self._pulses, STEP_S)
-            self.dynamics.step(wrench, STEP_S, self._still)
+            waves.move_to(self.truth, self._time_s)
+            wrench = self.forces.update(self.truth, waves.velocity_ned, self._pulses, STEP_S)
+            self.dynamics.step(wrench, STEP_S, waves.velocity_ned, waves.sea)
+            self._time_s += STEP_S
             states.append(self.truth.copy())
         return np.array(states)
 
@@ -87,15 +93,24 @@ def comparisons() -> Iterator[Comparison]:
     worst = float(np.max(_acceleration_errors()))
     yield Comparison("accelerations, full added mass, any immersion", "solved", "Fossen 2011, eq. 6.43", _below(worst))
     for name, (_, _, found, exact) in (("heave", _heave()), ("roll", _roll())):
-        yield Comparison(
-            f"period of {name}", f"{found:.4f} s", f"{exact:.4f} s", f"{100.0 * (found / exact - 1.0):.2f} %"
-        )
+        yield Comparison(f"period of {name}", f"{found:.4f} s", f"{exact:.4f} s", _percent(found / exact))
+    height = 4.0 * math.sqrt(float(np.sum(_spectrum()[1])))
+    yield Comparison(
+        "significant height of waves, 4 sqrt(m0)", f"{height:.3f} m", f"{HEIGHT:.3f} m", _percent(height / HEIGHT)
+    )
+    _, speed, exact_speed = _orbits()
+    worst = float(np.max(np.abs(speed / exact_speed - 1.0)))
+    yield Comparison("orbital velocity by depth", "e^(-k z)", "linear theory", _below(worst))
+    _, heights, surface = _riding()
+    ratio = float(np.std(heights) / np.std(surface))
+    yield Comparison("heave of a floating box in waves of 8 s, over theirs", f"{ratio:.3f}", "1", _percent(ratio))
 
 
 def draw(figure: Figure) -> None:
-    """Four panels."""
-    grid = figure.add_gridspec(2, 2, left=0.06, right=0.98, top=0.9, bottom=0.07, hspace=0.3, wspace=0.18)
-    energy, errors, heave, roll = (figure.add_subplot(cell) for cell in grid)
+    """Eight panels."""
+    grid = figure.add_gridspec(2, 4, left=0.05, right=0.985, top=0.9, bottom=0.07, hspace=0.3, wspace=0.32)
+    energy, errors, heave, roll, waves, orbits, riding = (figure.add_subplot(grid[k // 4, k % 4]) for k in range(7))
+    _draw_waves(waves, orbits, riding)
     time, values = _tumbling()
     energy.plot(time, values / values[0] - 1.0, color=BLUE)
     energy.set_title("Energy of a tumbling body with full added mass")
@@ -116,9 +131,13 @@ def draw(figure: Figure) -> None:
         axes.legend()
 
 
+def _percent(ratio: float) -> str:
+    return f"{100.0 * abs(ratio - 1.0):.2f} %"
+
+
 def _below(error: float) -> str:
     """The power of ten above an error: rounding differs between machines."""
-    return f"< 1e{math.ceil(math.log10(max(error, 1e-16)))}"
+    return f"< 1e{math.ceil(math.log10(max(error, 1e-12)))}"
 
 
 def _rigid_body() -> Array:
@@ -201,3 +220,79 @@ def _roll() -> tuple[Array, Array, float, float]:
     stiffness = MASS * GRAVITY * lever
     seen = 2.0 * body.run(8.0)[:, 4]
     return _oscillation(seen, 2.0 * math.pi * math.sqrt((INERTIA[0, 0] + added) / stiffness))
+
+
+def _spectrum() -> tuple[Array, Array, Array]:
+    """Angular frequencies, power (m^2) of the elevation at each, and the spectrum's share of the variance there."""
+    step, count = 0.25, 4096
+    waves = Waves(WAVE_PARAMETERS.checked({"wave_height": HEIGHT, "wave_period": PERIOD, "wave_components": 400}))
+    elevations = np.empty(count)
+    for k in range(count):
+        waves.move_to(np.zeros(3), step * k)
+        elevations[k] = waves.sea[ELEVATION]
+    power = 2.0 * np.abs(np.fft.rfft(elevations)) ** 2 / count**2
+    omega = 2.0 * math.pi * np.fft.rfftfreq(count, step)
+    density = np.zeros(len(omega))
+    inside = (omega > 0.3 * PEAK) & (omega < CUT_OFF * PEAK)
+    density[inside] = spectrum(omega[inside], PEAK, 3.3)
+    return omega[1:], power[1:], density[1:] / density.sum() * HEIGHT**2 / 16.0
+
+
+def _orbits() -> tuple[Array, Array, Array]:
+    """Depths, speed of the water in a regular wave, and that of linear theory."""
+    values = {"wave_height": HEIGHT, "wave_period": PERIOD, "wave_components": 1}
+    waves = Waves(WAVE_PARAMETERS.checked(values), reach=10.0)
+    omega, _, amplitude, _ = waves.components[0]
+    depth = np.linspace(0.0, 15.0, 61)
+    speed = np.empty(len(depth))
+    for k, down in enumerate(depth):
+        waves.move_to(np.array([3.0, 2.0, down]), 1.0)
+        speed[k] = np.linalg.norm(waves.velocity_ned)
+    return depth, speed, amplitude * omega * np.exp(-(omega**2) / GRAVITY * depth)
+
+
+def _riding() -> tuple[Array, Array, Array]:
+    """Time, height of a floating box, and elevation of the surface in a regular wave of 8 s."""
+    body = Body(
+        net_buoyancy=(DENSITY * VOLUME - MASS) * GRAVITY,
+        centre_of_buoyancy=[0.0, 0.0, -0.01],
+        added_mass=[0.5, 0.5, 2.0, 0.0, 0.0, 0.0],
+        linear_damping=[20.0] * 3 + [0.2] * 3,
+        wave_height=0.4,
+        wave_period=8.0,
+        wave_components=1,
+    )
+    body.start(0.01)
+    body.run(16.0)
+    period = 2.0 * math.pi / float(body.forces.waves.components[0, OMEGA])
+    heights, surface = [], []
+    for _ in range(200):
+        heights.append(-float(body.run(period / 200.0)[-1, 2]))
+        surface.append(float(body.forces.waves.sea[ELEVATION]))
+    return np.linspace(0.0, period, 200), np.array(heights), np.array(surface)
+
+
+def _draw_waves(waves: Any, orbits: Any, riding: Any) -> None:
+    omega, power, expected = _spectrum()
+    width, spacing = 16, omega[1] - omega[0]
+    smooth = np.convolve(power, np.ones(width) / width, mode="same")
+    shown = omega < 4.0 * PEAK
+    waves.plot(omega[shown], smooth[shown] / spacing, color=ORANGE, label="simulation")
+    waves.plot(omega[shown], expected[shown] / spacing, "--", color=BLUE, label="JONSWAP, gamma = 3.3")
+    waves.set_title("Spectrum of the elevation")
+    waves.set_xlabel("angular frequency (rad/s)")
+    waves.set_ylabel("density (m^2 s)")
+    depth, speed, exact = _orbits()
+    orbits.plot(speed, -depth, "o", color=ORANGE, markersize=3, label="simulation")
+    orbits.plot(exact, -depth, color=BLUE, label="linear theory")
+    orbits.set_title("Orbital speed in a regular wave")
+    orbits.set_xlabel("speed (m/s)")
+    orbits.set_ylabel("height (m)")
+    time, heights, surface = _riding()
+    riding.plot(time, heights - heights.mean(), color=ORANGE, label="floating box")
+    riding.plot(time, surface, "--", color=BLUE, label="surface")
+    riding.set_title("Heave in waves of 8 s")
+    riding.set_xlabel("time (s)")
+    riding.set_ylabel("height (m)")
+    for axes in (waves, orbits, riding):
+        axes.legend()

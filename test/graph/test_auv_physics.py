@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from rosflight_py_sim.interfaces.qos import CHAIN, LATCHED
 from rosflight_py_sim.interfaces.step_topics import IMU, PWM_OUTPUT, TRUTH_BATTERY, TRUTH_STATE, TRUTH_WIND
 from rosflight_py_sim.interfaces.vehicle_state import truth_of_message
 from rosflight_py_sim.physics.rotations import rotate_to_inertial
+from rosflight_py_sim.physics.waves import ELEVATION, WAVE_PARAMETERS, Waves
 
 MakeGraph = Callable[..., Any]
 
@@ -55,6 +57,33 @@ def test_wind_acts_as_current_that_carries_the_vehicle(graph: MakeGraph) -> None
     assert (winds[-1].vector.x, winds[-1].vector.y, winds[-1].vector.z) == pytest.approx(current)
     # After two time constants (m + A) / d of 2 s or less it goes nearly as fast, and not faster.
     assert velocity_ned(g)[:2] / current[:2] == pytest.approx([0.92, 0.92], abs=0.07)
+
+
+def test_floating_vehicle_rides_on_the_waves_of_the_example_file(graph: MakeGraph) -> None:
+    file = Path(__file__).parents[2] / "config" / "waves.yaml"
+    g = afloat(graph, "--params-file", str(file), name="bluerov2")
+    winds = g.collect_messages(TRUTH_WIND, qos=LATCHED)
+    states = g.collect_messages(TRUTH_STATE)
+    g.spin_for(12.0)
+    # The same sea as that of the nodes: position and stamp alone determine it.
+    values = {"wave_height": 0.3, "wave_period": 3.0, "wave_direction": 90.0}
+    waves = Waves(WAVE_PARAMETERS.checked(values), reach=1.0)
+    position = {one.header.stamp.sec * 10**9 + one.header.stamp.nanosec: one.pose.position for one in states}
+    depths, elevations, checked = [], [], 0
+    for wind in winds[1:]:
+        time_ns = wind.header.stamp.sec * 10**9 + wind.header.stamp.nanosec
+        if time_ns not in position:
+            continue
+        place = position[time_ns]
+        waves.move_to(np.array([place.x, place.y, place.z]), time_ns * 1e-9)
+        assert (wind.vector.x, wind.vector.y, wind.vector.z) == pytest.approx(waves.velocity_ned, abs=1e-9)
+        depths.append(place.z)
+        elevations.append(waves.sea[ELEVATION])
+        checked += 1
+    assert checked > 1000
+    # It moves as the water would, less the decay of the orbits over its draught.
+    assert np.corrcoef(depths, elevations)[0, 1] < -0.9
+    assert 0.6 < np.std(depths) / np.std(elevations) < 1.3
 
 
 def test_reset_restores_start_state_with_thrusters_stopped(graph: MakeGraph) -> None:

@@ -69,7 +69,7 @@ def test_accelerations_solve_fossens_matrix_equation_at_any_immersion(added):
         vehicle.body.set_truth(truth)
         vehicle.body.step(wrench, 1e-12, CURRENT)
         hull = np.array([0.5, 0.2, 0.1, 0.0, 0.0, 0.0])
-        share = immersed_part(truth, hull)[0]
+        share = immersed_part(truth, hull, np.zeros(10))[0]
         shares.add(min(1, max(-1, round(4.0 * share) - 2)))
         exact = accelerations(share * added, truth, wrench, CURRENT)
         # A step of 1e-12 s moves the state by some 1e-12 of its size.

@@ -7,8 +7,10 @@ import pytest
 
 from rosflight_py_sim.physics.immersion import immersed_part
 from rosflight_py_sim.physics.rotations import quaternion_from_euler, rotate_to_body, rotate_to_inertial
+from rosflight_py_sim.physics.waves import SEA_SIZE
 
 SIZE = np.array([0.4, 0.3, 0.2])
+CALM = np.zeros(SEA_SIZE)
 
 
 def state(down=0.0, quaternion=(1.0, 0.0, 0.0, 0.0)):
@@ -36,7 +38,7 @@ def share_by_corners(down, quaternion):
 
 @pytest.mark.parametrize("down", [-0.1, -0.07, 0.0, 0.03, 0.1])
 def test_upright_box_immersion_is_proportional_to_draught(down):
-    share, x, y, z = immersed_part(state(down), hull())
+    share, x, y, z = immersed_part(state(down), hull(), CALM)
     draught = down + 0.1
     assert share == pytest.approx(draught / 0.2, abs=1e-15)
     if share > 0.0:
@@ -47,23 +49,23 @@ def test_immersed_fraction_matches_inclusion_exclusion_at_any_attitude():
     for quaternion in random_quaternions(200):
         down = 0.5 * float(quaternion[0]) * float(np.linalg.norm(SIZE))
         # The alternating sum of cubes loses digits as its divisor, a product of three components, grows small.
-        assert immersed_part(state(down, quaternion), hull())[0] == pytest.approx(
+        assert immersed_part(state(down, quaternion), hull(), CALM)[0] == pytest.approx(
             share_by_corners(down, quaternion), abs=1e-9
         )
 
 
 def test_box_centred_on_the_surface_is_half_immersed():
     for quaternion in random_quaternions(50):
-        assert immersed_part(state(0.0, quaternion), hull())[0] == pytest.approx(0.5, abs=1e-14)
+        assert immersed_part(state(0.0, quaternion), hull(), CALM)[0] == pytest.approx(0.5, abs=1e-14)
 
 
 def test_first_moments_of_wet_and_dry_volume_cancel_about_the_centre():
     centre = np.array([0.02, -0.05, 0.03])
     for quaternion in random_quaternions(50):
         offset = rotate_to_inertial(*quaternion, *centre)[2]
-        wet, *wet_middle = immersed_part(state(0.06 - offset, quaternion), hull(centre))
+        wet, *wet_middle = immersed_part(state(0.06 - offset, quaternion), hull(centre), CALM)
         # Turned upside down about its middle the box is wet where it was dry.
-        dry, *dry_middle = immersed_part(state(-0.06 - offset, quaternion), hull(centre))
+        dry, *dry_middle = immersed_part(state(-0.06 - offset, quaternion), hull(centre), CALM)
         assert wet + dry == pytest.approx(1.0, abs=1e-14)
         mirrored = 2.0 * centre - np.array(dry_middle)
         assert wet * np.array(wet_middle) + (1.0 - wet) * mirrored == pytest.approx(centre, abs=1e-14)
@@ -71,24 +73,24 @@ def test_first_moments_of_wet_and_dry_volume_cancel_about_the_centre():
 
 def test_centre_of_buoyancy_shift_matches_metacentric_formula():
     heel = 1e-4
-    _, _, y, _ = immersed_part(state(0.0, quaternion_from_euler(heel, 0.0, 0.0)), hull())
+    _, _, y, _ = immersed_part(state(0.0, quaternion_from_euler(heel, 0.0, 0.0)), hull(), CALM)
     # BM = I / V of the waterplane: L B^3 / 12 over L B T, exact to second order of the heel.
     assert y / heel == pytest.approx(0.3**2 / (12.0 * 0.1), rel=1e-6)
 
 
 def test_hull_away_from_surface_is_fully_wet_or_fully_dry():
-    assert immersed_part(state(1.0), hull((0.1, 0.2, 0.3))) == (1.0, 0.1, 0.2, 0.3)
-    assert immersed_part(state(-1.0), hull((0.1, 0.2, 0.3))) == (0.0, 0.1, 0.2, 0.3)
+    assert immersed_part(state(1.0), hull((0.1, 0.2, 0.3)), CALM) == (1.0, 0.1, 0.2, 0.3)
+    assert immersed_part(state(-1.0), hull((0.1, 0.2, 0.3)), CALM) == (0.0, 0.1, 0.2, 0.3)
 
 
 def test_zero_size_hull_is_a_point():
-    assert immersed_part(state(0.01), hull(size=np.zeros(3)))[0] == 1.0
-    assert immersed_part(state(-0.01), hull(size=np.zeros(3)))[0] == 0.0
+    assert immersed_part(state(0.01), hull(size=np.zeros(3)), CALM)[0] == 1.0
+    assert immersed_part(state(-0.01), hull(size=np.zeros(3)), CALM)[0] == 0.0
 
 
 def test_immersed_fraction_increases_monotonically_with_depth():
     for quaternion in random_quaternions(20):
-        shares = [immersed_part(state(down, quaternion), hull())[0] for down in np.linspace(-0.3, 0.3, 200)]
+        shares = [immersed_part(state(down, quaternion), hull(), CALM)[0] for down in np.linspace(-0.3, 0.3, 200)]
         assert np.all(np.diff(shares) >= -1e-15)
         assert shares[0] == 0.0
         assert shares[-1] == 1.0

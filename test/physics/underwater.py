@@ -66,10 +66,15 @@ class Underwater:
         self.forces = Auv(AUV_PARAMETERS.checked({n: given[n] for n in given if n in AUV_PARAMETERS}))
         self.current_ned = np.zeros(3)
         self.pulses = commands()
+        self.time_s = 0.0
 
     def step(self, dt=DT):
-        wrench = self.forces.update(self.body.truth, self.current_ned, self.pulses, dt)
-        self.body.step(wrench, dt, self.current_ned)
+        waves = self.forces.waves
+        waves.move_to(self.body.truth, self.time_s)
+        water_ned = self.current_ned + waves.velocity_ned
+        wrench = self.forces.update(self.body.truth, water_ned, self.pulses, dt)
+        self.body.step(wrench, dt, water_ned, waves.sea)
+        self.time_s += dt
 
     def run(self, seconds, dt=DT):
         for _ in range(round(seconds / dt)):

@@ -155,6 +155,13 @@ def test_vehicle_that_needs_a_graph_is_refused_with_the_option(tmp_path: Path) -
         check_direct(read_sweep(file))
 
 
+def test_waves_need_a_graph(tmp_path: Path) -> None:
+    file = tmp_path / "sweep.yaml"
+    file.write_text("description: Over the sea\nvehicle: multirotor\nruns: 1\nparameters: {wave_height: 0.3}\n")
+    with pytest.raises(NotDirectError, match="wave_height"):
+        fly_run(read_sweep(file), 0)
+
+
 def test_vehicle_without_a_mission_needs_no_graph(tmp_path: Path, ros_domain: int) -> None:
     (tmp_path / "two.yaml").write_text(
         "description: One flies, one is parked\n"
