@@ -139,7 +139,7 @@ def inject(observer: Observer, seconds: float) -> None:
     ends = []
     has_ended = threading.Event()
     for topic in (IMU, PWM_OUTPUT, FORCES_AND_MOMENTS):
-        publisher = observer.node.create_publisher(topic.message_type, topic.name, CHAIN)
+        publisher = observer.node.create_publisher(topic.message_type, topic.name, topic.qos)
         kept: list[bytes] = []
         own: set[bytes] = set()
 

@@ -32,9 +32,9 @@ def clock_qos(time_mode: str) -> QoSProfile:
 
 
 def state_qos(time_mode: str) -> QoSProfile:
-    """QoS of a subscription to sim/truth_state or sim/truth_wind.
+    """QoS of a subscription to the truth state, the wind or the IMU.
 
-    ROSflight's dynamics publishes both volatile, which is incompatible with a transient-local subscription. In lockstep
-    a restarted node needs the last state, because no other is published before the step is complete.
+    ROSflight's nodes publish them volatile, which is incompatible with a transient-local subscription. In lockstep a
+    restarted node needs the last message, because no other is published before the step is complete.
     """
     return LATCHED if time_mode == "lockstep" else CHAIN

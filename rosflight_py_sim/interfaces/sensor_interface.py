@@ -116,8 +116,9 @@ class SensorInterface(FallibleNode, ABC):
     """Samples every sensor at its rate and publishes the readings, the IMU last.
 
     The trigger of the `StepJoin` is each /clock message in lockstep, and a timer at the IMU's rate in the other time
-    modes. The answer is the IMU message, published after the other sensors that are due. Each `..._update` method reads
-    one sensor; `dt` is the time since its previous reading, s.
+    modes. The answer is the IMU message, published after the other sensors that are due. A repeated time gets no second
+    answer: no stamp repeats, and a node that starts late receives the latched IMU message. Each `..._update` method
+    reads one sensor; `dt` is the time since its previous reading, s.
 
     Class attributes:
         JOIN: inputs of an answer.
@@ -146,14 +147,13 @@ class SensorInterface(FallibleNode, ABC):
         self.battery: BatteryReading | None = None
         self.rotor_speeds = UNKNOWN
         self._state = VehicleState()
-        self._imu_sample = ImuSample(-1, (), ())
         self.armed = False
         self._inputs = StampedInputs()
         super().__init__(**arguments)
         self._lockstep = self.values["time_mode"] == "lockstep"
         simulated = self.get_parameter("use_sim_time").value
         self._start_ns = unix_ns(start_of(self.values)) if simulated else 0
-        self._join = StepJoin(self.JOIN, self._answer, self._answer_again, lockstep=self._lockstep)
+        self._join = StepJoin(self.JOIN, self._answer, lambda _: None, lockstep=self._lockstep)
         self._wind_arrived, self._state_arrived = map(self._join.input, self.JOIN.synchronized)
         self._slow = [
             Sampling(self._rate(name), publish)
@@ -280,14 +280,10 @@ class SensorInterface(FallibleNode, ABC):
                 sensor.sample(time_ns)
         self._imu.sample(time_ns)
 
-    def _answer_again(self, time_ns: int) -> None:
-        self._send_imu(self._imu_sample)
-
     def _publish_imu(self, time_ns: int, dt: float) -> None:
         accel, gyro = self.imu_update(self._state, dt)
         sample = ImuSample(time_ns, gyro.tolist(), accel.tolist())
-        self._imu_sample = sample if self._failed_imu is None else self._failed_imu(sample)
-        self._send_imu(self._imu_sample)
+        self._send_imu(sample if self._failed_imu is None else self._failed_imu(sample))
 
     def _publish_imu_temperature(self, time_ns: int, dt: float) -> None:
         self._send_temperature(

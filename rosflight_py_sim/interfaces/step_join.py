@@ -33,6 +33,7 @@ class StepJoin:
     - In lockstep the answer waits until the newest message of every synchronized topic is stamped t.
     - A trigger repeated while it is waiting ends the wait: an input is lost, and the answer uses the newest messages.
     - A trigger with the stamp of the last answer gets the same answer again, unless that answer is stale.
+    - `repeat` has the effect of a repeated trigger, if the trigger of that stamp has arrived.
     - A message of a topic in `renewed_by` with the stamp of the last answer (a state was set) makes that answer
       stale, and so does `make_stale`. The next trigger with that stamp is treated as a new one.
     - Outside of lockstep a trigger does not wait for synchronized topics: its answer uses the newest messages.
@@ -101,6 +102,11 @@ class StepJoin:
         self.waiting_ns, self._content = stamp_ns, content
         if (is_repeated or self._stamps.count(stamp_ns) >= self._waits_for) and not self._missing:
             self._give()
+
+    def repeat(self, stamp_ns: int) -> None:
+        """Repeat the trigger of that stamp, with its content; without effect if it has not arrived."""
+        if stamp_ns in (self.waiting_ns, self.answered_ns):
+            self.trigger(stamp_ns, self._content)
 
     def give_up(self) -> None:
         """End the wait, if there is one, as a repeated trigger does."""

@@ -332,6 +332,8 @@ CLOCK = StepTopic[int](
     fields=("time_ns",),
     coders=Coders(encode_clock, stamp_ns),
 )
+# A time that the lockstep time manager publishes again, for the node that answers the IMU message.
+REPEATED_CLOCK = CLOCK.renamed("sim/repeated_clock", by="time_manager", to="sil_board, auv_autopilot, bridge")
 TRUTH_STATE = StepTopic[VehicleState](
     topic_names.TRUTH_STATE,
     SimState,
@@ -385,6 +387,8 @@ IMU = _stamped(
     _IMU,
     frame_id="body",
     constants=_NO_ORIENTATION,
+    qos=LATCHED,
+    requested=state_qos,
     by="sensors",
     to="sil_board, auv_autopilot, bridge, time_manager",
 )

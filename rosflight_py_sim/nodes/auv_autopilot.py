@@ -17,7 +17,14 @@ from rosflight_py_sim.interfaces.dynamics_interface import LONGEST_STEP_NS
 from rosflight_py_sim.interfaces.qos import CHAIN, LATCHED
 from rosflight_py_sim.interfaces.simulation_node import TIME_MODE, SimulationNode
 from rosflight_py_sim.interfaces.step_join import JoinRule, StepJoin
-from rosflight_py_sim.interfaces.step_topics import IMU, PWM_OUTPUT, TRUTH_STATE, ImuSample, PulseWidths
+from rosflight_py_sim.interfaces.step_topics import (
+    IMU,
+    PWM_OUTPUT,
+    REPEATED_CLOCK,
+    TRUTH_STATE,
+    ImuSample,
+    PulseWidths,
+)
 from rosflight_py_sim.interfaces.ticks import start_ticks
 from rosflight_py_sim.interfaces.topic_statistics import Period
 from rosflight_py_sim.interfaces.vehicle_state import VehicleState
@@ -91,6 +98,7 @@ class AuvAutopilot(SimulationNode):
         if lockstep:
             self.follow_stamps()
             self.subscribe(IMU, self._on_imu, needed=True)
+            self.subscribe(REPEATED_CLOCK, self._join.repeat)
         else:
             start_ticks(self, number(self.values, "hold_frequency"), self._join.trigger)
         self._report_doing()

@@ -12,7 +12,14 @@ from rclpy.timer import Timer
 from std_msgs.msg import Float64, String
 
 from rosflight_py_sim.interfaces.diagnostics import Diagnosis, Level
-from rosflight_py_sim.interfaces.step_topics import STEP_SIZE_REQUEST_S, STEP_SIZE_S, TRUTH_STATE, WAITING_FOR, topic_of
+from rosflight_py_sim.interfaces.step_topics import (
+    REPEATED_CLOCK,
+    STEP_SIZE_REQUEST_S,
+    STEP_SIZE_S,
+    TRUTH_STATE,
+    WAITING_FOR,
+    topic_of,
+)
 from rosflight_py_sim.interfaces.stepping_time_manager import SteppingTimeManager
 from rosflight_py_sim.interfaces.time_manager_interface import STEP_SIZE
 from rosflight_py_sim.interfaces.topic_statistics import Period
@@ -56,7 +63,8 @@ class LockstepTimeManager(SteppingTimeManager):
 
     The step size is published to dynamics on sim/step_size (s, latched). The time follows the stamps of the truth
     states, so the manager may be stopped and restarted. If no step has been completed for stall_timeout, the current
-    time is published again, and every node repeats its last answer. The time is repeated at once if dynamics answers
+    time is published again, on /clock and on sim/repeated_clock: sensors answer it if they have not yet, and the flight
+    controller repeats its PWM, whereupon the nodes after it repeat their last answers. The time is repeated at once if dynamics answers
     with a state that it has published before: the wrench then had an older stamp, as a wrench of ROSflight's forces and
     moments may have. If a node of a vehicle waits for a client outside of the graph, it publishes the client's name on
     sim/waiting_for, and no message counts as missing.
@@ -92,6 +100,7 @@ class LockstepTimeManager(SteppingTimeManager):
             self._all = [_Vehicle(name) for name in self.vehicles]
             self._behind = set(self._all)
             self._send_step_sizes = [self.publisher(STEP_SIZE_S, name) for name in self.vehicles]
+            self._send_repeated = [self.publisher(REPEATED_CLOCK, name) for name in self.vehicles]
         else:
             self.destroy_timer(self._stall_timer)
         self._step_size = number(values, "step_size")
@@ -164,7 +173,7 @@ class LockstepTimeManager(SteppingTimeManager):
         self.complete_step()
 
     def _repeat(self, late: _Vehicle | None = None) -> None:
-        """Publish the current time again; each node repeats its answer.
+        """Publish the current time again; the nodes repeat their answers, except the sensors.
 
         Args:
             late: vehicle whose repeated state is its only answer so far. Any other vehicle may answer twice.
@@ -174,6 +183,8 @@ class LockstepTimeManager(SteppingTimeManager):
         self._all_repeats += 1
         self._repeated_ns = self.time_ns
         self.publish_time()
+        for send in self._send_repeated:
+            send(self.time_ns)
 
     def _on_stall_timer(self) -> None:
         is_busy = self.hand_off is not None and not self.hand_off.is_idle

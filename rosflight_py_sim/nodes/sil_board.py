@@ -42,6 +42,7 @@ from rosflight_py_sim.interfaces.step_topics import (
     PWM_OUTPUT,
     RC,
     RC_RAW,
+    REPEATED_CLOCK,
     AttitudeEstimate,
     AuxiliaryCommand,
     ControlCommand,
@@ -170,6 +171,7 @@ class SilBoard(FallibleNode):
         self.create_service(Trigger, "rosflight_sil/take_sim_step", self._run_once)
         if self._lockstep:
             self.follow_stamps()
+            self.subscribe(REPEATED_CLOCK, self._on_repeated_clock)
         else:
             start_ticks(self, number(self.values, "simulation_loop_frequency"), self._on_timer)
 
@@ -197,10 +199,17 @@ class SilBoard(FallibleNode):
     def _on_imu(self, imu: ImuSample) -> None:
         if not self._lockstep:
             self._receive_imu(imu)
-        # A repeated IMU message does not end the wait for a call.
-        elif self.values["use_timer"] or imu.time_ns != self._join.waiting_ns:
+        elif not self._waits_for_call(imu.time_ns):
             self._report_punctual(imu.time_ns)
             self._join.trigger(imu.time_ns, imu)
+
+    def _on_repeated_clock(self, time_ns: int) -> None:
+        if not self._waits_for_call(time_ns):
+            self._join.repeat(time_ns)
+
+    def _waits_for_call(self, time_ns: int) -> bool:
+        """Whether the answer of `time_ns` waits for a call of sil_board/run, which no repetition replaces."""
+        return not self.values["use_timer"] and time_ns == self._join.waiting_ns
 
     def _receive_imu(self, imu: ImuSample) -> None:
         self._imu_is_new = True

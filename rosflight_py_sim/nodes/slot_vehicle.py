@@ -16,6 +16,7 @@ from rosflight_py_sim.interfaces.simulation_node import SimulationNode
 from rosflight_py_sim.interfaces.step_join import StepJoin
 from rosflight_py_sim.interfaces.step_topics import (
     PWM_OUTPUT,
+    REPEATED_CLOCK,
     STEP_SIZE_REQUEST_S,
     STEP_SIZE_S,
     WAITING_FOR,
@@ -76,7 +77,7 @@ class SlotVehicle(BridgedVehicle):
 
     The IMU message triggers the snapshot, by the rule of `StepJoin`. If the front-end does not use the IMU, state and
     wind of the same time also trigger it, whichever arrives first. Commands answer the IMU message: if the front-end's
-    commands are earlier, they are published when it arrives. A repeated IMU message gets the same PWM again.
+    commands are earlier, they are published when it arrives. A repeated IMU message or time gets the same PWM again.
     `SLOT_TRANSITIONS` defines the rest.
 
     Attributes:
@@ -96,7 +97,7 @@ class SlotVehicle(BridgedVehicle):
         self.waiting = False
         self._on_change = on_change
         self._requires_imu = "imu" in self.commander.required_fields
-        # A repeated trigger creates no second snapshot; `_on_imu` publishes the PWM again.
+        # A repeated trigger creates no second snapshot; `_answer_again` publishes the PWM again.
         self._join = StepJoin(self.JOIN, self._begin, lambda _: None, lockstep=True)
         self._wind_arrived, self._state_arrived = map(self._join.input, self.JOIN.synchronized)
         self._imu_ns = -1
@@ -113,6 +114,7 @@ class SlotVehicle(BridgedVehicle):
         services = ("forces_and_moments/reset", "dynamics/reset")
         self._reset_clients = [node.create_client(Trigger, topic_of(name, service)) for service in services]
         node.subscribe(STEP_SIZE_S, self._on_step_size, name)
+        node.subscribe(REPEATED_CLOCK, self._on_repeated_clock, name)
         super().__init__(node, front_ends, imu=True)
 
     @property
@@ -242,8 +244,7 @@ class SlotVehicle(BridgedVehicle):
 
     def _on_imu(self, imu: ImuSample) -> None:
         stamp = imu.time_ns
-        if stamp == self.answered_ns:
-            self._send_pwm(self._pwm)
+        if self._answer_again(stamp):
             return
         super()._on_imu(imu)
         was_early = self.is_early
@@ -252,6 +253,17 @@ class SlotVehicle(BridgedVehicle):
             self._on_change()
         else:
             self._join.trigger(stamp)
+
+    def _on_repeated_clock(self, time_ns: int) -> None:
+        if not self._answer_again(time_ns):
+            self._join.repeat(time_ns)
+
+    def _answer_again(self, time_ns: int) -> bool:
+        """Publish the PWM again if it has the stamp `time_ns`; return whether it has."""
+        if time_ns != self.answered_ns:
+            return False
+        self._send_pwm(self._pwm)
+        return True
 
     def _begin_early(self) -> None:
         """Make the snapshot before the IMU message arrives, if the front-end does not use the IMU."""

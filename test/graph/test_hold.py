@@ -11,7 +11,7 @@ from std_msgs.msg import Float64, String
 from transforms3d.euler import quat2euler
 
 from rosflight_py_sim.interfaces.qos import CHAIN, LATCHED
-from rosflight_py_sim.interfaces.step_topics import IMU, PWM_OUTPUT
+from rosflight_py_sim.interfaces.step_topics import IMU, PWM_OUTPUT, REPEATED_CLOCK
 
 GraphMaker = Callable[..., Any]
 
@@ -94,7 +94,8 @@ def test_hold_works_in_other_time_modes(graph: GraphMaker, mode: str) -> None:
     one.spin_until(lambda: one.truth.pose.position.z > 0.5, "half a metre of depth")
 
 
-def test_repeated_imu_message_gets_same_reply(graph: GraphMaker) -> None:
+def test_repeated_imu_message_or_time_gets_same_reply(graph: GraphMaker) -> None:
+    from rosgraph_msgs.msg import Clock
     from sensor_msgs.msg import Imu
 
     one = graph(vehicle_name="auv", flight_controller="auv_autopilot")
@@ -106,10 +107,16 @@ def test_repeated_imu_message_gets_same_reply(graph: GraphMaker) -> None:
     one.pause()
     one.idle(0.1)
     before, count = pwm[-1], len(pwm)
-    again = one.tester.create_publisher(Imu, IMU.name, CHAIN)
+    again = one.tester.create_publisher(Imu, IMU.name, IMU.qos)
     one.spin_until(lambda: again.get_subscription_count() >= 2, "the listeners")
     again.publish(imu[-1])
     one.spin_until(lambda: len(pwm) > count, "the answer again")
+    assert pwm[-1] == before
+    count = len(pwm)
+    clock = one.tester.create_publisher(Clock, REPEATED_CLOCK.name, REPEATED_CLOCK.qos)
+    one.spin_until(clock.get_subscription_count, "the flight controller")
+    clock.publish(Clock(clock=before.header.stamp))
+    one.spin_until(lambda: len(pwm) > count, "the answer to the repeated time")
     assert pwm[-1] == before
 
 

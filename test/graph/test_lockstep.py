@@ -17,6 +17,7 @@ from rosflight_py_sim.interfaces.step_topics import (
     FORCES_AND_MOMENTS,
     IMU,
     PWM_OUTPUT,
+    REPEATED_CLOCK,
     STATUS,
     TRUTH_BATTERY,
     TRUTH_ROTOR_SPEEDS,
@@ -66,25 +67,28 @@ def test_each_node_in_the_chain_replies_once_per_step(graph: MakeGraph) -> None:
         assert [stamp_of(m) for m in messages] == [start + (k + shift) * STEP_NS for k in range(50)], topic
 
 
-def test_repeated_clock_gets_same_replies_and_changes_nothing(graph: MakeGraph) -> None:
+def test_repeated_time_gets_same_replies_but_no_imu_message_and_changes_nothing(graph: MakeGraph) -> None:
     g = graph()
     g.arm()
     g.pause()
-    received = [g.collect_messages(topic) for topic in (IMU, PWM_OUTPUT, FORCES_AND_MOMENTS, TRUTH_STATE)]
-    clock = g.tester.create_publisher(Clock, CLOCK.name, 1)
+    imu = g.collect_messages(IMU)
+    received = [g.collect_messages(topic) for topic in (PWM_OUTPUT, FORCES_AND_MOMENTS, TRUTH_STATE)]
+    clocks = [g.tester.create_publisher(Clock, topic.name, 1) for topic in (CLOCK, REPEATED_CLOCK)]
     g.idle(0.3)
     g.step()
-    g.spin_until(lambda: all(received))
+    g.spin_until(lambda: all(received) and imu)
     answers = [messages[-1] for messages in received]
     again = Clock()
     set_time(again.clock, g.time_ns - STEP_NS)
     for turn in range(1, 4):
-        for messages in received:
+        for messages in (imu, *received):
             messages.clear()
-        clock.publish(again)
+        for clock in clocks:
+            clock.publish(again)
         g.spin_until(lambda: all(received), f"the answers of turn {turn}")
         g.idle(0.05)
         assert received == [[answer] for answer in answers]
+        assert not imu
     before = g.time_ns
     g.step()
     assert g.time_ns == before + STEP_NS

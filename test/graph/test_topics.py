@@ -63,6 +63,7 @@ FLIGHT_CONTROLLER = {
 }
 TOPICS = {**STEP, **FLIGHT_CONTROLLER}
 LATCHED = {"status/unsaved_params", "status/rosflight_errors", "version", "sim/truth_state", "sim/truth_wind"}
+LATCHED |= {"sim/sensors/imu/data"}
 
 TRIGGERS = [
     "time_manager/toggle_pause",

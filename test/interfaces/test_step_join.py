@@ -209,6 +209,19 @@ def test_required_companion_with_other_stamp_ends_the_wait_only_on_repetition() 
     assert [one.stamp_ns for one in node.receive(Message("clock", 5))] == [5]
 
 
+def test_repetition_of_a_stamp_repeats_its_trigger_with_the_content() -> None:
+    node = Joined()
+    node.join.repeat(1)
+    assert node.answers == []
+    node.receive(pwm(1))
+    node.join.repeat(0)
+    assert node.answers == []
+    node.join.repeat(1)
+    node.join.repeat(1)
+    assert node.answers == [Answer(1, (pwm(1),))] * 2
+    assert node.computed == 1
+
+
 def test_giving_up_answers_the_pending_trigger_once() -> None:
     node = Joined()
     node.join.give_up()

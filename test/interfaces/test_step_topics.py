@@ -115,8 +115,10 @@ def test_subscription_qos_is_no_stricter_than_the_time_mode_needs() -> None:
     for mode in ("wall", "paced", "gated"):
         assert CLOCK.requested_qos(mode).reliability == ReliabilityPolicy.BEST_EFFORT
         assert TRUTH_WIND.requested_qos(mode).durability == DurabilityPolicy.VOLATILE
+        assert IMU.requested_qos(mode).durability == DurabilityPolicy.VOLATILE
     assert CLOCK.requested_qos("lockstep").reliability == ReliabilityPolicy.RELIABLE
     assert TRUTH_WIND.requested_qos("lockstep").durability == DurabilityPolicy.TRANSIENT_LOCAL
+    assert IMU.requested_qos("lockstep").durability == DurabilityPolicy.TRANSIENT_LOCAL
 
 
 def test_renamed_topic_differs_only_in_name() -> None:
