@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from sensor_msgs.msg import JointState
 
 from rosflight_py_sim.failures.failure import FAILURES
 from rosflight_py_sim.failures.schedule import Signals
@@ -29,7 +30,7 @@ from rosflight_py_sim.interfaces.step_topics import (
     RANGE,
     STATUS,
     TRUTH_BATTERY,
-    TRUTH_IMU_BIAS,
+    TRUTH_ERRORS,
     TRUTH_ROTOR_SPEEDS,
     TRUTH_STATE,
     TRUTH_WIND,
@@ -51,7 +52,7 @@ from rosflight_py_sim.parameters import ParameterTable, number
 from rosflight_py_sim.sensing.inertial import UNKNOWN
 from rosflight_py_sim.sensing.site import RATE_PARAMETERS
 from rosflight_py_sim.shared_parameters import START_DATE
-from rosflight_py_sim.stamps import NANOSECONDS
+from rosflight_py_sim.stamps import NANOSECONDS, set_time
 from rosflight_py_sim.start_date import start_of, unix_ns
 
 ZERO_CELSIUS_K = 273.15
@@ -180,7 +181,8 @@ class SensorInterface(FallibleNode, ABC):
         }
         self._measured = {name: kind() for name, kind in FAILED_SENSORS.items()}
         self.fail({})
-        self._send_bias = self.publisher(TRUTH_IMU_BIAS)
+        self._send_errors = self.lazy_publisher(TRUTH_ERRORS)
+        self._errors_schedule = Schedule(number(self.values, "truth_errors_frequency"))
         self.subscribe(STATUS, self._on_status)
         self.subscribe(TRUTH_BATTERY, self._on_battery)
         self.subscribe(TRUTH_ROTOR_SPEEDS, self._on_rotor_speeds)
@@ -238,9 +240,9 @@ class SensorInterface(FallibleNode, ABC):
         self._send_range = sender("range")
         self._send_battery = sender("battery")
 
-    def imu_bias(self) -> ImuReading | None:
-        """True biases of the IMU, for sim/truth_imu_bias; None if the model has none."""
-        return None
+    def true_errors(self) -> Mapping[str, float]:
+        """Constant and slowly varying errors of the last readings, by name, for sim/truth_errors; by default none."""
+        return {}
 
     def _rate(self, sensor: str) -> float:
         return number(self.values, f"{sensor}_update_frequency")
@@ -279,6 +281,8 @@ class SensorInterface(FallibleNode, ABC):
             if sensor.schedule.due(time_ns):
                 sensor.sample(time_ns)
         self._imu.sample(time_ns)
+        if self._errors_schedule.due(time_ns):
+            self._send_errors(lambda: self._errors_message(time_ns))
 
     def _publish_imu(self, time_ns: int, dt: float) -> None:
         accel, gyro = self.imu_update(self._state, dt)
@@ -289,9 +293,12 @@ class SensorInterface(FallibleNode, ABC):
         self._send_temperature(
             TemperatureSample(time_ns, self.imu_temperature_update(self._state, dt) - ZERO_CELSIUS_K)
         )
-        bias = self.imu_bias()
-        if bias is not None:
-            self._send_bias(ImuSample(time_ns, bias.gyro.tolist(), bias.accel.tolist()))
+
+    def _errors_message(self, time_ns: int) -> JointState:
+        errors = self.true_errors()
+        message = JointState(name=list(errors), position=list(errors.values()))
+        set_time(message.header.stamp, time_ns)
+        return message
 
     def _publish_mag(self, time_ns: int, dt: float) -> None:
         self._send_mag(MagSample(time_ns, self.mag_update(self._state, dt).tolist()))

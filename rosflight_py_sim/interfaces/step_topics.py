@@ -34,7 +34,7 @@ from rosflight_msgs.msg import (
     Status,
 )
 from rosgraph_msgs.msg import Clock
-from sensor_msgs.msg import Imu, MagneticField, Range, Temperature
+from sensor_msgs.msg import Imu, JointState, MagneticField, Range, Temperature
 from std_msgs.msg import Bool, Float64, String, UInt8, UInt32
 
 from rosflight_py_sim import topic_names
@@ -441,7 +441,8 @@ RANGE = _stamped(
     to="sil_board, bridge",
 )
 BATTERY = _stamped("sim/sensors/battery", BatteryStatus, BatterySample, by="sensors", to="sil_board, bridge")
-TRUTH_IMU_BIAS = IMU.renamed("sim/truth_imu_bias", by="sensors")
+# Name and position of each entry are the name of an error and its value.
+TRUTH_ERRORS = StepTopic[JointState]("sim/truth_errors", JointState, by="sensors")
 
 # Outputs and RC frames of the flight controller.
 PWM_OUTPUT = _stamped(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, ClassVar
 
 import numpy as np
@@ -55,10 +56,9 @@ class StandaloneSensors(SensorInterface):
         inertial.sample(state.truth, dt, self.armed, self.rotor_speeds)
         return ImuReading(inertial.accel, inertial.gyro)
 
-    def imu_bias(self) -> ImuReading:
-        """True biases of the IMU."""
-        inertial = self.sensors.inertial
-        return ImuReading(inertial.accel_bias, inertial.gyro_bias)
+    def true_errors(self) -> Mapping[str, float]:
+        """True errors of all sensors."""
+        return self.sensors.true_errors()
 
     def imu_temperature_update(self, state: VehicleState, dt: float) -> float:
         """Read the IMU's thermometer."""

@@ -158,6 +158,13 @@ class Barometer:
         self.temperature_k = other.temperature_k
         self.altitude_m = other.altitude_m
 
+    def true_errors(self) -> dict[str, float]:
+        """True bias of the last measurement with its drift with temperature, Pa; see SensorSuite."""
+        board, bias = self._board, self._errors.biases("baro_bias")
+        if not math.isnan(board.temperature):
+            bias["baro_bias"] += board.temperature_coefficient * (board.temperature - CALIBRATION_TEMPERATURE)
+        return bias
+
     def sample(self, truth: NDArray[np.float64], wind_ned: NDArray[np.float64], current_a: float, dt: float) -> None:
         """Measure.
 

@@ -38,6 +38,10 @@ class BatteryMonitor:
         self.voltage = other.voltage
         self.current = other.current
 
+    def true_errors(self) -> dict[str, float]:
+        """True biases of the last measurement, V and A; see SensorSuite."""
+        return self._errors.biases("battery_bias", "battery_current_bias")
+
     def sample(self, voltage: float, current: float, dt: float) -> None:
         """Measure the true voltage (V) and current (A), dt (s, > 0) after the last sample."""
         errors = self._errors

@@ -149,6 +149,11 @@ class ErrorSource:
         )
 
 
+def axes(name: str, letters: Sequence[str] = "xyz") -> tuple[str, ...]:
+    """Names of a quantity's components."""
+    return tuple(f"{name}_{letter}" for letter in letters)
+
+
 class ErrorModel:
     """Errors of a sensor's channels: parameters and state, advanced by `advance_errors`.
 
@@ -167,6 +172,10 @@ class ErrorModel:
             numbers = (term.noise_density, term.bias_range, term.walk_density, term.decay_rate)
             self.channels[row] = (*numbers, turn_on[row], walk, bias, bias)
         self.normals = NormalDraws(rng, 2 * len(terms))
+
+    def biases(self, *names: str) -> dict[str, float]:
+        """Bias of each channel (turn-on bias and walk) in the last sample, under a name for each."""
+        return dict(zip(names, self.channels[:, BIAS].tolist(), strict=True))
 
     def adopt(self, other: ErrorModel) -> None:
         """Copy another model's turn-on draw, walk and random numbers."""

@@ -47,6 +47,7 @@ from rosflight_py_sim.sensing.errors import (
     ErrorSource,
     ErrorTerms,
     advance_errors,
+    axes,
 )
 from rosflight_py_sim.sensing.geodetic import ned_to_geodetic, tangent_plane
 from rosflight_py_sim.sensing.site import GNSS_RATE, SITE_PARAMETERS
@@ -83,6 +84,8 @@ _VERTICAL = ErrorSource(
     shared_decay=_DECAY,
 )
 _VELOCITY = ErrorSource("gnss_velocity", "GNSS velocity", "m/s", GNSS_RATE, stdev=0.01)
+
+_NED = ("north", "east", "down")
 
 FIX_NONE, FIX_2D, FIX_3D = 0, 2, 3
 """Fix types, as in rosflight_msgs/GNSS."""
@@ -204,8 +207,9 @@ class GnssReceiver:
             outage=_episodes(values, "outage"),
             multipath=_episodes(values, "multipath"),
         )
-        # Smoothed walk for a density of one, then the offset of multipath and its target for a deviation of one.
-        self._wander: NDArray[np.float64] = np.zeros((3, 3))
+        # Smoothed walk for a density of one, the offset of multipath and its target for a deviation of one, and the errors
+        # of position and velocity without white noise.
+        self._wander: NDArray[np.float64] = np.zeros((5, 3))
         self._wander[0] = self._errors.channels[0:3, UNIT_WALK]
         origin = (
             number(values, "origin_latitude"),
@@ -236,6 +240,11 @@ class GnssReceiver:
         self.horizontal_accuracy = other.horizontal_accuracy
         self.vertical_accuracy = other.vertical_accuracy
         self.speed_accuracy = other.speed_accuracy
+
+    def true_errors(self) -> dict[str, float]:
+        """True errors of the last report without white noise, NED, m and m/s; see SensorSuite."""
+        names = (*axes("gnss_position_error", _NED), *axes("gnss_velocity_error", _NED))
+        return dict(zip(names, self._wander[3:5].ravel().tolist(), strict=True))
 
     def sample(self, truth: NDArray[np.float64], dt: float) -> None:
         """Report; `truth` (19,), dt the time since the last report (s, > 0)."""
@@ -291,8 +300,8 @@ def sample_gnss(
 ) -> None:
     """Write the antenna's position and velocity with errors into `measured` (6,), NED (m, m/s).
 
-    `wander` (3, 3) has the smoothed walk, the offset of multipath and its target, NED, in its rows; `draws` (5,) are
-    standard normal.
+    `wander` (5, 3) has the smoothed walk, the offset of multipath and its target, and the errors of position and
+    velocity without white noise, NED, in its rows; `draws` (5,) are standard normal.
     """
     advance_episodes(reception.outage, draws[0], dt)
     burst_begins = advance_episodes(reception.multipath, draws[1], dt)
@@ -328,6 +337,9 @@ def sample_gnss(
         error += channels[axis, BIAS_RANGE] * channels[axis, TURN_ON] + density * wander[0, axis]
         measured[axis] = truth[axis] + arm[axis] + error + reception.multipath_stdev * wander[1, axis]
         measured[3 + axis] = velocity[axis] + channels[3 + axis, ERROR] + drift
+        wander[3, axis] = channels[axis, BIAS_RANGE] * channels[axis, TURN_ON] + density * wander[0, axis]
+        wander[3, axis] += reception.multipath_stdev * wander[1, axis]
+        wander[4, axis] = channels[3 + axis, BIAS] + drift
 
 
 @kernel

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from rosflight_py_sim.jit import kernel
 from rosflight_py_sim.parameters import Parameter, ParameterTable, Values, number
 from rosflight_py_sim.physics.rotations import rotate_to_body
-from rosflight_py_sim.sensing.errors import BIAS, ERROR, NOISE_DENSITY, ErrorModel, ErrorSource, advance_errors
+from rosflight_py_sim.sensing.errors import BIAS, ERROR, NOISE_DENSITY, ErrorModel, ErrorSource, advance_errors, axes
 from rosflight_py_sim.sensing.site import IMU_RATE
 from rosflight_py_sim.shared_parameters import GRAVITY
 
@@ -48,6 +48,7 @@ _ACCELEROMETER = ErrorSource(
     bias_range=0.6,
     walk_stdev=0.00001,
 )
+_BIASES = (*axes("acc_bias"), *axes("gyro_bias"))
 _WARM_UP = ("gyro_bias_model_x0", "gyro_bias_model_y0", "gyro_bias_model_z0")
 
 PARAMETERS = (
@@ -107,6 +108,10 @@ class InertialSensor:
         self._errors.adopt(other._errors)
         self._state[:] = other._state
         self._fill_biases()
+
+    def true_errors(self) -> dict[str, float]:
+        """True biases of the last measurement, body axes, m/s^2 and rad/s; see SensorSuite."""
+        return dict(zip(_BIASES, self._state[6:12].tolist(), strict=True))
 
     def sample(
         self,

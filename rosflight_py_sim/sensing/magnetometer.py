@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from rosflight_py_sim.jit import kernel
 from rosflight_py_sim.parameters import Parameter, ParameterError, ParameterTable, Values, number
 from rosflight_py_sim.physics.rotations import rotate_to_body
-from rosflight_py_sim.sensing.errors import ERROR, ErrorModel, ErrorSource, advance_errors
+from rosflight_py_sim.sensing.errors import ERROR, ErrorModel, ErrorSource, advance_errors, axes
 from rosflight_py_sim.sensing.site import MAG_RATE, SITE_PARAMETERS
 from rosflight_py_sim.shared_parameters import START_DATE
 from rosflight_py_sim.start_date import start_of, year_of
@@ -115,6 +115,10 @@ class Magnetometer:
     def adopt(self, other: Magnetometer) -> None:
         """Copy another magnetometer's errors."""
         self._errors.adopt(other._errors)
+
+    def true_errors(self) -> dict[str, float]:
+        """True biases of the last measurement, T; see SensorSuite."""
+        return self._errors.biases(*axes("mag_bias"))
 
     def sample(self, truth: NDArray[np.float64], dt: float) -> NDArray[np.float64]:
         """Measured field (3,), body axes (T), dt (s, > 0) after the last sample; the next sample overwrites it."""

@@ -116,6 +116,10 @@ class PitotTube:
         self.airspeed_mps = other.airspeed_mps
         self.temperature_k = other.temperature_k
 
+    def true_errors(self) -> dict[str, float]:
+        """True bias of the last measurement, Pa, and the position error, a share; see SensorSuite."""
+        return {**self._errors.biases("airspeed_bias"), "airspeed_position_error": self._installation.position_error}
+
     def sample(self, truth: NDArray[np.float64], wind_ned: NDArray[np.float64], dt: float) -> None:
         """Measure; `truth` (19,), `wind_ned` (3,) the air's velocity over ground (m/s), dt since the last (s, > 0)."""
         errors = self._errors

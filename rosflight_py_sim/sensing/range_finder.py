@@ -161,6 +161,10 @@ class RangeFinder:
         self._errors.adopt(other._errors)
         self._signal = other._signal
 
+    def true_errors(self) -> dict[str, float]:
+        """True bias of the last measurement, m; see SensorSuite."""
+        return self._errors.biases("range_bias")
+
     def sample(self, truth: NDArray[np.float64], dt: float) -> float:
         """Measured distance (m), +inf or -inf by REP 117, dt (s, > 0) after the last sample."""
         errors = self._errors

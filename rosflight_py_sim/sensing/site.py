@@ -39,4 +39,13 @@ RATE_PARAMETERS = ParameterTable(
     _rate("range", RANGE_RATE, "the range finder"),
     _rate("diff_pressure", DIFF_PRESSURE_RATE, "the differential pressure"),
     _rate("battery", BATTERY_RATE, "battery voltage and current"),
+    Parameter(
+        "truth_errors_frequency",
+        50.0,
+        "Rate at which the true errors of all sensors are published",
+        "Hz",
+        minimum=0.1,
+        maximum=1000.0,
+        read_only=True,
+    ),
 )

@@ -17,7 +17,12 @@ from rosflight_py_sim.shared_parameters import SENSOR_STREAM
 
 
 class SensorSuite:
-    """All sensors, each with a separate stream of random numbers."""
+    """All sensors, each with a separate stream of random numbers.
+
+    Each sensor has `adopt`, which copies the error states of another, and `true_errors`: every error of its last
+    measurement that is constant or varies slowly, so that an estimator could estimate it, by name and in the unit of
+    the sensor's parameters. White noise is not among them.
+    """
 
     def __init__(self, values: Values) -> None:
         streams = np.random.default_rng([int(number(values, "seed")), SENSOR_STREAM]).spawn(8)
@@ -29,6 +34,13 @@ class SensorSuite:
         self.range_finder = RangeFinder(values, streams[5])
         self.pitot = PitotTube(values, streams[6])
         self.battery = BatteryMonitor(values, streams[7])
+
+    def true_errors(self) -> dict[str, float]:
+        """True errors of all sensors, always with the same names in the same order."""
+        errors: dict[str, float] = {}
+        for sensor in vars(self).values():
+            errors |= sensor.true_errors()
+        return errors
 
     def adopt(self, other: SensorSuite) -> None:
         """Take over the error states of other sensors."""

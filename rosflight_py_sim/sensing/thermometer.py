@@ -51,6 +51,10 @@ class Thermometer:
         self._errors.adopt(other._errors)
         self._state[:] = other._state
 
+    def true_errors(self) -> dict[str, float]:
+        """True bias of the last measurement, K; see SensorSuite."""
+        return self._errors.biases("imu_temperature_bias")
+
     def sample(self, altitude_msl_m: float, dt: float) -> float:
         """Measured temperature (K), at this altitude, dt (s, > 0) after the last sample."""
         errors = self._errors

@@ -378,10 +378,11 @@ def test_mass_change_takes_effect_and_state_is_preserved(graph: Callable[..., An
 def test_sensor_noise_change_takes_effect_and_bias_is_preserved(graph: Callable[..., Any]) -> None:
     g = graph().ready()
     g.pause()
-    bias = list(g.node("sensors").imu_bias().accel)
+    errors = g.node("sensors").true_errors()
+    bias = [errors["acc_bias_x"], errors["acc_bias_y"]]
     answer = g.call("sensors/set_parameters", SetParameters, parameters=sent(acc_noise_density=0.0))
     assert answer.results[0].successful
-    assert list(g.node("sensors").imu_bias().accel) == bias
+    assert g.node("sensors").true_errors() == errors
     imu = g.collect_messages(IMU)
     g.call("time_manager/toggle_pause")
     g.spin_until(lambda: len(imu) > 20)

@@ -26,7 +26,6 @@ OFFERED = {
             "/sim/forces_and_moments",
             "/sim/pwm_output",
             "/sim/RC",
-            "/sim/truth_imu_bias",
             *(f"/sim/sensors/{name}" for name in ("imu/data", "imu/temperature", "mag", "baro", "gnss")),
             *(f"/sim/sensors/{name}" for name in ("diff_pressure", "range", "battery")),
             *("/status", "/status/params_changed", "/attitude", "/attitude/euler", "/imu/data", "/imu/temperature"),
