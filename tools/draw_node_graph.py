@@ -131,10 +131,10 @@ def _step_lines() -> list[str]:
         "[`publisher`, `subscribe` or `poll`](nodes.md#a-further-node). The table names the nodes of every vehicle,",
         "flight controller and time mode; `recorder`, which records all topics, is left out.",
         "",
-        "Publishers offer the QoS given, and subscriptions request the same unless another is given. All profiles",
-        "keep one message: `CHAIN` is reliable and volatile, `LATCHED` reliable and transient local, `NEWEST` best",
-        "effort and volatile. The autopilot, the camera and the time managers of `paced` and `gated` always request",
-        "`CHAIN`, and `poll` always requests `NEWEST`.",
+        "Publishers offer the QoS given, and subscriptions request the same unless another is given. `CHAIN` is",
+        "reliable and volatile, `LATCHED` reliable and transient local, `NEWEST` best effort and volatile; they keep",
+        "one message. `LATCHED_QUEUE` is `LATCHED` with ten. The autopilot, the camera and the time managers of",
+        "`paced` and `gated` always request `CHAIN`, and `poll` always requests `NEWEST`.",
         "",
         "| row | topic | type | frame_id | message in Python | QoS | from | to |",
         "|---|---|---|---|---|---|---|---|",
@@ -163,7 +163,8 @@ def _qos(row: StepTopic[Any]) -> str:
 
     offered, lockstep = name_of(row.qos), name_of(row.requested_qos("lockstep"))
     (other,) = {name_of(row.requested_qos(mode)) for mode in TIME_MODES if mode != "lockstep"}
-    assert lockstep == offered
+    if lockstep != offered:
+        return f"{offered}; {lockstep} is requested in lockstep, {other} otherwise"
     return offered if other == offered else f"{offered}; {other} is requested outside of lockstep"
 
 

@@ -182,6 +182,6 @@ def failed_imu(signals: Signals) -> Callable[[ImuSample], ImuSample] | None:
             rate = gyro.applied(sample.time_ns, rate) or _OFF
         if accel is not None:
             force = accel.applied(sample.time_ns, force) or _OFF
-        return ImuSample(sample.time_ns, rate, force)
+        return sample._replace(gyro=rate, accel=force)
 
     return failed

@@ -22,6 +22,12 @@ NEWEST = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)
 """Only the newest message counts; the publisher neither waits for the subscription nor retransmits."""
 
 
+LATCHED_QUEUE = QoSProfile(
+    depth=10, reliability=ReliabilityPolicy.RELIABLE, durability=DurabilityPolicy.TRANSIENT_LOCAL
+)
+"""Subscription to the trigger of a step: no message may be lost, not even to one of another publisher."""
+
+
 def clock_qos(time_mode: str) -> QoSProfile:
     """QoS of a subscription to /clock.
 
@@ -32,9 +38,14 @@ def clock_qos(time_mode: str) -> QoSProfile:
 
 
 def state_qos(time_mode: str) -> QoSProfile:
-    """QoS of a subscription to the truth state, the wind or the IMU.
+    """QoS of a subscription to sim/truth_state or sim/truth_wind.
 
-    ROSflight's nodes publish them volatile, which is incompatible with a transient-local subscription. In lockstep a
-    restarted node needs the last message, because no other is published before the step is complete.
+    ROSflight's dynamics publishes both volatile, which is incompatible with a transient-local subscription. In lockstep
+    a restarted node needs the last state, because no other is published before the step is complete.
     """
     return LATCHED if time_mode == "lockstep" else CHAIN
+
+
+def imu_qos(time_mode: str) -> QoSProfile:
+    """QoS of a subscription to the IMU, by the rule of `state_qos`; in lockstep no message is published twice."""
+    return LATCHED_QUEUE if time_mode == "lockstep" else CHAIN

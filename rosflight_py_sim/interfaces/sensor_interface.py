@@ -34,9 +34,11 @@ from rosflight_py_sim.interfaces.step_topics import (
     TRUTH_ROTOR_SPEEDS,
     TRUTH_STATE,
     TRUTH_WIND,
+    UNKNOWN_COVARIANCE,
     AirspeedSample,
     BaroSample,
     BatterySample,
+    Floats,
     GnssSample,
     ImuSample,
     MagSample,
@@ -61,10 +63,26 @@ Vector = NDArray[np.float64]
 
 
 class ImuReading(NamedTuple):
-    """Specific force (m/s^2) and angular rate (rad/s) in body axes, (3,) each."""
+    """Specific force (m/s^2) and angular rate (rad/s) in body axes, (3,) each, and the covariance of each (9)."""
 
     accel: Vector
     gyro: Vector
+    accel_covariance: Floats = UNKNOWN_COVARIANCE
+    gyro_covariance: Floats = UNKNOWN_COVARIANCE
+
+
+class TemperatureReading(NamedTuple):
+    """Temperature (K) and its variance (K^2)."""
+
+    temperature: float
+    variance: float = 0.0
+
+
+class MagReading(NamedTuple):
+    """Magnetic flux density in body axes (T, (3,)) and its covariance (9)."""
+
+    field: Vector
+    covariance: Floats = UNKNOWN_COVARIANCE
 
 
 class BarometerReading(NamedTuple):
@@ -90,12 +108,16 @@ class GnssReading(NamedTuple):
 
 
 class RangeReading(NamedTuple):
-    """Distance along the beam (m; +inf beyond the maximum, -inf below the minimum: REP 117), limits, beam width."""
+    """Distance along the beam (m; +inf beyond the maximum, -inf below the minimum: REP 117), limits, beam width.
+
+    Then the variance of the distance (m^2).
+    """
 
     distance: float
     minimum: float
     maximum: float
     field_of_view: float
+    variance: float = 0.0
 
 
 class AirspeedReading(NamedTuple):
@@ -198,12 +220,12 @@ class SensorInterface(FallibleNode, ABC):
         """Read accelerometer and gyroscope."""
 
     @abstractmethod
-    def imu_temperature_update(self, state: VehicleState, dt: float) -> float:
-        """Read the IMU's thermometer, K."""
+    def imu_temperature_update(self, state: VehicleState, dt: float) -> TemperatureReading:
+        """Read the IMU's thermometer."""
 
     @abstractmethod
-    def mag_update(self, state: VehicleState, dt: float) -> Vector:
-        """Read the magnetometer: magnetic flux density in body axes, T (3,)."""
+    def mag_update(self, state: VehicleState, dt: float) -> MagReading:
+        """Read the magnetometer."""
 
     @abstractmethod
     def baro_update(self, state: VehicleState, dt: float) -> BarometerReading:
@@ -285,14 +307,13 @@ class SensorInterface(FallibleNode, ABC):
             self._send_errors(lambda: self._errors_message(time_ns))
 
     def _publish_imu(self, time_ns: int, dt: float) -> None:
-        accel, gyro = self.imu_update(self._state, dt)
-        sample = ImuSample(time_ns, gyro.tolist(), accel.tolist())
+        accel, gyro, accel_covariance, gyro_covariance = self.imu_update(self._state, dt)
+        sample = ImuSample(time_ns, gyro.tolist(), accel.tolist(), gyro_covariance, accel_covariance)
         self._send_imu(sample if self._failed_imu is None else self._failed_imu(sample))
 
     def _publish_imu_temperature(self, time_ns: int, dt: float) -> None:
-        self._send_temperature(
-            TemperatureSample(time_ns, self.imu_temperature_update(self._state, dt) - ZERO_CELSIUS_K)
-        )
+        kelvin, variance = self.imu_temperature_update(self._state, dt)
+        self._send_temperature(TemperatureSample(time_ns, kelvin - ZERO_CELSIUS_K, variance))
 
     def _errors_message(self, time_ns: int) -> JointState:
         errors = self.true_errors()
@@ -301,7 +322,8 @@ class SensorInterface(FallibleNode, ABC):
         return message
 
     def _publish_mag(self, time_ns: int, dt: float) -> None:
-        self._send_mag(MagSample(time_ns, self.mag_update(self._state, dt).tolist()))
+        field, covariance = self.mag_update(self._state, dt)
+        self._send_mag(MagSample(time_ns, field.tolist(), covariance))
 
     def _publish_baro(self, time_ns: int, dt: float) -> None:
         self._send_baro(BaroSample(time_ns, *self.baro_update(self._state, dt)))
@@ -316,7 +338,7 @@ class SensorInterface(FallibleNode, ABC):
 
     def _publish_range(self, time_ns: int, dt: float) -> None:
         r = self.sonar_update(self._state, dt)
-        self._send_range(RangeSample(time_ns, r.field_of_view, r.minimum, r.maximum, r.distance))
+        self._send_range(RangeSample(time_ns, r.field_of_view, r.minimum, r.maximum, r.distance, r.variance))
 
     def _publish_diff_pressure(self, time_ns: int, dt: float) -> None:
         self._send_diff_pressure(AirspeedSample(time_ns, *self.diff_pressure_update(self._state, dt)))

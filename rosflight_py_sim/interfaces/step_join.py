@@ -6,7 +6,13 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any, NamedTuple
 
+from rosflight_py_sim.stamps import NANOSECONDS
+
 _NONE_NS = -1
+
+# A trigger that is older than the newest by less than this is a copy that arrives late; otherwise the clock was set
+# back.
+_LATE_NS = NANOSECONDS // 10
 
 
 class JoinRule(NamedTuple):
@@ -33,14 +39,16 @@ class StepJoin:
     - In lockstep the answer waits until the newest message of every synchronized topic is stamped t.
     - A trigger repeated while it is waiting ends the wait: an input is lost, and the answer uses the newest messages.
     - A trigger with the stamp of the last answer gets the same answer again, unless that answer is stale.
+    - In lockstep a late trigger (see `is_late`) has no effect.
     - `repeat` has the effect of a repeated trigger, if the trigger of that stamp has arrived.
     - A message of a topic in `renewed_by` with the stamp of the last answer (a state was set) makes that answer
       stale, and so does `make_stale`. The next trigger with that stamp is treated as a new one.
     - Outside of lockstep a trigger does not wait for synchronized topics: its answer uses the newest messages.
     - In any mode a trigger waits, however often it is repeated, until each `required` input has arrived once.
 
-    Triggers arrive in the order of their stamps, repetitions included; a stamp that goes back counts as a new time. The
-    inputs of different topics arrive in any order. The caller stores the contents of inputs before it reports them.
+    Triggers arrive in the order of their stamps, repetitions included; a stamp that goes back, and is not late, counts
+    as a new time. The inputs of different topics arrive in any order. The caller stores the contents of inputs before
+    it reports them.
 
     Attributes:
         waiting_ns: stamp of the trigger that is waiting, ns; -1 if none is.
@@ -52,6 +60,7 @@ class StepJoin:
         "_answer",
         "_content",
         "_is_stale",
+        "_late_ns",
         "_missing",
         "_names",
         "_renewed_by",
@@ -78,6 +87,7 @@ class StepJoin:
         self._stamps = [_NONE_NS] * len(self._names)
         self._waits_for = len(rule.synchronized) if lockstep else 0
         self._missing = {self._names.index(name) for name in rule.required}
+        self._late_ns = _LATE_NS if lockstep else 0
         self._renewed_by = rule.renewed_by if lockstep else ()
         self._content: Any = None
         self._is_stale = False
@@ -93,8 +103,15 @@ class StepJoin:
         arrived = self._renewing_arrived if name in self._renewed_by else self._arrived
         return partial(arrived, self._names.index(name))
 
+    def is_late(self, stamp_ns: int) -> bool:
+        """Whether a trigger is a copy of an earlier one: less than 0.1 s older than the newest, in lockstep."""
+        newest_ns = self.answered_ns if self.waiting_ns == _NONE_NS else self.waiting_ns
+        return 0 < newest_ns - stamp_ns < self._late_ns
+
     def trigger(self, stamp_ns: int, content: Any = None) -> None:
         """Process a message of the trigger: answer it, repeat the answer, or wait."""
+        if self.is_late(stamp_ns):
+            return
         if stamp_ns == self.answered_ns and not self._is_stale:
             self._again(stamp_ns)
             return

@@ -38,7 +38,7 @@ from sensor_msgs.msg import Imu, JointState, MagneticField, Range, Temperature
 from std_msgs.msg import Bool, Float64, String, UInt8, UInt32
 
 from rosflight_py_sim import topic_names
-from rosflight_py_sim.interfaces.qos import CHAIN, LATCHED, clock_qos, state_qos
+from rosflight_py_sim.interfaces.qos import CHAIN, LATCHED, clock_qos, imu_qos, state_qos
 from rosflight_py_sim.interfaces.vehicle_state import VehicleState
 from rosflight_py_sim.interfaces.wire import Coders, WireFormat, encode_clock
 from rosflight_py_sim.stamps import stamp_ns
@@ -47,12 +47,18 @@ Floats: TypeAlias = Sequence[float]
 M = TypeVar("M")
 
 
+UNKNOWN_COVARIANCE = (0.0,) * 9
+"""Covariance that is not known, as in sensor_msgs."""
+
+
 class ImuSample(NamedTuple):
-    """Angular rate (rad/s, 3) and specific force (m/s^2, 3)."""
+    """Angular rate (rad/s, 3) and specific force (m/s^2, 3), and the covariance of each (9)."""
 
     time_ns: int
     gyro: Floats
     accel: Floats
+    gyro_covariance: Floats = UNKNOWN_COVARIANCE
+    accel_covariance: Floats = UNKNOWN_COVARIANCE
 
 
 class ImuEstimate(NamedTuple):
@@ -65,17 +71,19 @@ class ImuEstimate(NamedTuple):
 
 
 class TemperatureSample(NamedTuple):
-    """Temperature, deg C."""
+    """Temperature, deg C, and its variance (K^2)."""
 
     time_ns: int
     temperature_c: float
+    variance: float = 0.0
 
 
 class MagSample(NamedTuple):
-    """Magnetic flux density, T (3)."""
+    """Magnetic flux density, T (3), and its covariance (9)."""
 
     time_ns: int
     field: Floats
+    covariance: Floats = UNKNOWN_COVARIANCE
 
 
 class BaroSample(NamedTuple):
@@ -107,13 +115,14 @@ class GnssSample(NamedTuple):
 
 
 class RangeSample(NamedTuple):
-    """Beam width (rad), limits and distance (m)."""
+    """Beam width (rad), limits and distance (m), and the variance of the distance (m^2)."""
 
     time_ns: int
     field_of_view: float
     minimum: float
     maximum: float
     distance: float
+    variance: float = 0.0
 
 
 class AirspeedSample(NamedTuple):
@@ -384,11 +393,15 @@ IMU = _stamped(
     topic_names.IMU,
     Imu,
     ImuSample,
-    _IMU,
+    {
+        **_IMU,
+        "gyro_covariance": "angular_velocity_covariance",
+        "accel_covariance": "linear_acceleration_covariance",
+    },
     frame_id="body",
     constants=_NO_ORIENTATION,
     qos=LATCHED,
-    requested=state_qos,
+    requested=imu_qos,
     by="sensors",
     to="sil_board, auv_autopilot, bridge, time_manager",
 )
@@ -405,7 +418,7 @@ MAG = _stamped(
     "sim/sensors/mag",
     MagneticField,
     MagSample,
-    {"field": "magnetic_field"},
+    {"field": "magnetic_field", "covariance": "magnetic_field_covariance"},
     frame_id="body",
     by="sensors",
     to="sil_board",
@@ -468,8 +481,8 @@ IMU_DATA = _stamped(
     "imu/data", Imu, ImuEstimate, {"quaternion_xyzw": "orientation", **_IMU}, frame_id="body", by="sil_board"
 )
 OUTPUT_RAW = _stamped("output_raw", OutputRaw, Outputs, by="sil_board", to="bridge")
-# Speed of each rotor, rad/s, as the values.
-TRUTH_ROTOR_SPEEDS = OUTPUT_RAW.renamed("sim/truth_rotor_speeds", by="forces_and_moments", to="sensors, bridge")
+# Speed of each rotor, rad/s, as the values; the bridge subscribes if a front-end requires them.
+TRUTH_ROTOR_SPEEDS = OUTPUT_RAW.renamed("sim/truth_rotor_speeds", by="forces_and_moments", to="sensors")
 RC_RAW = RC.renamed("rc_raw", by="sil_board")
 CORRECTED_TEMPERATURE = IMU_TEMPERATURE.renamed("imu/temperature", by="sil_board")
 CORRECTED_AIRSPEED = DIFF_PRESSURE.renamed(topic_names.CORRECTED_AIRSPEED, by="sil_board")

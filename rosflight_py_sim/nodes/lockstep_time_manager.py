@@ -64,10 +64,10 @@ class LockstepTimeManager(SteppingTimeManager):
     The step size is published to dynamics on sim/step_size (s, latched). The time follows the stamps of the truth
     states, so the manager may be stopped and restarted. If no step has been completed for stall_timeout, the current
     time is published again, on /clock and on sim/repeated_clock: sensors answer it if they have not yet, and the flight
-    controller repeats its PWM, whereupon the nodes after it repeat their last answers. The time is repeated at once if dynamics answers
-    with a state that it has published before: the wrench then had an older stamp, as a wrench of ROSflight's forces and
-    moments may have. If a node of a vehicle waits for a client outside of the graph, it publishes the client's name on
-    sim/waiting_for, and no message counts as missing.
+    controller repeats its PWM, whereupon the nodes after it repeat their answers. The time is repeated at once if
+    dynamics answers with a state that it has published before: the wrench then had an older stamp, as a wrench of
+    ROSflight's forces and moments may have. If a node of a vehicle waits for a client outside of the graph, it
+    publishes the client's name on sim/waiting_for, and no message counts as missing.
 
     A vehicle may request a step size on sim/step_size_request (s, latched) before it takes a step. The shortest request
     becomes the parameter step_size, and sim/step_size is published at once.

@@ -244,7 +244,7 @@ class SlotVehicle(BridgedVehicle):
 
     def _on_imu(self, imu: ImuSample) -> None:
         stamp = imu.time_ns
-        if self._answer_again(stamp):
+        if self._join.is_late(stamp) or self._answer_again(stamp):
             return
         super()._on_imu(imu)
         was_early = self.is_early

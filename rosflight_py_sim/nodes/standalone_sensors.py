@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Any, ClassVar
-
-import numpy as np
-from numpy.typing import NDArray
 
 from rosflight_py_sim.interfaces.sensor_interface import (
     AirspeedReading,
@@ -14,9 +12,12 @@ from rosflight_py_sim.interfaces.sensor_interface import (
     BatteryReading,
     GnssReading,
     ImuReading,
+    MagReading,
     RangeReading,
     SensorInterface,
+    TemperatureReading,
 )
+from rosflight_py_sim.interfaces.step_topics import UNKNOWN_COVARIANCE, Floats
 from rosflight_py_sim.interfaces.vehicle_state import VehicleState
 from rosflight_py_sim.nodes.running import run
 from rosflight_py_sim.parameters import ParameterTable, Value, number
@@ -42,6 +43,9 @@ class StandaloneSensors(SensorInterface):
         if self._sensors is not None:
             new.adopt(self._sensors)
         self._sensors = new
+        # Time between two samples of the IMU and densities of its noise, and the covariances that follow from them.
+        self._imu_noise = math.nan, math.nan, math.nan
+        self._imu_covariances: tuple[Floats, Floats] = (UNKNOWN_COVARIANCE, UNKNOWN_COVARIANCE)
         self._origin_altitude = number(values, "origin_altitude")
 
     @property
@@ -54,19 +58,27 @@ class StandaloneSensors(SensorInterface):
         """Read accelerometer and gyroscope."""
         inertial = self.sensors.inertial
         inertial.sample(state.truth, dt, self.armed, self.rotor_speeds)
-        return ImuReading(inertial.accel, inertial.gyro)
+        noise = dt, *inertial.noise_densities
+        if noise != self._imu_noise:
+            self._imu_noise = noise
+            accel, gyro = inertial.variances(dt)
+            self._imu_covariances = covariance(accel), covariance(gyro)
+        return ImuReading(inertial.accel, inertial.gyro, *self._imu_covariances)
 
     def true_errors(self) -> Mapping[str, float]:
         """True errors of all sensors."""
         return self.sensors.true_errors()
 
-    def imu_temperature_update(self, state: VehicleState, dt: float) -> float:
+    def imu_temperature_update(self, state: VehicleState, dt: float) -> TemperatureReading:
         """Read the IMU's thermometer."""
-        return self.sensors.thermometer.sample(self._origin_altitude - float(state.truth[2]), dt)
+        thermometer = self.sensors.thermometer
+        kelvin = thermometer.sample(self._origin_altitude - float(state.truth[2]), dt)
+        return TemperatureReading(kelvin, thermometer.variance(dt))
 
-    def mag_update(self, state: VehicleState, dt: float) -> NDArray[np.float64]:
+    def mag_update(self, state: VehicleState, dt: float) -> MagReading:
         """Read the magnetometer."""
-        return self.sensors.magnetometer.sample(state.truth, dt)
+        magnetometer = self.sensors.magnetometer
+        return MagReading(magnetometer.sample(state.truth, dt), covariance(magnetometer.variance(dt)))
 
     def baro_update(self, state: VehicleState, dt: float) -> BarometerReading:
         """Read the barometer."""
@@ -94,7 +106,7 @@ class StandaloneSensors(SensorInterface):
         """Read the range finder."""
         finder = self.sensors.range_finder
         distance = finder.sample(state.truth, dt)
-        return RangeReading(distance, finder.min_range, finder.max_range, finder.field_of_view)
+        return RangeReading(distance, finder.min_range, finder.max_range, finder.field_of_view, finder.variance(dt))
 
     def diff_pressure_update(self, state: VehicleState, dt: float) -> AirspeedReading:
         """Read the pitot tube."""
@@ -108,6 +120,11 @@ class StandaloneSensors(SensorInterface):
         true = self.battery or BatteryReading(number(self.values, "battery_voltage"), 0.0)
         monitor.sample(true.voltage, true.current, dt)
         return BatteryReading(monitor.voltage, monitor.current)
+
+
+def covariance(variance: float) -> Floats:
+    """Covariance (9) of three independent components of this variance."""
+    return (variance, 0.0, 0.0, 0.0, variance, 0.0, 0.0, 0.0, variance)
 
 
 def main() -> None:

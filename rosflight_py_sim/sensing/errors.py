@@ -177,6 +177,16 @@ class ErrorModel:
         """Bias of each channel (turn-on bias and walk) in the last sample, under a name for each."""
         return dict(zip(names, self.channels[:, BIAS].tolist(), strict=True))
 
+    def variances(self, dt: float) -> list[float]:
+        """Variance of each channel's error about its turn-on bias, for samples `dt` (s) apart.
+
+        White noise plus the stationary variance of the walk. A random walk (k = 0) has none and is left out.
+        """
+        variances = []
+        for noise, _, walk, decay, *_ in self.channels.tolist():
+            variances.append(noise * noise / dt + (walk * walk / (2.0 * decay) if decay > 0.0 else 0.0))
+        return variances
+
     def adopt(self, other: ErrorModel) -> None:
         """Copy another model's turn-on draw, walk and random numbers."""
         channels = self.channels

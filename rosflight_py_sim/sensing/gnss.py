@@ -207,8 +207,8 @@ class GnssReceiver:
             outage=_episodes(values, "outage"),
             multipath=_episodes(values, "multipath"),
         )
-        # Smoothed walk for a density of one, the offset of multipath and its target for a deviation of one, and the errors
-        # of position and velocity without white noise.
+        # Smoothed walk for a density of one, the offset of multipath and its target for a deviation of one, and the
+        # errors of position and velocity without white noise.
         self._wander: NDArray[np.float64] = np.zeros((5, 3))
         self._wander[0] = self._errors.channels[0:3, UNIT_WALK]
         origin = (

@@ -109,6 +109,17 @@ class InertialSensor:
         self._state[:] = other._state
         self._fill_biases()
 
+    @property
+    def noise_densities(self) -> tuple[float, float]:
+        """White noise densities of accelerometer and gyro in the last sample."""
+        channels = self._errors.channels
+        return float(channels[0, NOISE_DENSITY]), float(channels[3, NOISE_DENSITY])
+
+    def variances(self, dt: float) -> tuple[float, float]:
+        """Variances of a component of specific force and angular rate; see ErrorModel.variances."""
+        variances = self._errors.variances(dt)
+        return variances[0], variances[3]
+
     def true_errors(self) -> dict[str, float]:
         """True biases of the last measurement, body axes, m/s^2 and rad/s; see SensorSuite."""
         return dict(zip(_BIASES, self._state[6:12].tolist(), strict=True))

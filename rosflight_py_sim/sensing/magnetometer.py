@@ -116,6 +116,10 @@ class Magnetometer:
         """Copy another magnetometer's errors."""
         self._errors.adopt(other._errors)
 
+    def variance(self, dt: float) -> float:
+        """Variance of a component of the field, T^2; see ErrorModel.variances."""
+        return self._errors.variances(dt)[0]
+
     def true_errors(self) -> dict[str, float]:
         """True biases of the last measurement, T; see SensorSuite."""
         return self._errors.biases(*axes("mag_bias"))

@@ -161,6 +161,10 @@ class RangeFinder:
         self._errors.adopt(other._errors)
         self._signal = other._signal
 
+    def variance(self, dt: float) -> float:
+        """Variance of a distance, m^2; see ErrorModel.variances."""
+        return self._errors.variances(dt)[0]
+
     def true_errors(self) -> dict[str, float]:
         """True bias of the last measurement, m; see SensorSuite."""
         return self._errors.biases("range_bias")

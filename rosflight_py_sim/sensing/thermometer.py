@@ -51,6 +51,10 @@ class Thermometer:
         self._errors.adopt(other._errors)
         self._state[:] = other._state
 
+    def variance(self, dt: float) -> float:
+        """Variance of a temperature, K^2; see ErrorModel.variances."""
+        return self._errors.variances(dt)[0]
+
     def true_errors(self) -> dict[str, float]:
         """True bias of the last measurement, K; see SensorSuite."""
         return self._errors.biases("imu_temperature_bias")

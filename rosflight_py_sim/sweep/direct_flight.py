@@ -225,7 +225,7 @@ class _Sensors:
         accel: Any = inertial.accel
         gyro: Any = inertial.gyro
         if self._failed_imu is not None:
-            _, gyro, accel = self._failed_imu(ImuSample(time_ns, gyro.tolist(), accel.tolist()))
+            _, gyro, accel, *_ = self._failed_imu(ImuSample(time_ns, gyro.tolist(), accel.tolist()))
         self._firmware.receive_imu(time_ns // 1000, accel, gyro, self._temperature_k)
 
     # Without failures no message is made, which would take longer than the measurement.

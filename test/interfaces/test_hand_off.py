@@ -26,10 +26,12 @@ from rosflight_py_sim.interfaces.step_topics import (
     CLOCK,
     IMU,
     IMU_DATA,
+    MAG,
     TRUTH_WIND,
     BatterySample,
     ImuEstimate,
     ImuSample,
+    MagSample,
     StepTopic,
     Wind,
 )
@@ -245,13 +247,13 @@ def test_external_publisher_is_received_even_when_repeating_a_member_message(pro
 def test_late_member_gets_latched_messages_only(process: Process) -> None:
     first = process.member("first")
     first.publisher(TRUTH_WIND)(wind(1))
-    first.publisher(IMU)(ImuSample(1, (0.0,) * 3, (0.0,) * 3))
+    first.publisher(MAG)(MagSample(1, (0.0,) * 3))
     process.idle(0.1)
     late = process.member("second")
     received: list[Any] = []
     late.subscribe(TRUTH_WIND, received.append)
     late.subscribe(TRUTH_WIND, lambda _: received.append("volatile"), qos=CHAIN)
-    late.subscribe(IMU, received.append)
+    late.subscribe(MAG, received.append)
     process.idle(0.1)
     assert received == [wind(1)]
 
@@ -275,8 +277,8 @@ def test_late_subscribers_receive_whole_latched_queue_in_order(process: Process)
 def test_publisher_with_insufficient_qos_is_not_matched(process: Process) -> None:
     first = process.member("first")
     received: list[Any] = []
-    first.subscribe(IMU, received.append, qos=LATCHED)
-    first.publisher(IMU)(ImuSample(1, (0.0,) * 3, (0.0,) * 3))
+    first.subscribe(MAG, received.append, qos=LATCHED)
+    first.publisher(MAG)(MagSample(1, (0.0,) * 3))
     process.idle(0.1)
     assert not received
 

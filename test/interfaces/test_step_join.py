@@ -86,6 +86,10 @@ class World:
         newest = self.node.newest
         is_answered = self.last is not None and message.stamp_ns == self.last.stamp_ns
         if message.topic == "pwm":
+            newest_ns = self.waiting_ns if self.waiting_ns >= 0 else self.last.stamp_ns if self.last else -1
+            if message.stamp_ns < newest_ns:
+                assert not answers, "an answer to a late message"
+                return
             if is_answered and not self.is_stale:
                 assert answers == [self.last], "another answer than before"
                 return
@@ -207,6 +211,15 @@ def test_required_companion_with_other_stamp_ends_the_wait_only_on_repetition() 
     node = Joined(JoinRule("clock", synchronized=("state",), required=("state",)))
     assert node.receive(Message("clock", 5), Message("clock", 5), state(3)) == []
     assert [one.stamp_ns for one in node.receive(Message("clock", 5))] == [5]
+
+
+@pytest.mark.parametrize("lockstep", [True, False])
+def test_late_trigger_is_ignored_in_lockstep_but_a_clock_that_was_set_back_is_not(lockstep: bool) -> None:
+    node = Joined(JoinRule("pwm"), lockstep=lockstep)
+    node.receive(pwm(200_000_000))
+    assert node.join.is_late(150_000_000) is lockstep
+    assert len(node.receive(pwm(150_000_000))) == (0 if lockstep else 1)
+    assert [one.stamp_ns for one in node.receive(pwm(0))] == [0]
 
 
 def test_repetition_of_a_stamp_repeats_its_trigger_with_the_content() -> None:

@@ -21,7 +21,6 @@ from proof.disturbances import (
 )
 from proof.node_graph import Track
 from proof.restarts import LateRestart, late_restart, late_restarts, restarts
-
 from rosflight_py_sim.interfaces.step_topics import IMU
 
 pytestmark = pytest.mark.timeout(900)

@@ -53,7 +53,7 @@ class SensorRelay:
     def _on_mag(self, sample: MagSample) -> None:
         firmware = self._board.firmware
         firmware.receive_mag(sample.field)
-        self._send_mag(MagSample(sample.time_ns, firmware.magnetic_field.tolist()))
+        self._send_mag(MagSample(sample.time_ns, firmware.magnetic_field.tolist(), sample.covariance))
 
     def _on_baro(self, sample: BaroSample) -> None:
         firmware = self._board.firmware
