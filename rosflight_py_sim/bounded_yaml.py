@@ -18,7 +18,10 @@ _LARGEST_INTEGER = 2**63
 
 
 class BoundedLoader(yaml.SafeLoader):
-    """Safe loader that refuses aliases, deep nesting and integers of more than 64 bits."""
+    """Safe loader that refuses aliases, deep nesting and integers of more than 64 bits.
+
+    A date is a text, as in YAML 1.2 and ROS.
+    """
 
     def __init__(self, stream: Any) -> None:
         super().__init__(stream)
@@ -50,8 +53,15 @@ class BoundedLoader(yaml.SafeLoader):
         return value
 
 
+def _text(loader: BoundedLoader, node: yaml.ScalarNode) -> str:
+    return str(loader.construct_scalar(node))
+
+
+BoundedLoader.add_constructor("tag:yaml.org,2002:timestamp", _text)
+
+
 def load_yaml(text: str, loader: type[BoundedLoader] = BoundedLoader) -> Any:
-    """Content of a document: numbers, texts, truth values, dates, lists and mappings; None if it is empty.
+    """Content of a document: numbers, texts, truth values, lists and mappings; None if it is empty.
 
     Raises:
         yaml.YAMLError: not one document of YAML, or beyond the bounds.

@@ -22,6 +22,9 @@ from rosflight_msgs.msg import (
 )
 from sensor_msgs.msg import Imu, MagneticField, Range, Temperature
 
+from rosflight_py_sim.interfaces.step_topics import GNSS_FIX
+from rosflight_py_sim.stamps import NANOSECONDS, time_ns_of
+
 # Topic: type, publishing nodes, listening nodes.
 STEP = {
     "sim/RC": ("rosflight_msgs/msg/RCRaw", ["rc"], ["sil_board"]),
@@ -169,3 +172,13 @@ def test_each_topic_has_its_rate_in_simulated_time(graph: Callable[..., Any]) ->
     assert {topic: len(messages) for topic, messages in received.items()} == {
         topic: n for topic, (_, n) in RATES.items()
     }
+
+
+def test_time_of_a_fix_is_start_date_plus_simulated_time(graph: Callable[..., Any]) -> None:
+    g = graph("-p", "start_date:=2026-07-01T14:00:00+02:00")
+    fixes = g.collect_messages(GNSS_FIX)
+    g.ready()
+    g.spin_until(lambda: len(fixes) >= 3)
+    for fix in fixes:
+        unix_ns = fix.gnss_unix_seconds * NANOSECONDS + fix.gnss_unix_nanos
+        assert unix_ns == 1_782_907_200 * NANOSECONDS + time_ns_of(fix.header.stamp)

@@ -50,6 +50,11 @@ def test_numbers_parse_as_in_rcl() -> None:
     assert values == {"a": 1e-5, "b": True, "c": [1, 20.0, -0.5, 500.0], "d": "text", "e": "12"}
 
 
+def test_dates_are_texts_as_in_rcl() -> None:
+    values = of_dynamics("-p", "a:=2026-07-01", "-p", "b:=2026-07-01T12:00:00Z")
+    assert values == {"a": "2026-07-01", "b": "2026-07-01T12:00:00Z"}
+
+
 def test_section_namespace_must_match_the_node(tmp_path: Path) -> None:
     path = tmp_path / "two.yaml"
     path.write_text("/one/dynamics: {ros__parameters: {mass: 1.0}}\n/two: {dynamics: {ros__parameters: {mass: 2.0}}}\n")
