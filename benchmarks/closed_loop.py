@@ -27,7 +27,7 @@ from rosflight_py_sim.firmware.parameters import FirmwareParameters
 from rosflight_py_sim.interfaces.parameter_files import named_values, wildcard_values
 from rosflight_py_sim.jit import COMPILED
 from rosflight_py_sim.missions.autopilot.log import FlightLog
-from rosflight_py_sim.parameters import ParameterTable, Value, number
+from rosflight_py_sim.parameters import ParameterTable, Value
 from rosflight_py_sim.physics.dynamics import DYNAMICS_PARAMETERS, VehicleDynamics
 from rosflight_py_sim.physics.multirotor import MULTIROTOR_PARAMETERS, Multirotor
 from rosflight_py_sim.physics.wind import WIND_PARAMETERS, Wind
@@ -84,7 +84,6 @@ class ClosedLoop:
         self.truth = self.dynamics.truth
         self.pwm = np.full(14, float(LOW_US))
         self.count = 0
-        self._origin_altitude = number(vehicle_values, "origin_altitude")
         rates = (
             (GNSS_EVERY, self._sample_gnss),
             (RANGE_EVERY, self._sample_range),
@@ -125,7 +124,7 @@ class ClosedLoop:
             sample(time_us)
         imu = self.imu
         imu.sample(truth, STEP_S)
-        temperature = self.imu_thermometer.sample(self._origin_altitude - truth.item(2), STEP_S)
+        temperature = self.imu_thermometer.sample(truth, STEP_S)
         firmware.receive_imu(time_us, imu.accel, imu.gyro, temperature)
         self.pwm = firmware.step(time_us)
         self.dynamics.step(self.multirotor.update(truth, wind.wind_ned, self.pwm, STEP_S), STEP_S)

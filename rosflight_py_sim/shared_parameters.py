@@ -21,7 +21,26 @@ SEED = Parameter(
 
 MASS = Parameter("mass", 3.5, "Mass of the vehicle", "kg", minimum=0.0, above_minimum=True, required=True)
 
-GRAVITY = Parameter("gravity", 9.81, "Gravitational acceleration", "m/s^2", minimum=0.0, maximum=30.0)
+EARTHS = ("flat", "wgs84", "sphere", "rotating_sphere")
+"""The models of the earth, choices of the parameter `earth`."""
+
+EARTH = Parameter(
+    "earth",
+    "flat",
+    "Model of the earth: flat (constant gravity), wgs84 (rotating ellipsoid with gravitation to J2), sphere, or "
+    "rotating_sphere (both with gravitation GM/r^2)",
+    choices=EARTHS,
+    read_only=True,
+)
+
+GRAVITY = Parameter(
+    "gravity",
+    9.81,
+    "Gravitational acceleration of the flat earth",
+    "m/s^2",
+    minimum=0.0,
+    maximum=30.0,
+)
 
 ORIGIN_LATITUDE = Parameter(
     "origin_latitude", 40.2463724, "Geodetic latitude of the NED origin", "deg", minimum=-90.0, maximum=90.0

@@ -4,17 +4,27 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
+from numpy.typing import NDArray
+
 from rosflight_py_sim.bridge.front_end_interface import Snapshot
 from rosflight_py_sim.parameters import Parameter, ParameterError, ParameterTable, Values, number
-from rosflight_py_sim.physics.rotations import euler_from_quaternion, rotate_to_body, rotate_to_inertial
+from rosflight_py_sim.physics.earth import (
+    EARTH_PARAMETERS,
+    Earth,
+    apparent_gravity_in_body,
+    earth_of,
+    earth_rate_in_body,
+)
+from rosflight_py_sim.physics.rotations import euler_from_quaternion, rotate_to_inertial
 from rosflight_py_sim.protocols.ardupilot_json import MOST_ROTORS, Battery, Reply, Vector3, Windvane, encode_reply
 from rosflight_py_sim.pulse_width import OUTPUTS
 from rosflight_py_sim.sensing.geodetic import ned_to_geodetic, tangent_plane
-from rosflight_py_sim.shared_parameters import GRAVITY, ORIGIN_ALTITUDE, ORIGIN_LATITUDE, ORIGIN_LONGITUDE
+from rosflight_py_sim.shared_parameters import ORIGIN_LONGITUDE
 from rosflight_py_sim.stamps import NANOSECONDS
 from rosflight_py_sim.transmitter.channels import frame_at_rest
 
-REPLY_PARAMETERS = ParameterTable(
+REPLY_PARAMETERS = EARTH_PARAMETERS + ParameterTable(
     Parameter(
         "ardupilot.imu",
         "truth",
@@ -23,7 +33,6 @@ REPLY_PARAMETERS = ParameterTable(
         choices=("truth", "sensors"),
         read_only=True,
     ),
-    GRAVITY,
     Parameter(
         "ardupilot.position",
         "ned",
@@ -32,9 +41,7 @@ REPLY_PARAMETERS = ParameterTable(
         choices=("ned", "geodetic", "both"),
         read_only=True,
     ),
-    ORIGIN_LATITUDE,
     ORIGIN_LONGITUDE,
-    ORIGIN_ALTITUDE,
     Parameter(
         "ardupilot.no_lockstep",
         False,
@@ -106,7 +113,7 @@ class ReplyMaker:
                 "at least one"
             )
         self._true_imu = values["ardupilot.imu"] == "truth"
-        self._gravity = number(values, "gravity")
+        self._earth = earth_of(values)
         self._range = bool(values["ardupilot.rng_1"])
         self._windvane = bool(values["ardupilot.windvane"])
         self._wind = bool(values["ardupilot.velocity_wind"])
@@ -145,9 +152,7 @@ class ReplyMaker:
         euler = euler_from_quaternion(w, x, y, z)
         gyro, accel_body = snapshot.gyro, snapshot.accel_body
         if self._true_imu:
-            gyro, accel_body = true_imu(
-                snapshot.truth[10:16].tolist(), rotate_to_body(w, x, y, z, 0.0, 0.0, self._gravity)
-            )
+            gyro, accel_body = true_imu(self._earth, snapshot.truth)
         position = (north, east, down) if self._position else None
         reply = Reply(snapshot.time_ns / NANOSECONDS, gyro, accel_body, position, velocity_ned)
         if self._frame is not None:
@@ -174,10 +179,13 @@ class ReplyMaker:
         return encode_reply(reply)
 
 
-def true_imu(motion: list[float], gravity_body: Vector3) -> tuple[Vector3, Vector3]:
-    """Angular rate (rad/s) and specific force (m/s^2) of a perfect IMU; `motion`: angular rate, then acceleration."""
-    p, q, r, ax, ay, az = motion
-    return (p, q, r), (ax - gravity_body[0], ay - gravity_body[1], az - gravity_body[2])
+def true_imu(earth: Earth, truth: NDArray[np.float64]) -> tuple[Vector3, Vector3]:
+    """Angular rate (rad/s) and specific force (m/s^2) of a perfect IMU in a truth state (19,)."""
+    w, x, y, z = truth[3:7].tolist()
+    p, q, r, ax, ay, az = truth[10:16].tolist()
+    wx, wy, wz = earth_rate_in_body(earth, w, x, y, z)
+    gx, gy, gz = apparent_gravity_in_body(earth, truth)
+    return (p + wx, q + wy, r + wz), (ax - gx, ay - gy, az - gz)
 
 
 def apparent_wind(velocity_ned: Vector3, wind_ned: Vector3, yaw: float) -> Windvane:

@@ -170,7 +170,7 @@ def _flown_scenario(options: argparse.Namespace) -> Scenario:
 
 
 def _settings(options: argparse.Namespace) -> dict[str, Any]:
-    given = {name: getattr(options, name) for name in ("real_time_multiplier", "seed", "world")}
+    given = {name: getattr(options, name) for name in ("real_time_multiplier", "seed", "world", "earth")}
     return {name: value for name, value in given.items() if value not in (None, "")}
 
 

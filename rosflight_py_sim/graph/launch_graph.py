@@ -73,7 +73,7 @@ def graph(given: dict[str, str]) -> list[LaunchDescriptionEntity]:
         time_mode,
         parts_of(given["observers"]),
         parts_of(given["params_file"]),
-        {name: given[name] for name in ("firmware_param_file", "world") if given[name]},
+        {name: given[name] for name in ("firmware_param_file", "world", "earth") if given[name]},
     )
     return _started(given | {"time_mode": time_mode}, scenario)
 

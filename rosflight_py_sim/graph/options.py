@@ -10,7 +10,7 @@ from functools import cache
 from rosflight_py_sim.graph.flight_controllers import FLIGHT_CONTROLLERS
 from rosflight_py_sim.nodes.node_names import NAMES, SHORT
 from rosflight_py_sim.registry import registered
-from rosflight_py_sim.shared_parameters import TIME_MODES
+from rosflight_py_sim.shared_parameters import EARTHS, TIME_MODES
 from rosflight_py_sim.vehicles import DEFAULT_VEHICLE, STANDALONE, known_dynamics
 
 LAUNCH, SIM, FLY, TRIM = "launch", "sim", "fly", "trim"
@@ -228,6 +228,14 @@ def all_options() -> dict[str, Option]:
             unset="the parameter file's world, or dry land",
             metavar="NAME",
             pages=(("The world", "world.md"),),
+            in_scenario=True,
+        ),
+        Option(
+            "earth",
+            "Model of the earth: constant gravity (flat), the rotating ellipsoid of WGS 84 (wgs84), or a sphere",
+            choices=("", *EARTHS),
+            unset="the parameter file's earth, or flat",
+            pages=(("The earth", "physics.md#the-earth"),),
             in_scenario=True,
         ),
         Option(

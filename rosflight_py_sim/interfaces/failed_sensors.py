@@ -26,8 +26,8 @@ from rosflight_py_sim.physics.atmosphere import (
     SEA_LEVEL_TEMPERATURE,
     pressure_altitude,
 )
+from rosflight_py_sim.physics.earth import SEMI_MAJOR
 from rosflight_py_sim.sensing.barometer import LOWEST_READING
-from rosflight_py_sim.sensing.geodetic import SEMI_MAJOR
 
 S = TypeVar("S")
 

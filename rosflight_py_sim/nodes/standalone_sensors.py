@@ -46,7 +46,6 @@ class StandaloneSensors(SensorInterface):
         # Time between two samples of the IMU and densities of its noise, and the covariances that follow from them.
         self._imu_noise = math.nan, math.nan, math.nan
         self._imu_covariances: tuple[Floats, Floats] = (UNKNOWN_COVARIANCE, UNKNOWN_COVARIANCE)
-        self._origin_altitude = number(values, "origin_altitude")
 
     @property
     def sensors(self) -> SensorSuite:
@@ -72,7 +71,7 @@ class StandaloneSensors(SensorInterface):
     def imu_temperature_update(self, state: VehicleState, dt: float) -> TemperatureReading:
         """Read the IMU's thermometer."""
         thermometer = self.sensors.thermometer
-        kelvin = thermometer.sample(self._origin_altitude - float(state.truth[2]), dt)
+        kelvin = thermometer.sample(state.truth, dt)
         return TemperatureReading(kelvin, thermometer.variance(dt))
 
     def mag_update(self, state: VehicleState, dt: float) -> MagReading:

@@ -32,6 +32,7 @@ from rosflight_py_sim.physics.battery import (
     full_battery,
     open_circuit_voltage,
 )
+from rosflight_py_sim.physics.earth import EARTH_PARAMETERS, earth_of
 from rosflight_py_sim.physics.hydrodynamics import DAMPING_PARAMETERS, matrix_of
 from rosflight_py_sim.physics.immersion import HULL_PARAMETERS, hull_numbers, immersed_part, reach_of
 from rosflight_py_sim.physics.rotations import rotate_to_body
@@ -44,11 +45,10 @@ from rosflight_py_sim.physics.thrusters import (
     thruster_numbers,
 )
 from rosflight_py_sim.physics.waves import ELEVATION, ORBITAL_ACCELERATION, SLOPE, WAVE_PARAMETERS, Waves
-from rosflight_py_sim.shared_parameters import GRAVITY, MASS
+from rosflight_py_sim.shared_parameters import MASS
 
-_BODY_PARAMETERS = ParameterTable(
+_BODY_PARAMETERS = EARTH_PARAMETERS + ParameterTable(
     MASS,
-    GRAVITY,
     Parameter(
         "net_buoyancy",
         0.0,
@@ -163,7 +163,7 @@ class Auv(BatteryPowered):
         self._thrusters = thruster_numbers(values)
         self._hull = hull_numbers(values)
         self.waves = Waves(values, reach_of(values))
-        gravity = number(values, "gravity")
+        gravity = earth_of(values).gravity
         buoyancy = number(values, "mass") * gravity + number(values, "net_buoyancy")
         self._body = self._supply = Body(
             buoyancy=buoyancy,

@@ -20,6 +20,7 @@ from rosflight_py_sim.physics.contact import (
 )
 from rosflight_py_sim.physics.contact_points import CONTACT_PARAMETERS, contact_points, overlapped_solid
 from rosflight_py_sim.physics.contact_rate import fastest_contact_rate, stiffness_and_damping
+from rosflight_py_sim.physics.earth import EARTH_PARAMETERS, earth_of
 from rosflight_py_sim.physics.hydrodynamics import ADDED_MASS, SEA, WATER_CURRENT, WATER_PARAMETERS, water_numbers
 from rosflight_py_sim.physics.inertia import INERTIA_PARAMETERS, inertia_matrix
 from rosflight_py_sim.physics.rigid_body import derivative
@@ -37,7 +38,6 @@ from rosflight_py_sim.physics.truth_step import (
     store_state,
 )
 from rosflight_py_sim.physics.waves import SEA_SIZE
-from rosflight_py_sim.shared_parameters import GRAVITY
 from rosflight_py_sim.world import WORLD, World, world_of
 
 INITIAL_POSITION = Parameter(
@@ -52,7 +52,6 @@ INITIAL_POSITION = Parameter(
 )
 
 _BODY_PARAMETERS = INERTIA_PARAMETERS + ParameterTable(
-    GRAVITY,
     INITIAL_POSITION.overridden("relative to the world's start if use_world_start is true and the world defines one"),
     Parameter(
         "initial_altitude",
@@ -78,7 +77,12 @@ _BODY_PARAMETERS = INERTIA_PARAMETERS + ParameterTable(
 )
 
 DYNAMICS_PARAMETERS = (
-    _BODY_PARAMETERS + WATER_PARAMETERS + ParameterTable(WORLD) + CONTACT_PARAMETERS + STEERING_PARAMETERS
+    EARTH_PARAMETERS
+    + _BODY_PARAMETERS
+    + WATER_PARAMETERS
+    + ParameterTable(WORLD)
+    + CONTACT_PARAMETERS
+    + STEERING_PARAMETERS
 )
 
 SETTLING_S = 60.0
@@ -135,9 +139,8 @@ class VehicleDynamics:
         self._surface = Surface(
             stiffness=stiffness, damping=damping, friction=number(values, "contact_friction"), radius=radius
         )
-        self._body = np.array(
-            [mass, number(values, "gravity"), *inertia.ravel(), *np.linalg.inv(inertia).ravel(), rate]
-        )
+        self._body = np.array([mass, *inertia.ravel(), *np.linalg.inv(inertia).ravel(), rate])
+        self._earth = earth_of(values)
         self._water = water_numbers(values)
         self._work = np.zeros((6, 13))
         self._wrench = np.zeros(6)
@@ -215,6 +218,7 @@ class VehicleDynamics:
             wrench,
             dt,
             self._body,
+            self._earth,
             self._water,
             self._points,
             self._solids.rows,
@@ -276,7 +280,7 @@ class VehicleDynamics:
         contact = self._points, self._solids.rows, self._anchors, self._surface
         if touching:
             update_anchors(self._work[0], *contact)
-        derivative(self._work[0], self._wrench, self._body, self._water, touching, *contact, self._work[2])
+        derivative(self._work[0], self._wrench, self._body, self._earth, self._water, touching, *contact, self._work[2])
         diverged = store_state(self._work[0], self._work[2], self.truth)
         if diverged:
             self._fail(diverged)

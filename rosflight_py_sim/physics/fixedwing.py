@@ -133,7 +133,7 @@ def fixedwing_wrench(
     wx, wy, wz = rotate_to_body(truth[3], truth[4], truth[5], truth[6], wind_ned[0], wind_ned[1], wind_ned[2])
     u, v, w = truth[7] - wx, truth[8] - wy, truth[9] - wz
     airspeed = math.sqrt(u * u + v * v + w * w)
-    air = air_density(powertrain, truth[2])
+    air = air_density(powertrain, truth)
     aerodynamic_wrench(truth, airspeed, u, v, w, air, deflections, airframe, derivatives, causes, wrench)
 
     inflow = max(0.0, u) if fittings.axial_inflow else airspeed

@@ -38,6 +38,7 @@ from rosflight_py_sim.parameters import Parameter, ParameterError, ParameterTabl
 from rosflight_py_sim.physics.dynamics import INITIAL_POSITION, StateDivergedError, checked_truth
 from rosflight_py_sim.physics.rotations import euler_from_quaternion, quaternion_from_euler
 from rosflight_py_sim.physics.truth_step import LARGEST_BODY_RATE, LARGEST_POSITION, LARGEST_VELOCITY, QUANTITIES
+from rosflight_py_sim.shared_parameters import EARTH
 from rosflight_py_sim.stamps import NANOSECONDS
 
 FOOT = 0.3048
@@ -65,6 +66,7 @@ JSBSIM_PARAMETERS = ParameterTable(
         maximum=1.0,
     ),
     INITIAL_POSITION,
+    EARTH.overridden("JSBSim always flies over its own rotating ellipsoid", choices=("flat",)),
 )
 
 _RESTING_S = 8.0

@@ -161,7 +161,7 @@ def multirotor_wrench(
     `ground_effect` (5,): coefficients of the force (N) over the height, fourth power first. `rotors` (n, 7):
     position, thrust axis, direction. The rest as in `powertrain.py`.
     """
-    air = air_density(powertrain, truth[2])
+    air = air_density(powertrain, truth)
     qw, qx, qy, qz = truth[3], truth[4], truth[5], truth[6]
     wx, wy, wz = rotate_to_body(qw, qx, qy, qz, wind_ned[0], wind_ned[1], wind_ned[2])
     dx, dy, dz = rotate_to_body(qw, qx, qy, qz, 0.0, 0.0, 1.0)

@@ -18,8 +18,8 @@ from rosflight_py_sim.kernel_record import kernel_record
 from rosflight_py_sim.parameters import Parameter, ParameterTable, Values, number
 from rosflight_py_sim.physics.atmosphere import density
 from rosflight_py_sim.physics.battery import Battery, battery_load, loaded_voltage, open_circuit_voltage
+from rosflight_py_sim.physics.earth import ALTITUDE_PARAMETERS, Site, altitude_at, site_of
 from rosflight_py_sim.physics.propulsion import coefficient, steady_rotor_speed
-from rosflight_py_sim.shared_parameters import ORIGIN_ALTITUDE
 
 POWERTRAIN_PARAMETERS = ParameterTable(
     Parameter("CT_0", 0.08729101, "Thrust coefficient at standstill", required=True),
@@ -51,12 +51,11 @@ POWERTRAIN_PARAMETERS = ParameterTable(
     Parameter("motor_time_constant", 0.03, "Time constant of the rotor speed lag; 0 for no lag", "s", minimum=0.0),
 )
 
-AIR_PARAMETERS = ParameterTable(
+AIR_PARAMETERS = ALTITUDE_PARAMETERS + ParameterTable(
     Parameter(
         "use_standard_atmosphere", True, "Compute the air density from the altitude; if false, it is rho everywhere"
     ),
     Parameter("rho", 1.225, "Air density if use_standard_atmosphere is false", "kg/m^3", minimum=0.0),
-    ORIGIN_ALTITUDE,
 )
 
 
@@ -78,7 +77,7 @@ class Powertrain:
         internal_resistance: of battery and wires (ohm).
         standard_atmosphere: whether the air density is computed from the altitude; if false, it is `rho`.
         rho: air density (kg/m^3).
-        origin_altitude: of the NED origin above mean sea level (m).
+        site: the launch point.
     """
 
     ct_0: float
@@ -98,7 +97,7 @@ class Powertrain:
     internal_resistance: float
     standard_atmosphere: bool
     rho: float
-    origin_altitude: float
+    site: Site
 
 
 def powertrain_of(values: Values) -> Powertrain:
@@ -122,15 +121,15 @@ def powertrain_of(values: Values) -> Powertrain:
         internal_resistance=number(values, "battery_internal_resistance"),
         standard_atmosphere=bool(values["use_standard_atmosphere"]),
         rho=number(values, "rho"),
-        origin_altitude=number(values, "origin_altitude"),
+        site=site_of(values),
     )
 
 
 @kernel
-def air_density(powertrain: Powertrain, down: float) -> float:
-    """Density (kg/m^3) at `down` (m) below the origin."""
+def air_density(powertrain: Powertrain, truth: NDArray[np.float64]) -> float:
+    """Density (kg/m^3) at the position of a truth state (19,)."""
     if powertrain.standard_atmosphere:
-        return density(powertrain.origin_altitude - down)
+        return density(altitude_at(powertrain.site, truth[0], truth[1], truth[2]))
     return powertrain.rho
 
 

@@ -3,7 +3,12 @@
 Beard and McLain, Small Unmanned Aircraft, eq. 3.14 to 3.17 (with quaternions, appendix B), with the velocity in
 inertial instead of body axes while integrating: free motion is then exactly a straight line for any rotation.
 
-    p' = v,   q' = q (0, w) / 2,   v' = R(q) F / m + (0, 0, g) + contact / m,   w' = J^-1 (M + M_contact - w x J w)
+    p' = v,   q' = q (0, w) / 2,   v' = R(q) F / m + g + contact / m
+    w' = J^-1 (M + M_contact - (w + W) x J (w + W)) + w x W
+
+with the gravity g and the angular velocity W of the earth, in body axes, as `earth.py` has them. The derivatives are
+those in the frame of the launch point, which turns with the earth: v and w are relative to it, w + W is the inertial
+rate, and g includes the centrifugal and Coriolis accelerations. On a flat earth W = 0 and g = (0, 0, gravity).
 
 Under water the vehicle carries added mass, a symmetric matrix A = [[A_11, A_12], [A_21, A_22]] of 3 x 3 blocks, treated
 as inertia: as a force it would make an explicit method unstable where it exceeds the body's own mass. Fossen, Handbook
@@ -16,11 +21,12 @@ momentum H = A_21 v_r + A_22 w:
     A_21 a + (J + A_22) w' = M_all + A_21 (a_w + w x v_r) - w x (J w + H) - v_r x P
 
 where F_all and M_all include weight and contact, and a is the acceleration relative to inertial axes, the v' above in
-body axes (the book's v_r' is a - a_w - w x v_r). At the surface A is scaled by the submerged share of the hull; changes
-of that share exert no force (no slamming). `hydrodynamics.py` solves the system.
+body axes (the book's v_r' is a - a_w - w x v_r). The water turns with the earth, whose rate is left out here: beside
+the water's moments that of W is negligible. At the surface A is scaled by the submerged share of the hull; changes of
+that share exert no force (no slamming). `hydrodynamics.py` solves the system.
 
 Working state, float64 (13,): [0:3] position NED (m), [3:7] quaternion w x y z, [7:10] velocity NED (m/s), [10:13] body
-rates (rad/s). Flat, non-rotating earth with constant gravity; mass and inertia constant.
+rates (rad/s). Mass and inertia are constant.
 """
 
 from __future__ import annotations
@@ -32,12 +38,13 @@ from numpy.typing import NDArray
 
 from rosflight_py_sim.jit import kernel
 from rosflight_py_sim.physics.contact import Surface, contact_wrench
+from rosflight_py_sim.physics.earth import Earth, apparent_gravity, earth_rate_in_body
 from rosflight_py_sim.physics.hydrodynamics import ADDED_MASS, HULL, MODES, RATIOS, SEA, WATER_CURRENT
 from rosflight_py_sim.physics.immersion import immersed_part
 from rosflight_py_sim.physics.rotations import rotate_to_body, rotate_to_inertial
 from rosflight_py_sim.physics.waves import ORBITAL_ACCELERATION
 
-MASS, GRAVITY, INERTIA, INVERSE = 0, 1, 2, 11
+MASS, INERTIA, INVERSE = 0, 1, 10
 
 
 @kernel
@@ -45,6 +52,7 @@ def derivative(
     state: NDArray[np.float64],
     wrench: NDArray[np.float64],
     body: NDArray[np.float64],
+    earth: Earth,
     water: NDArray[np.float64],
     touching: bool,
     points: NDArray[np.float64],
@@ -55,9 +63,9 @@ def derivative(
 ) -> None:
     """Write d(state)/dt into `rate`: rate[7:10] is the sum of all forces over mass in NED, rate[10:13] J^-1 (...).
 
-    `wrench` (6,) in body axes (N, N m); `body`: MASS (kg), GRAVITY (m/s^2), from INERTIA on the inertia matrix
-    (kg m^2), from INVERSE on its inverse. `water` is empty, or as in `hydrodynamics.py`. `points`,
-    `solids`, `anchors` and `surface` as in `contact.py`, evaluated when `touching`.
+    `wrench` (6,) in body axes (N, N m); `body`: MASS (kg), from INERTIA on the inertia matrix (kg m^2), from INVERSE on
+    its inverse. `water` is empty, or as in `hydrodynamics.py`. `points`, `solids`, `anchors` and `surface` as in
+    `contact.py`, evaluated when `touching`.
     """
     qw, qx, qy, qz = state[3], state[4], state[5], state[6]
     p, q, r = state[10], state[11], state[12]
@@ -72,17 +80,22 @@ def derivative(
     rate[4] = 0.5 * (qw * p + qy * r - qz * q)
     rate[5] = 0.5 * (qw * q + qz * p - qx * r)
     rate[6] = 0.5 * (qw * r + qx * q - qy * p)
+    gn, ge, gd = apparent_gravity(earth, state[0], state[1], state[2], state[7], state[8], state[9])
+    mass = body[MASS]
     if water.shape[0] > 0:
-        _accelerate_in_water(state, fn, fe, fd, mx, my, mz, body, water, rate)
+        _accelerate_in_water(state, fn + mass * gn, fe + mass * ge, fd + mass * gd, mx, my, mz, body, water, rate)
         return
+    wx, wy, wz = earth_rate_in_body(earth, qw, qx, qy, qz)
+    p, q, r = p + wx, q + wy, r + wz
     hx = body[INERTIA] * p + body[INERTIA + 1] * q + body[INERTIA + 2] * r
     hy = body[INERTIA + 3] * p + body[INERTIA + 4] * q + body[INERTIA + 5] * r
     hz = body[INERTIA + 6] * p + body[INERTIA + 7] * q + body[INERTIA + 8] * r
     mx, my, mz = mx - (q * hz - r * hy), my - (r * hx - p * hz), mz - (p * hy - q * hx)
-    rate[7], rate[8], rate[9] = fn / body[MASS], fe / body[MASS], fd / body[MASS] + body[GRAVITY]
+    rate[7], rate[8], rate[9] = fn / mass + gn, fe / mass + ge, fd / mass + gd
     for i in range(3):
         row = INVERSE + 3 * i
         rate[10 + i] = body[row] * mx + body[row + 1] * my + body[row + 2] * mz
+    rate[10], rate[11], rate[12] = rate[10] + q * wz - r * wy, rate[11] + r * wx - p * wz, rate[12] + p * wy - q * wx
 
 
 @kernel
@@ -98,7 +111,7 @@ def _accelerate_in_water(
     water: NDArray[np.float64],
     rate: NDArray[np.float64],
 ) -> None:
-    """Write rate[7:13] under a force (NED, N, without weight) and a moment (body axes, N m), added mass included."""
+    """Write rate[7:13] under a force (NED, N, with weight) and a moment (body axes, N m), added mass included."""
     qw, qx, qy, qz = state[3], state[4], state[5], state[6]
     p, q, r = state[10], state[11], state[12]
     wet = immersed_part(state, water[HULL : HULL + 6], water[SEA:ADDED_MASS])[0]
@@ -122,7 +135,7 @@ def _accelerate_in_water(
     tx, ty, tz = tx + q * w - r * v, ty + r * u - p * w, tz + p * v - q * u
     ix, iy, iz = _momentum(water, ADDED_MASS, wet, tx, ty, tz, 0.0, 0.0, 0.0)
     jx, jy, jz = _momentum(water, ADDED_MASS + 18, wet, tx, ty, tz, 0.0, 0.0, 0.0)
-    fx, fy, fz = rotate_to_body(qw, qx, qy, qz, fn, fe, fd + body[MASS] * body[GRAVITY])
+    fx, fy, fz = rotate_to_body(qw, qx, qy, qz, fn, fe, fd)
     fx, fy, fz = fx + ix - (q * pz - r * py), fy + iy - (r * px - p * pz), fz + iz - (p * py - q * px)
     mx += jx - (q * hz - r * hy) - (v * pz - w * py)
     my += jy - (r * hx - p * hz) - (w * px - u * pz)
@@ -160,6 +173,7 @@ def runge_kutta_step(
     wrench: NDArray[np.float64],
     dt: float,
     body: NDArray[np.float64],
+    earth: Earth,
     water: NDArray[np.float64],
     touching: bool,
     points: NDArray[np.float64],
@@ -172,12 +186,12 @@ def runge_kutta_step(
     `work` is (6, 13): the state, the stage's state, and the four slopes. The wrench and the anchors are held.
     """
     state, stage = work[0], work[1]
-    derivative(state, wrench, body, water, touching, points, solids, anchors, surface, work[2])
+    derivative(state, wrench, body, earth, water, touching, points, solids, anchors, surface, work[2])
     for k in range(1, 4):
         part = dt if k == 3 else 0.5 * dt
         for i in range(13):
             stage[i] = state[i] + part * work[1 + k, i]
-        derivative(stage, wrench, body, water, touching, points, solids, anchors, surface, work[2 + k])
+        derivative(stage, wrench, body, earth, water, touching, points, solids, anchors, surface, work[2 + k])
     for i in range(13):
         state[i] += dt / 6.0 * (work[2, i] + 2.0 * (work[3, i] + work[4, i]) + work[5, i])
     norm = math.sqrt(state[3] ** 2 + state[4] ** 2 + state[5] ** 2 + state[6] ** 2)

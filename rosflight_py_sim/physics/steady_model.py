@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from rosflight_py_sim.parameters import Values, number
 from rosflight_py_sim.physics.contact import Surface
+from rosflight_py_sim.physics.earth import earth_of, flat_earth
 from rosflight_py_sim.physics.inertia import inertia_matrix
 from rosflight_py_sim.physics.rigid_body import derivative
 from rosflight_py_sim.physics.truth_step import load_state, store_state
@@ -37,19 +38,27 @@ class ModelInput:
 class SteadyModel:
     """A vehicle in still air, for steady flight and small motions about it.
 
-    `values` holds the mass, the inertia and gravity as DYNAMICS_PARAMETERS name them. The motion is that of
-    `rigid_body.py`, without contact.
+    `values` holds the mass, the inertia and the earth as DYNAMICS_PARAMETERS name them. The motion is that of
+    `rigid_body.py`, without contact, over a flat earth with the gravity of the launch point.
     """
 
     def __init__(self, values: Values, inputs: Sequence[ModelInput], wrench: SteadyWrench) -> None:
         self.inputs = tuple(inputs)
         self.mass = number(values, "mass")
-        self.gravity = number(values, "gravity")
+        self.gravity = earth_of(values).gravity
         inertia = inertia_matrix(values)
         self._wrench = wrench
-        self._body = np.array([self.mass, self.gravity, *inertia.ravel(), *np.linalg.inv(inertia).ravel()])
+        self._body = np.array([self.mass, *inertia.ravel(), *np.linalg.inv(inertia).ravel()])
         surface = Surface(stiffness=0.0, damping=0.0, friction=0.0, radius=0.0)
-        self._nothing = np.zeros(0), False, np.zeros((0, 4)), np.zeros((0, 9)), np.zeros((0, 0, 4)), surface
+        self._nothing = (
+            flat_earth(self.gravity),
+            np.zeros(0),
+            False,
+            np.zeros((0, 4)),
+            np.zeros((0, 9)),
+            np.zeros((0, 0, 4)),
+            surface,
+        )
         self._state, self._rate = np.zeros(13), np.zeros(13)
 
     def wrench(self, truth: Array, inputs: Array) -> Array:

@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 
 from rosflight_py_sim.jit import kernel
 from rosflight_py_sim.physics.contact import Surface, may_touch, update_anchors
-from rosflight_py_sim.physics.rigid_body import GRAVITY, MASS, derivative, runge_kutta_step
+from rosflight_py_sim.physics.earth import Earth
+from rosflight_py_sim.physics.rigid_body import MASS, derivative, runge_kutta_step
 from rosflight_py_sim.physics.rotations import rotate_to_body, rotate_to_inertial
 
 LARGEST_POSITION = 1e8
@@ -20,7 +21,7 @@ LARGEST_BODY_RATE = 1e4
 LARGEST_TURN = 0.2
 """Largest angle by which the body turns in an integration step, rad."""
 
-CONTACT_RATE = 20
+CONTACT_RATE = 19
 
 QUANTITIES = (
     ("", 0, 0),
@@ -78,6 +79,7 @@ def advance(
     wrench: NDArray[np.float64],
     dt: float,
     body: NDArray[np.float64],
+    earth: Earth,
     water: NDArray[np.float64],
     points: NDArray[np.float64],
     solids: NDArray[np.float64],
@@ -103,7 +105,7 @@ def advance(
     touching = False
     if points.shape[0] > 0:
         speed = math.sqrt(state[7] ** 2 + state[8] ** 2 + state[9] ** 2) + turn * surface.radius
-        push = math.sqrt(wrench[0] ** 2 + wrench[1] ** 2 + wrench[2] ** 2) / body[MASS] + body[GRAVITY]
+        push = math.sqrt(wrench[0] ** 2 + wrench[1] ** 2 + wrench[2] ** 2) / body[MASS] + earth.gravity
         touching = may_touch(state, points, solids, surface, 2.0 * (speed + push * dt) * dt)
     if touching:
         substeps = max(substeps, math.ceil(dt * body[CONTACT_RATE]))
@@ -114,6 +116,7 @@ def advance(
             wrench,
             substep,
             body,
+            earth,
             water,
             touching,
             points,
@@ -123,5 +126,5 @@ def advance(
         )
         if touching:
             update_anchors(state, points, solids, anchors, surface)
-    derivative(state, wrench, body, water, touching, points, solids, anchors, surface, work[2])
+    derivative(state, wrench, body, earth, water, touching, points, solids, anchors, surface, work[2])
     return store_state(state, work[2], truth)

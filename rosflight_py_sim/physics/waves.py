@@ -28,10 +28,9 @@ from numpy.typing import NDArray
 
 from rosflight_py_sim.jit import kernel
 from rosflight_py_sim.parameters import Parameter, ParameterError, ParameterTable, Values, number
-from rosflight_py_sim.shared_parameters import GRAVITY
+from rosflight_py_sim.physics.earth import EARTH_PARAMETERS, earth_of
 
-WAVE_PARAMETERS = ParameterTable(
-    GRAVITY,
+WAVE_PARAMETERS = EARTH_PARAMETERS + ParameterTable(
     Parameter(
         "wave_height",
         0.0,
@@ -113,7 +112,7 @@ class Waves:
     def __init__(self, values: Values, reach: float = 0.0) -> None:
         height = number(values, "wave_height")
         self.exist = height > 0.0
-        if self.exist and number(values, "gravity") == 0.0:
+        if self.exist and earth_of(values).gravity == 0.0:
             raise ParameterError(
                 f"parameter 'gravity': 0 given with wave_height {height:g} m; allowed: more than 0, or wave_height 0"
             )
@@ -144,7 +143,7 @@ def _components(values: Values, height: float) -> NDArray[np.float64]:
     omega = np.interp((np.arange(count) + rng.uniform(size=count)) / count, energy / energy[-1], grid)
     components = np.empty((count, 4))
     components[:, OMEGA] = omega
-    components[:, WAVE_NUMBER] = omega**2 / number(values, "gravity")
+    components[:, WAVE_NUMBER] = omega**2 / earth_of(values).gravity
     # The variance of a component is half of its amplitude squared, that of the sea (height / 4)^2.
     components[:, AMPLITUDE] = 0.25 * height * math.sqrt(2.0 / count)
     components[:, PHASE] = rng.uniform(0.0, 2.0 * math.pi, count)

@@ -32,17 +32,19 @@ from rosflight_py_sim.jit import kernel
 from rosflight_py_sim.kernel_record import kernel_record
 from rosflight_py_sim.parameters import Parameter, ParameterTable, Values, number
 from rosflight_py_sim.physics.atmosphere import GAS_CONSTANT, pressure, pressure_altitude, temperature
+from rosflight_py_sim.physics.earth import EARTH_PARAMETERS, Site, altitude_at, earth_of, site_of
 from rosflight_py_sim.physics.rotations import rotate_to_body
 from rosflight_py_sim.sensing import thermometer
 from rosflight_py_sim.sensing.converter import converted
 from rosflight_py_sim.sensing.errors import ERROR, ErrorModel, ErrorSource, advance_errors
 from rosflight_py_sim.sensing.site import BARO_RATE
-from rosflight_py_sim.shared_parameters import GRAVITY, ORIGIN_ALTITUDE, WATER_DENSITY
+from rosflight_py_sim.shared_parameters import WATER_DENSITY
 
 _ERRORS = ErrorSource("baro", "static pressure", "Pa", BARO_RATE, stdev=4.0, bias_range=500.0, walk_stdev=0.1)
 
 PARAMETERS = (
-    ParameterTable(ORIGIN_ALTITUDE, GRAVITY, WATER_DENSITY)
+    EARTH_PARAMETERS
+    + ParameterTable(WATER_DENSITY)
     + _ERRORS.parameters()
     + ParameterTable(
         Parameter(
@@ -129,8 +131,8 @@ class Barometer:
 
     def __init__(self, values: Values, rng: np.random.Generator) -> None:
         self._errors = ErrorModel([_ERRORS.terms(values)], rng)
-        self._origin_altitude = number(values, "origin_altitude")
-        self._water = number(values, "water_density") * number(values, "gravity")
+        self._site = site_of(values)
+        self._water = number(values, "water_density") * earth_of(values).gravity
         # For a range of one, so that a new value scales the drift of a running sensor.
         self._coefficient_range = number(values, "baro_bias_temperature_range")
         self._unit_coefficient = float(rng.spawn(1)[0].uniform(-1.0, 1.0))
@@ -179,7 +181,7 @@ class Barometer:
             truth,
             wind_ned,
             current_a,
-            self._origin_altitude,
+            self._site,
             self._water,
             self._board,
             dt,
@@ -193,7 +195,7 @@ def sample_pressure(
     truth: NDArray[np.float64],
     wind_ned: NDArray[np.float64],
     current_a: float,
-    origin_altitude: float,
+    site: Site,
     water: float,
     board: BarometerBoard,
     dt: float,
@@ -203,7 +205,7 @@ def sample_pressure(
     """Measured pressure (Pa), air temperature (K), pressure altitude (m); `water` is its density times gravity."""
     advance_errors(channels, normals, dt)
     depth = truth[2] if water > 0.0 and truth[2] > 0.0 else 0.0
-    altitude_msl_m = origin_altitude - (truth[2] - depth)
+    altitude_msl_m = altitude_at(site, truth[0], truth[1], truth[2] - depth)
     air, static = temperature(altitude_msl_m), pressure(altitude_msl_m)
     error = channels[0, ERROR] + board.temperature_coefficient * (warm_up(board, air, dt) - CALIBRATION_TEMPERATURE)
     if depth == 0.0:

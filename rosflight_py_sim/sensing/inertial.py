@@ -1,8 +1,9 @@
 """Gyro and accelerometer: body rate and specific force with the errors of a small MEMS unit.
 
 The accelerometer measures the specific force f = a - g (Beard and McLain, Small Unmanned Aircraft, section 7.1): 0 in
-free fall, (0, 0, -g) at rest. The gyro measures the body rate (section 7.2). The gyro's bias has a third part besides
-those of `errors`: one that decays as the sensor warms up, x0 exp(-t / tau), as in ROSflight.
+free fall, (0, 0, -g) at rest. The gyro measures the body rate (section 7.2), on an earth that rotates the inertial one
+(`earth.py`). The gyro's bias has a third part besides those of `errors`: one that decays as the sensor warms up, x0
+exp(-t / tau), as in ROSflight.
 
 Each reading has the sensor's own white noise and, while the vehicle is armed and a rotor turns, that of the vibration.
 ROSflight's simulator models only the latter, and adds it while the vehicle is armed. The default densities of the
@@ -19,10 +20,15 @@ from numpy.typing import NDArray
 
 from rosflight_py_sim.jit import kernel
 from rosflight_py_sim.parameters import Parameter, ParameterTable, Values, number
-from rosflight_py_sim.physics.rotations import rotate_to_body
+from rosflight_py_sim.physics.earth import (
+    EARTH_PARAMETERS,
+    Earth,
+    apparent_gravity_in_body,
+    earth_of,
+    earth_rate_in_body,
+)
 from rosflight_py_sim.sensing.errors import BIAS, ERROR, NOISE_DENSITY, ErrorModel, ErrorSource, advance_errors, axes
 from rosflight_py_sim.sensing.site import IMU_RATE
-from rosflight_py_sim.shared_parameters import GRAVITY
 
 _GYRO = ErrorSource(
     "gyro",
@@ -52,7 +58,7 @@ _BIASES = (*axes("acc_bias"), *axes("gyro_bias"))
 _WARM_UP = ("gyro_bias_model_x0", "gyro_bias_model_y0", "gyro_bias_model_z0")
 
 PARAMETERS = (
-    ParameterTable(GRAVITY)
+    EARTH_PARAMETERS
     + _GYRO.parameters()
     + _ACCELEROMETER.parameters()
     + ParameterTable(
@@ -92,7 +98,7 @@ class InertialSensor:
         # Densities at rest, and of a vibrating airframe.
         own = self._errors.channels[:, NOISE_DENSITY]
         self._noise = np.array([own, [source.vibrating_noise_density(values) for source in sources]])
-        self._gravity = number(values, "gravity")
+        self._earth = earth_of(values)
         self._warm_up = np.array([*(number(values, name) for name in _WARM_UP), number(values, "gyro_bias_model_tau")])
         # Six measurements, six biases, and the remaining share of the warm-up.
         self._state: NDArray[np.float64] = np.zeros(13)
@@ -142,7 +148,7 @@ class InertialSensor:
         errors = self._errors
         sample_inertial(
             truth,
-            self._gravity,
+            self._earth,
             dt,
             armed,
             rotor_speeds,
@@ -161,7 +167,7 @@ class InertialSensor:
 @kernel
 def sample_inertial(
     truth: NDArray[np.float64],
-    gravity: float,
+    earth: Earth,
     dt: float,
     armed: bool,
     rotor_speeds: NDArray[np.float64],
@@ -180,11 +186,13 @@ def sample_inertial(
     advance_errors(channels, normals, dt)
     left = state[12] * math.exp(-dt / warm_up[3])
     state[12] = left
-    gx, gy, gz = rotate_to_body(truth[3], truth[4], truth[5], truth[6], 0.0, 0.0, gravity)
+    gx, gy, gz = apparent_gravity_in_body(earth, truth)
+    wx, wy, wz = earth_rate_in_body(earth, truth[3], truth[4], truth[5], truth[6])
     state[0] = truth[13] - gx + channels[0, ERROR]
     state[1] = truth[14] - gy + channels[1, ERROR]
     state[2] = truth[15] - gz + channels[2, ERROR]
+    state[3], state[4], state[5] = truth[10] + wx, truth[11] + wy, truth[12] + wz
     for axis in range(3):
-        state[3 + axis] = truth[10 + axis] + left * warm_up[axis] + channels[3 + axis, ERROR]
+        state[3 + axis] = state[3 + axis] + left * warm_up[axis] + channels[3 + axis, ERROR]
         state[6 + axis] = channels[axis, BIAS]
         state[9 + axis] = left * warm_up[axis] + channels[3 + axis, BIAS]

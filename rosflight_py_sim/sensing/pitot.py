@@ -29,11 +29,11 @@ from rosflight_py_sim.jit import kernel
 from rosflight_py_sim.kernel_record import kernel_record
 from rosflight_py_sim.parameters import Parameter, ParameterTable, Values, number
 from rosflight_py_sim.physics.atmosphere import density, temperature
+from rosflight_py_sim.physics.earth import ALTITUDE_PARAMETERS, Site, altitude_at, site_of
 from rosflight_py_sim.physics.rotations import rotate_to_body
 from rosflight_py_sim.sensing.converter import converted, converter_of, converter_parameters
 from rosflight_py_sim.sensing.errors import ERROR, ErrorModel, ErrorSource, advance_errors
 from rosflight_py_sim.sensing.site import DIFF_PRESSURE_RATE
-from rosflight_py_sim.shared_parameters import ORIGIN_ALTITUDE
 
 _ERRORS = ErrorSource(
     "airspeed",
@@ -46,7 +46,7 @@ _ERRORS = ErrorSource(
 )
 
 PARAMETERS = (
-    ParameterTable(ORIGIN_ALTITUDE)
+    ALTITUDE_PARAMETERS
     + _ERRORS.parameters()
     + ParameterTable(
         Parameter(
@@ -74,14 +74,14 @@ class PitotInstallation:
     """Pitot tube as it is mounted, and its sensor.
 
     Attributes:
-        origin_altitude: altitude of down = 0 above mean sea level (m).
+        site: the launch point.
         insensitive_angle: half angle of the cone in which the tube reads the whole dynamic pressure (rad).
         position_error: share of the dynamic pressure.
         limit: largest reading (Pa).
         resolution: step of the reading (Pa).
     """
 
-    origin_altitude: float
+    site: Site
     insensitive_angle: float
     position_error: float
     limit: float
@@ -99,7 +99,7 @@ class PitotTube:
         self._errors = ErrorModel([_ERRORS.terms(values)], rng)
         converter = converter_of(values, "airspeed")
         self._installation = PitotInstallation(
-            origin_altitude=number(values, "origin_altitude"),
+            site=site_of(values),
             insensitive_angle=number(values, "airspeed_insensitive_angle"),
             position_error=number(values, "airspeed_position_error"),
             limit=converter.limit,
@@ -139,7 +139,7 @@ def sample_pitot(
 ) -> tuple[float, float, float]:
     """Measured differential pressure (Pa), the corresponding airspeed (m/s), air temperature (K)."""
     advance_errors(channels, normals, dt)
-    altitude_msl_m = installation.origin_altitude - truth[2]
+    altitude_msl_m = altitude_at(installation.site, truth[0], truth[1], truth[2])
     air = density(altitude_msl_m)
     x, y, z = rotate_to_body(truth[3], truth[4], truth[5], truth[6], wind_ned[0], wind_ned[1], wind_ned[2])
     x, y, z = truth[7] - x, truth[8] - y, truth[9] - z

@@ -1,11 +1,12 @@
-"""Parameters shared by the sensors: launch site, gravity and sample rates."""
+"""Parameters shared by the sensors: launch site, earth and sample rates."""
 
 from __future__ import annotations
 
 from rosflight_py_sim.parameters import Parameter, ParameterTable
-from rosflight_py_sim.shared_parameters import GRAVITY, ORIGIN_ALTITUDE, ORIGIN_LATITUDE, ORIGIN_LONGITUDE
+from rosflight_py_sim.physics.earth import EARTH_PARAMETERS
+from rosflight_py_sim.shared_parameters import ORIGIN_LONGITUDE
 
-SITE_PARAMETERS = ParameterTable(ORIGIN_LATITUDE, ORIGIN_LONGITUDE, ORIGIN_ALTITUDE, GRAVITY)
+SITE_PARAMETERS = EARTH_PARAMETERS + ParameterTable(ORIGIN_LONGITUDE)
 
 IMU_RATE = 400.0
 IMU_TEMPERATURE_RATE = 50.0

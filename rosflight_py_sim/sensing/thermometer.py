@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from rosflight_py_sim.jit import kernel
 from rosflight_py_sim.parameters import Parameter, ParameterTable, Values, number
 from rosflight_py_sim.physics.atmosphere import temperature
+from rosflight_py_sim.physics.earth import ALTITUDE_PARAMETERS, Site, altitude_at, site_of
 from rosflight_py_sim.sensing.errors import ERROR, ErrorModel, ErrorSource, advance_errors
 from rosflight_py_sim.sensing.site import IMU_TEMPERATURE_RATE
 
@@ -21,18 +22,22 @@ _ERRORS = ErrorSource(
     "imu_temperature", "IMU temperature", "K", IMU_TEMPERATURE_RATE, noise_density=0.0025, bias_range=1.0
 )
 
-PARAMETERS = _ERRORS.parameters() + ParameterTable(
-    Parameter(
-        "imu_self_heating", 21.0, "Temperature rise of the warm IMU above the air", "K", minimum=0.0, maximum=100.0
-    ),
-    Parameter(
-        "imu_thermal_time_constant",
-        120.0,
-        "Time constant of the IMU's warm-up",
-        "s",
-        minimum=0.0,
-        above_minimum=True,
-    ),
+PARAMETERS = (
+    ALTITUDE_PARAMETERS
+    + _ERRORS.parameters()
+    + ParameterTable(
+        Parameter(
+            "imu_self_heating", 21.0, "Temperature rise of the warm IMU above the air", "K", minimum=0.0, maximum=100.0
+        ),
+        Parameter(
+            "imu_thermal_time_constant",
+            120.0,
+            "Time constant of the IMU's warm-up",
+            "s",
+            minimum=0.0,
+            above_minimum=True,
+        ),
+    )
 )
 
 
@@ -41,6 +46,7 @@ class Thermometer:
 
     def __init__(self, values: Values, rng: np.random.Generator) -> None:
         self._errors = ErrorModel([_ERRORS.terms(values)], rng)
+        self._site = site_of(values)
         self._self_heating = number(values, "imu_self_heating")
         self._time_constant = number(values, "imu_thermal_time_constant")
         # NaN until the first sample gives the air temperature.
@@ -59,11 +65,12 @@ class Thermometer:
         """True bias of the last measurement, K; see SensorSuite."""
         return self._errors.biases("imu_temperature_bias")
 
-    def sample(self, altitude_msl_m: float, dt: float) -> float:
-        """Measured temperature (K), at this altitude, dt (s, > 0) after the last sample."""
+    def sample(self, truth: NDArray[np.float64], dt: float) -> float:
+        """Measured temperature (K) in a truth state (19,), dt (s, > 0) after the last sample."""
         errors = self._errors
         return sample_temperature(
-            altitude_msl_m,
+            truth,
+            self._site,
             dt,
             self._self_heating,
             self._time_constant,
@@ -75,7 +82,8 @@ class Thermometer:
 
 @kernel
 def sample_temperature(
-    altitude_msl_m: float,
+    truth: NDArray[np.float64],
+    site: Site,
     dt: float,
     self_heating: float,
     time_constant: float,
@@ -88,7 +96,7 @@ def sample_temperature(
     The step is exact for a constant ambient.
     """
     advance_errors(channels, normals, dt)
-    ambient = temperature(altitude_msl_m)
+    ambient = temperature(altitude_at(site, truth[0], truth[1], truth[2]))
     if math.isnan(state[0]):
         state[0] = ambient
     state[0] -= (state[0] - ambient - self_heating) * -math.expm1(-dt / time_constant)

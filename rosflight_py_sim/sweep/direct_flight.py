@@ -176,7 +176,6 @@ class _Sensors:
         self.battery = number(values, "battery_voltage"), 0.0
         self.rotor_speeds = UNKNOWN
         self._suite, self._firmware = SensorSuite(values), board.firmware
-        self._origin_altitude = number(values, "origin_altitude")
         self._temperature_k = 298.15
         self._measured = {name: kind() for name, kind in FAILED_SENSORS.items()}
         self._failures = _Failures(values, StandaloneSensors.FALLIBLE, self._fail)
@@ -231,7 +230,7 @@ class _Sensors:
     # Without failures no message is made, which would take longer than the measurement.
 
     def _read_temperature(self, time_ns: int, dt: float) -> None:
-        celsius = self._suite.thermometer.sample(self._origin_altitude - float(self._truth[2]), dt) - ZERO_CELSIUS_K
+        celsius = self._suite.thermometer.sample(self._truth, dt) - ZERO_CELSIUS_K
         if self._failed:
             sample = self._received("thermometer", TemperatureSample(time_ns, celsius))
             if sample is None:

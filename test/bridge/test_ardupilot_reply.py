@@ -65,6 +65,15 @@ def test_position_is_in_metres_from_home_unless_a_parameter_says_otherwise() -> 
     assert [reply.geodetic for reply in replies[1:]] == [expected, expected]
 
 
+def test_true_imu_measures_the_earth_that_is_chosen() -> None:
+    place: dict[str, Value] = {"earth": "wgs84", "origin_latitude": 90.0, "origin_altitude": 0.0}
+    at_rest = answered(ReplyMaker(REPLY_PARAMETERS.checked(place)), snapshot())
+    assert at_rest.gyro == pytest.approx((0.0, 0.0, -7.292115e-5), abs=1e-12)
+    assert at_rest.accel_body == pytest.approx((0.0, 0.0, -9.8321), abs=1e-4)
+    flat = answered(ReplyMaker(REPLY_PARAMETERS.checked({})), snapshot())
+    assert (flat.gyro, flat.accel_body) == ((0.0, 0.0, 0.0), (0.0, 0.0, -9.81))
+
+
 def test_rotor_speeds_are_in_ardupilots_order_and_unit() -> None:
     assert answered(reply_maker(), snapshot(rotor_speeds=(1.0,) * 14)).rpm == ()
     maker = reply_maker(rpm=[0, 2, 3, 1])

@@ -146,14 +146,15 @@ def refused(function, *arguments):
 
 values = {"battery_capacity_mah": 1000.0, "battery_internal_resistance": 0.02, "use_standard_atmosphere": False}
 powertrain = powertrain_of({**FIXEDWING_PARAMETERS.defaults(), **values})
-battery = full_battery(powertrain.full_voltage)
+battery, truth = full_battery(powertrain.full_voltage), np.zeros(19)
 load_battery(powertrain, battery, 22.0, np.array([0.5]), np.array([100.0]), 2.0)
 print(jit.COMPILED, jit.LIBRARY is not None)
 print(battery.voltage.hex(), battery.current.hex(), battery.charge_drawn.hex())
-print(supply_voltage(powertrain, battery, np.array([0.5]), np.array([100.0])).hex(), air_density(powertrain, 0.0).hex())
+voltage = supply_voltage(powertrain, battery, np.array([0.5]), np.array([100.0]))
+print(voltage.hex(), air_density(powertrain, truth).hex())
 powertrain.standard_atmosphere = True
-print(air_density(powertrain, 0.0).hex(), "numba" in sys.modules)
-print(refused(air_density, battery, 0.0).splitlines()[0])
+print(air_density(powertrain, truth).hex(), "numba" in sys.modules)
+print(refused(air_density, battery, truth).splitlines()[0])
 """
 
 

@@ -26,6 +26,7 @@ OVERRIDDEN = {
     ("max_speed", "bridge"),
     ("max_yaw_rate", "auv_autopilot"),
     ("vehicles", "camera"),
+    ("earth", "jsbsim_dynamics"),
 }
 """Parameter and executable, where the default, range or text is not that of the declaration."""
 

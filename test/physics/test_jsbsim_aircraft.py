@@ -265,6 +265,11 @@ def test_missing_or_unflyable_aircraft_is_rejected() -> None:
         aircraft(aircraft="minisgs")
 
 
+def test_models_of_the_earth_but_flat_are_refused() -> None:
+    with pytest.raises(ParameterError, match="'earth': 'wgs84' given; allowed: text, one of flat"):
+        JSBSIM_PARAMETERS.checked({"earth": "wgs84"})
+
+
 def test_loading_prints_nothing_and_leaves_no_files(
     capfd: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

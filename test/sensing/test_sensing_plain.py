@@ -44,7 +44,7 @@ def all_readings():
         pitot.sample(truth, wind, dt)
         battery.sample(22.0, 3.0, dt)
         readings += [*inertial.accel, *inertial.gyro, *inertial.accel_bias, *inertial.gyro_bias]
-        readings += [thermometer.sample(1400.0 + step, dt), *(1e6 * magnetometer.sample(truth, dt))]
+        readings += [thermometer.sample(truth, dt), *(1e6 * magnetometer.sample(truth, dt))]
         readings += [barometer.pressure_pa, barometer.temperature_k, barometer.altitude_m]
         readings += [gnss.latitude_deg, gnss.longitude_deg, gnss.altitude_msl_m, *gnss.velocity_ned]
         readings += [ranger.sample(truth, dt), pitot.differential_pressure_pa, pitot.airspeed_mps]

@@ -11,6 +11,13 @@ from rosflight_py_sim.sensing import SENSOR_PARAMETERS, BatteryMonitor, Thermome
 QUIET = {"imu_temperature_noise_density": 0.0, "imu_temperature_bias_range": 0.0}
 
 
+def at(height):
+    """Truth state at a height above the origin, which is at 1387 m."""
+    truth = np.zeros(19)
+    truth[2:4] = -height, 1.0
+    return truth
+
+
 def thermometer(seed=0, **given):
     return Thermometer(SENSOR_PARAMETERS.checked(given), np.random.default_rng(seed))
 
@@ -23,18 +30,18 @@ def battery_monitor(seed=0, **given):
 def test_imu_warms_up_from_ambient_with_its_time_constant_at_any_rate(dt):
     sensor = thermometer(**QUIET)
     for _ in range(round(120.0 / dt)):
-        reading = sensor.sample(1000.0, dt)
-    assert reading == pytest.approx(temperature(1000.0) + 21.0 * (1.0 - math.exp(-1.0)), rel=1e-9)
+        reading = sensor.sample(at(1000.0), dt)
+    assert reading == pytest.approx(temperature(2387.0) + 21.0 * (1.0 - math.exp(-1.0)), rel=1e-9)
 
 
 def test_warm_imu_at_default_origin_reads_the_rosflight_constant():
-    reading = thermometer(**QUIET).sample(1387.0, 1e6)
+    reading = thermometer(**QUIET).sample(at(0.0), 1e6)
     assert reading == pytest.approx(273.15 + 27.0, abs=0.1)
 
 
 def test_temperature_noise_and_bias_match_parameters():
-    sensor = thermometer(imu_self_heating=0.0)
-    readings = np.array([sensor.sample(0.0, 0.0025) for _ in range(5000)]) - 288.15
+    sensor = thermometer(imu_self_heating=0.0, origin_altitude=0.0)
+    readings = np.array([sensor.sample(at(0.0), 0.0025) for _ in range(5000)]) - 288.15
     # 5,000 values: relative standard error 1 %; 4.5 of them.
     assert readings.std() == pytest.approx(0.0025 * 20.0, rel=0.045)
     assert 0.0 < abs(readings.mean()) <= 1.0
@@ -42,10 +49,10 @@ def test_temperature_noise_and_bias_match_parameters():
 
 def test_adopting_thermometer_stays_warm():
     first = thermometer(**QUIET)
-    warm = first.sample(0.0, 1e6)
+    warm = first.sample(at(0.0), 1e6)
     heir = thermometer(**QUIET)
     heir.adopt(first)
-    assert heir.sample(0.0, 0.0025) == pytest.approx(warm, abs=1e-9)
+    assert heir.sample(at(0.0), 0.0025) == pytest.approx(warm, abs=1e-9)
 
 
 def test_noise_free_battery_monitor_reads_the_truth():
