@@ -32,8 +32,11 @@ class Board:
         *,
         given: Iterable[str] = (),
         offboard_without_rc: bool = False,
+        link_latency_us: int = 0,
     ) -> None:
-        """Start the firmware with `quirks` and `offboard_without_rc`; `given` has texts as `PID_ROLL_ANG_P 6`.
+        """Start the firmware with `quirks`, `offboard_without_rc` and `link_latency_us`.
+
+        `given` has texts as `PID_ROLL_ANG_P 6`.
 
         Raises:
             ParameterError: a text in `given` is not a parameter and its value, or not allowed.
@@ -46,6 +49,7 @@ class Board:
         self._log = log
         self._quirks = quirks
         self._offboard_without_rc = offboard_without_rc
+        self._link_latency_us = link_latency_us
         self.reboots = 0
         self.firmware = self._started()
 
@@ -62,7 +66,7 @@ class Board:
             if has_saved:
                 parameters.load(self._storage)
         parameters.restore(self._written)
-        firmware = Firmware(parameters, self._log, self._quirks, self._offboard_without_rc)
+        firmware = Firmware(parameters, self._log, self._quirks, self._offboard_without_rc, self._link_latency_us)
         # A restart would load the same values again.
         parameters.unsaved = False
         parameters.on_change.append(self._note_change)

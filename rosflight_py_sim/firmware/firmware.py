@@ -67,13 +67,16 @@ class Firmware(Inputs):
         log: Callable[[Severity, str], None] | None = None,
         quirks: Quirks = REPAIRED,
         offboard_without_rc: bool = False,
+        link_latency_us: int = 0,
     ) -> None:
         """Start; with `quirks` AS_ROSFLIGHT the behaviour is that of rosflight_firmware in its simulator.
 
-        With `offboard_without_rc`, commands of the companion computer stay in force in failsafe.
+        With `offboard_without_rc`, commands of the companion computer stay in force in failsafe. Commands, auxiliary
+        commands and external attitudes arrive `link_latency_us` (us) after they were sent.
         """
         self.quirks = quirks
         self._offboard_without_rc = offboard_without_rc
+        self._link_latency_us = link_latency_us
         self.parameters = (
             FirmwareParameters(unlimited_numbers=quirks.unlimited_numbers) if parameters is None else parameters
         )
@@ -177,8 +180,8 @@ class Firmware(Inputs):
             self._control()
         elif self._imu_is_missed(time_us):
             machine.raise_error(ErrorFlag.IMU_NOT_RESPONDING)
-        if time_us >= self._link.due_us:
-            self._link.receive(time_us)
+        if time_us >= self._link.due:
+            self._link.advance(time_us)
 
         if self.receiver.new_frame or time_us >= self._rc_due_us or time_us >= self.command.due_us:
             self._choose_command(time_us)
@@ -281,7 +284,7 @@ class Firmware(Inputs):
         self.receiver.clock_went_back(time_us)
         self.command.clock_went_back()
         self._error_log.clock_went_back()
-        self._link.clock_went_back()
+        self._link.clear()
         self._estimate[[estimator.LAST_ACCEL, estimator.LAST_EXTERNAL]] = (time_us - self._start_us) * 1e-6
 
     def _parameter_changed(self, name: str) -> None:

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
+from rosflight_py_sim.delay_line import DelayLine
 from rosflight_py_sim.firmware import estimator, mixer, sensors
 from rosflight_py_sim.firmware.calibrations import Calibrations
 from rosflight_py_sim.firmware.command import CommandMux
 from rosflight_py_sim.firmware.parameters import FirmwareParameters
 from rosflight_py_sim.firmware.quirks import Quirks
 from rosflight_py_sim.firmware.rc import Receiver
-from rosflight_py_sim.firmware.serial_link import SerialLink
 from rosflight_py_sim.firmware.state_machine import Log, Severity
 
 
@@ -39,12 +39,13 @@ class Inputs:
     command: CommandMux
     calibrations: Calibrations
     quirks: Quirks
+    _link_latency_us: int
     _channels: NDArray[np.float64]
     _estimate: NDArray[np.float64]
 
     def __init__(self) -> None:
         self.battery = sensors.Battery(self.parameters, self.quirks)
-        self._link = SerialLink(self.quirks.serial_delay_us)
+        self._link: DelayLine[Callable[[], None]] = DelayLine(self._link_latency_us, lambda take, _: take())
         self._magnetometer = sensors.Magnetometer(self.parameters)
         self.magnetic_field = self._magnetometer.field
         self.air_density = sensors.SEA_LEVEL_DENSITY
@@ -116,8 +117,8 @@ class Inputs:
         A command with an unknown mode or values that are not finite is dropped and logged; the previous one stays in
         force until it expires.
         """
-        delay_us = self.quirks.serial_delay_us
-        self._link.send(time_us, lambda: self._take_command(time_us + delay_us, mode, ignore, values))
+        arrival_us = time_us + self._link_latency_us
+        self._link.send(time_us, lambda: self._take_command(arrival_us, mode, ignore, values))
 
     def _take_command(self, time_us: int, mode: int, ignore: int, values: Sequence[float]) -> None:
         try:

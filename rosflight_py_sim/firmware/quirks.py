@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Quirks:
-    """Behaviour of rosflight_firmware; a quirk that is False, or zero, is repaired.
+    """Behaviour of rosflight_firmware; a quirk that is False is repaired.
 
     Attributes:
         correction_depends_on_heading: the accelerometer's correction compares the estimate with an attitude of heading
@@ -32,7 +32,6 @@ class Quirks:
         rc_is_never_missed: missing frames do not count as loss of RC (SILBoard::rc_read).
         sticks_moved_at_start: sticks count as moved for RC_OVRD_LAG_T after the start.
         truncated_pwm: pulse widths are truncated to whole microseconds, not rounded (SILBoard::pwm_write).
-        serial_delay_us: delay of commands from the companion computer (SILBoard::serial_bytes_available).
     """
 
     correction_depends_on_heading: bool = False
@@ -49,7 +48,6 @@ class Quirks:
     rc_is_never_missed: bool = False
     sticks_moved_at_start: bool = False
     truncated_pwm: bool = False
-    serial_delay_us: int = 0
 
 
 REPAIRED = Quirks()
@@ -70,6 +68,5 @@ AS_ROSFLIGHT = Quirks(
     rc_is_never_missed=True,
     sticks_moved_at_start=True,
     truncated_pwm=True,
-    serial_delay_us=6000,
 )
 """All quirks."""

@@ -124,6 +124,16 @@ class SilBoard(FallibleNode):
             "Follow commands of the companion computer in failsafe, while the RC signal is lost",
             read_only=True,
         ),
+        Parameter(
+            "link_latency",
+            0.006,
+            "Time that commands, auxiliary commands and external attitudes take from the companion computer to the "
+            "firmware",
+            "s",
+            minimum=0.0,
+            maximum=1.0,
+            read_only=True,
+        ),
         FAILURES,
     )
     FALLIBLE: ClassVar[tuple[str, ...]] = ("command",)
@@ -145,6 +155,7 @@ class SilBoard(FallibleNode):
                 AS_ROSFLIGHT if self.values["as_rosflight"] else REPAIRED,
                 given=given,
                 offboard_without_rc=bool(self.values["offboard_without_rc"]),
+                link_latency_us=round(number(self.values, "link_latency") * 1e6),
             )
         except ParameterFileError as error:
             raise ParameterError(str(error)) from error

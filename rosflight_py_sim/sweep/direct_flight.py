@@ -439,6 +439,7 @@ class DirectFlight:
             AS_ROSFLIGHT if board["as_rosflight"] else REPAIRED,
             given=board[FIRMWARE_PARAMETERS.name],
             offboard_without_rc=bool(board["offboard_without_rc"]),
+            link_latency_us=round(number(board, "link_latency") * 1e6),
         )
         self.transmitter = _Transmitter(values(Rc))
         self._sensors = _Sensors(values(StandaloneSensors), self.board)

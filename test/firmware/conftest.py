@@ -18,7 +18,14 @@ STILL = (0.0, 0.0, 0.0)
 class Bench:
     """Steps a controller; `rc` is sent every eighth step unless it is None."""
 
-    def __init__(self, quirks: Quirks = REPAIRED, *, offboard_without_rc: bool = False, **parameters: float) -> None:
+    def __init__(
+        self,
+        quirks: Quirks = REPAIRED,
+        *,
+        offboard_without_rc: bool = False,
+        link_latency_us: int = 0,
+        **parameters: float,
+    ) -> None:
         self.parameters = FirmwareParameters(unlimited_numbers=quirks.unlimited_numbers)
         # A calibrated quadrotor whose switches are 4 arm and 5 override.
         self.parameters.restore(
@@ -36,7 +43,11 @@ class Bench:
         self.parameters.restore(parameters)
         self.log_lines: list[tuple[Severity, str]] = []
         self.firmware = Firmware(
-            self.parameters, lambda severity, text: self.log_lines.append((severity, text)), quirks, offboard_without_rc
+            self.parameters,
+            lambda severity, text: self.log_lines.append((severity, text)),
+            quirks,
+            offboard_without_rc,
+            link_latency_us,
         )
         self.time_us = 0
         self.rc: list[int] | None = [1500, 1500, 1000, 1500, 1000, 1000, 1000, 1000]

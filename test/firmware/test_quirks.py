@@ -383,25 +383,6 @@ def test_rosflight_truncates_pulse_widths(make_bench, quirks: Quirks) -> None:
     assert bench.firmware.integer_pulse_widths()[:4] == [1123 if quirks.truncated_pwm else 1124] * 4
 
 
-@BOTH
-def test_rosflight_commands_are_delayed_by_6_ms(make_bench, quirks: Quirks) -> None:
-    bench = make_bench(RC_OVRD_LAG_T=0, quirks=quirks)
-    bench.run(0.1)
-    sent_us = bench.time_us
-    bench.firmware.set_command(sent_us, 2, 0, [0.0] * 10)
-    bench.firmware.set_aux_command([1] * 14, [0.4] * 14)
-    seen: dict[str, int] = {}
-    for _ in range(6):
-        bench.run(STEP_US * 1e-6)
-        if bench.firmware.status.offboard:
-            seen.setdefault("command", bench.time_us - sent_us)
-        # An auxiliary command reaches the outputs with the next pass after its arrival.
-        if bench.firmware.outputs[9] == pytest.approx(0.7):
-            seen.setdefault("aux", bench.time_us - sent_us)
-    delayed = {"command": 7500, "aux": 10000}
-    assert seen == (delayed if quirks.serial_delay_us else {"command": 2500, "aux": 2500})
-
-
 def test_board_reboot_keeps_the_quirks(tmp_path: Path) -> None:
     board = Board(None, None, lambda severity, text: None, AS_ROSFLIGHT)
     assert board.firmware.quirks is AS_ROSFLIGHT

@@ -98,7 +98,7 @@ def test_repeated_time_gets_same_replies_but_no_imu_message_and_changes_nothing(
 def test_command_takes_effect_one_step_after_its_stamp_in_either_order(
     graph: MakeGraph, comes_before_its_step: bool
 ) -> None:
-    g = graph().ready()
+    g = graph("-p", "link_latency:=0.0").ready()
     g.pause()
     sender = g.tester.create_publisher(Command, COMMAND.name, 1)
     g.spin_until(sender.get_subscription_count, "the flight controller's subscription")
@@ -114,6 +114,24 @@ def test_command_takes_effect_one_step_after_its_stamp_in_either_order(
         assert not firmware.command.offboard_active
     g.step()
     assert firmware.command.offboard_active
+
+
+def test_command_takes_effect_after_the_latency_of_the_link(graph: MakeGraph) -> None:
+    g = graph().ready()
+    g.pause()
+    sender = g.tester.create_publisher(Command, COMMAND.name, 1)
+    g.spin_until(sender.get_subscription_count, "the flight controller's subscription")
+    firmware = g.node("sil_board").firmware
+    command = Command(mode=Command.MODE_ROLL_PITCH_YAWRATE_THROTTLE)
+    set_time(command.header.stamp, g.time_ns)
+    sender.publish(command)
+    g.idle(0.3)
+    active = []
+    for _ in range(6):
+        g.step()
+        active.append(firmware.command.offboard_active)
+    # The first pass at least 6 ms after the stamp t is that of t + 7.5 ms.
+    assert active == [False, False, False, True, True, True]
 
 
 @pytest.mark.parametrize("comes_before_its_step", [True, False])
