@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sensor_msgs.msg import JointState
 
+from rosflight_py_sim.delay_line import DelayLine
 from rosflight_py_sim.failures.failure import FAILURES
 from rosflight_py_sim.failures.schedule import Signals
 from rosflight_py_sim.interfaces.failed_sensors import FAILED_SENSORS, failed_imu, through
@@ -45,6 +46,7 @@ from rosflight_py_sim.interfaces.step_topics import (
     Outputs,
     RangeSample,
     StatusReport,
+    StepTopic,
     TemperatureSample,
     Wind,
 )
@@ -52,6 +54,7 @@ from rosflight_py_sim.interfaces.ticks import Schedule, start_ticks, subscribe_t
 from rosflight_py_sim.interfaces.vehicle_state import VehicleState
 from rosflight_py_sim.parameters import ParameterTable, number
 from rosflight_py_sim.sensing.inertial import UNKNOWN
+from rosflight_py_sim.sensing.latency import ARRIVAL, LATENCY_PARAMETERS, SENSOR_STAMPS, latency_ns
 from rosflight_py_sim.sensing.site import RATE_PARAMETERS
 from rosflight_py_sim.shared_parameters import START_DATE
 from rosflight_py_sim.stamps import NANOSECONDS, set_time
@@ -153,12 +156,18 @@ class SensorInterface(FallibleNode, ABC):
         armed: whether `status` reports armed; False until the first status.
         wind_ned: velocity of the air over the ground, NED, m/s (3,).
 
+    Each measurement is published after the sensor's latency, stamped as `sensor_stamps` says; a state that is set and a
+    clock that is set back drop those in transit. The IMU message of each step exists whatever its latency, because it
+    triggers the step: it has the newest measurement that has arrived.
+
     In lockstep a status, battery state or rotor speed stamped t takes effect in the step after t, whether it arrives
     before or after that step's other messages.
     """
 
     DEFAULT_NAME: ClassVar[str] = "sensors"
-    PARAMETERS: ClassVar[ParameterTable] = ParameterTable(TIME_MODE, START_DATE, FAILURES) + RATE_PARAMETERS
+    PARAMETERS: ClassVar[ParameterTable] = (
+        ParameterTable(TIME_MODE, START_DATE, FAILURES) + RATE_PARAMETERS + LATENCY_PARAMETERS
+    )
     FALLIBLE: ClassVar[tuple[str, ...]] = ("gyro", "accel", *FAILED_SENSORS)
     JOIN: ClassVar[JoinRule] = JoinRule(
         CLOCK.name, synchronized=(TRUTH_WIND.name, TRUTH_STATE.name), required=(TRUTH_STATE.name,)
@@ -192,14 +201,16 @@ class SensorInterface(FallibleNode, ABC):
         ]
         self._imu = Sampling(self._rate("imu"), self._publish_imu)
         self._send_imu = self.publisher(IMU)
+        self._imu_line, self._arrived_imu = self._delay_line("imu", self._set_arrived_imu), ImuSample(-1, (), ())
+        self._late: list[DelayLine[Any]] = []
         self._outlets: dict[str, Callable[[Any], None]] = {
-            "thermometer": self.publisher(IMU_TEMPERATURE),
-            "mag": self.publisher(MAG),
-            "baro": self.publisher(BARO),
-            "gnss": self.publisher(GNSS_FIX),
-            "airspeed": self.publisher(DIFF_PRESSURE),
-            "range": self.publisher(RANGE),
-            "battery": self.publisher(BATTERY),
+            "gnss": self._outlet("gnss", GNSS_FIX),
+            "mag": self._outlet("mag", MAG),
+            "baro": self._outlet("baro", BARO),
+            "airspeed": self._outlet("diff_pressure", DIFF_PRESSURE),
+            "range": self._outlet("range", RANGE),
+            "battery": self._outlet("battery", BATTERY),
+            "thermometer": self._outlet("imu_temperature", IMU_TEMPERATURE),
         }
         self._measured = {name: kind() for name, kind in FAILED_SENSORS.items()}
         self.fail({})
@@ -266,6 +277,32 @@ class SensorInterface(FallibleNode, ABC):
         """Constant and slowly varying errors of the last readings, by name, for sim/truth_errors; by default none."""
         return {}
 
+    def _delay_line(self, sensor: str, deliver: Callable[[Any, int], None]) -> DelayLine[Any] | None:
+        """Delay line of a sensor; None without a latency."""
+        delay_ns = latency_ns(self.values, sensor)
+        return DelayLine(delay_ns, deliver) if delay_ns else None
+
+    def _outlet(self, sensor: str, topic: StepTopic[Any]) -> Callable[[Any], None]:
+        """Function that publishes a sensor's messages after its latency."""
+        publish = self.publisher(topic)
+        if self.values[SENSOR_STAMPS.name] == ARRIVAL:
+            line = self._delay_line(sensor, lambda sample, time_ns: publish(sample._replace(time_ns=time_ns)))
+        else:
+            line = self._delay_line(sensor, lambda sample, _: publish(sample))
+        if line is None:
+            return publish
+        self._late.append(line)
+        send = line.send
+        return lambda sample: send(sample.time_ns, sample)
+
+    def _drop_in_transit(self) -> None:
+        """Drop the measurements that have not arrived."""
+        for line in self._late:
+            line.clear()
+        if self._imu_line is not None:
+            self._imu_line.clear()
+            self._arrived_imu = ImuSample(-1, (), ())
+
     def _rate(self, sensor: str) -> float:
         return number(self.values, f"{sensor}_update_frequency")
 
@@ -291,12 +328,20 @@ class SensorInterface(FallibleNode, ABC):
         self._wind_arrived(wind.time_ns)
 
     def _on_truth(self, state: VehicleState) -> None:
+        if state.time_ns == self._state.time_ns and not np.array_equal(state.truth, self._state.truth):
+            # The state was set: the measurements in transit are those of another place.
+            self._drop_in_transit()
         self._state = state
         self._state_arrived(state.time_ns)
 
     def _answer(self, time_ns: int, _: None) -> None:
-        """Sample the sensors that are due at `time_ns`, then the IMU."""
+        """Publish the measurements that arrive at `time_ns`, and sample the sensors that are due, then the IMU."""
         self._inputs.deliver(time_ns)
+        if time_ns < self._join.answered_ns:
+            self._drop_in_transit()
+        for line in self._late:
+            if time_ns >= line.due:
+                line.advance(time_ns)
         if self.has_failures:
             self.advance_failures(time_ns)
         for sensor in self._slow:
@@ -309,7 +354,20 @@ class SensorInterface(FallibleNode, ABC):
     def _publish_imu(self, time_ns: int, dt: float) -> None:
         accel, gyro, accel_covariance, gyro_covariance = self.imu_update(self._state, dt)
         sample = ImuSample(time_ns, gyro.tolist(), accel.tolist(), gyro_covariance, accel_covariance)
-        self._send_imu(sample if self._failed_imu is None else self._failed_imu(sample))
+        if self._failed_imu is not None:
+            sample = self._failed_imu(sample)
+        self._send_imu(sample if self._imu_line is None else self._late_imu(self._imu_line, sample))
+
+    def _late_imu(self, line: DelayLine[ImuSample], sample: ImuSample) -> ImuSample:
+        """Newest measurement that has arrived, with the stamp of this one; at first, the first measurement."""
+        line.send(sample.time_ns, sample)
+        if self._arrived_imu.time_ns < 0:
+            self._arrived_imu = sample
+        line.advance(sample.time_ns)
+        return self._arrived_imu._replace(time_ns=sample.time_ns)
+
+    def _set_arrived_imu(self, sample: ImuSample, _: int) -> None:
+        self._arrived_imu = sample
 
     def _publish_imu_temperature(self, time_ns: int, dt: float) -> None:
         kelvin, variance = self.imu_temperature_update(self._state, dt)

@@ -19,6 +19,7 @@ from rosflight_py_sim.sensing.barometer import Barometer
 from rosflight_py_sim.sensing.battery_monitor import BatteryMonitor
 from rosflight_py_sim.sensing.gnss import GnssReceiver
 from rosflight_py_sim.sensing.inertial import InertialSensor
+from rosflight_py_sim.sensing.latency import LATENCY_PARAMETERS
 from rosflight_py_sim.sensing.magnetometer import Magnetometer
 from rosflight_py_sim.sensing.pitot import PitotTube
 from rosflight_py_sim.sensing.range_finder import RangeFinder
@@ -28,6 +29,7 @@ from rosflight_py_sim.sensing.thermometer import Thermometer
 SENSOR_PARAMETERS = (
     SITE_PARAMETERS
     + RATE_PARAMETERS
+    + LATENCY_PARAMETERS
     + inertial.PARAMETERS
     + thermometer.PARAMETERS
     + magnetometer.PARAMETERS

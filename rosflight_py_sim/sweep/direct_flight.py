@@ -21,6 +21,7 @@ from std_msgs.msg import String
 
 from rosflight_py_sim.autopilot.mission_phase import MissionPhase
 from rosflight_py_sim.autopilot.setpoint import Vector3
+from rosflight_py_sim.delay_line import DelayLine
 from rosflight_py_sim.failures.failure import FAILURES, LOST, OFF, Failure
 from rosflight_py_sim.failures.outputs import FailedOutputs
 from rosflight_py_sim.failures.schedule import FailureSchedule, Signals
@@ -75,6 +76,7 @@ from rosflight_py_sim.physics.dynamics import StateDivergedError, VehicleDynamic
 from rosflight_py_sim.physics.wind import Wind as WindModel
 from rosflight_py_sim.pulse_width import LOW_US, OUTPUTS
 from rosflight_py_sim.sensing.inertial import UNKNOWN
+from rosflight_py_sim.sensing.latency import latency_ns
 from rosflight_py_sim.sensing.suite import SensorSuite
 from rosflight_py_sim.shared_parameters import WIND_STREAM
 from rosflight_py_sim.stamps import NANOSECONDS, seconds_text
@@ -180,6 +182,18 @@ class _Sensors:
         self._measured = {name: kind() for name, kind in FAILED_SENSORS.items()}
         self._failures = _Failures(values, StandaloneSensors.FALLIBLE, self._fail)
         self._fail({})
+        self._time_ns = 0
+        self._late: list[DelayLine[tuple[Any, ...]]] = []
+        firmware = board.firmware
+        self._receive_mag = self._delayed(values, "mag", firmware.receive_mag)
+        self._receive_baro = self._delayed(values, "baro", firmware.receive_baro)
+        self._receive_diff_pressure = self._delayed(values, "diff_pressure", firmware.receive_diff_pressure)
+        self._receive_range = self._delayed(values, "range", firmware.receive_range)
+        self._receive_battery = self._delayed(values, "battery", firmware.receive_battery)
+        self._receive_temperature = self._delayed(values, "imu_temperature", self._set_temperature)
+        imu_ns = latency_ns(values, "imu")
+        self._imu_line = DelayLine(imu_ns, self._set_arrived_imu) if imu_ns else None
+        self._arrived_imu: tuple[Any, Any] | None = None
         # GNSS is left out: the firmware does not use it.
         self._slow = [
             Sampling(number(values, f"{name}_update_frequency"), read)
@@ -197,7 +211,10 @@ class _Sensors:
 
     def sample(self, time_ns: int, truth: Vector, wind_ned: Vector) -> None:
         """Read the sensors that are due, the IMU last."""
-        self._truth, self._wind_ned = truth, wind_ned
+        self._time_ns, self._truth, self._wind_ned = time_ns, truth, wind_ned
+        for line in self._late:
+            if time_ns >= line.due:
+                line.advance(time_ns)
         if self._failures.exist:
             self._failures.advance(time_ns)
         if time_ns >= self._next_ns:
@@ -207,6 +224,21 @@ class _Sensors:
                     sensor.sample(time_ns)
             self._next_ns = min([sensor.schedule.next_ns for sensor in self._slow])
         self._imu.sample(time_ns)
+
+    def _delayed(self, values: Values, sensor: str, receive: Callable[..., None]) -> Callable[..., None]:
+        """Function that passes a measurement on to `receive` after the sensor's latency."""
+        delay_ns = latency_ns(values, sensor)
+        if not delay_ns:
+            return receive
+        line: DelayLine[tuple[Any, ...]] = DelayLine(delay_ns, lambda measured, _: receive(*measured))
+        self._late.append(line)
+        return lambda *measured: line.send(self._time_ns, measured)
+
+    def _set_temperature(self, kelvin: float) -> None:
+        self._temperature_k = kelvin
+
+    def _set_arrived_imu(self, measured: tuple[Any, Any], _: int) -> None:
+        self._arrived_imu = measured
 
     def _fail(self, signals: Signals) -> None:
         self._failed_imu = failed_imu(signals)
@@ -225,6 +257,13 @@ class _Sensors:
         gyro: Any = inertial.gyro
         if self._failed_imu is not None:
             _, gyro, accel, *_ = self._failed_imu(ImuSample(time_ns, gyro.tolist(), accel.tolist()))
+        if self._imu_line is not None:
+            # Copies: the sensor overwrites its arrays.
+            measured = np.array(accel), np.array(gyro)
+            self._imu_line.send(time_ns, measured)
+            self._arrived_imu = self._arrived_imu or measured
+            self._imu_line.advance(time_ns)
+            accel, gyro = self._arrived_imu
         self._firmware.receive_imu(time_ns // 1000, accel, gyro, self._temperature_k)
 
     # Without failures no message is made, which would take longer than the measurement.
@@ -236,7 +275,7 @@ class _Sensors:
             if sample is None:
                 return
             celsius = sample.temperature_c
-        self._temperature_k = celsius + ZERO_CELSIUS_K
+        self._receive_temperature(celsius + ZERO_CELSIUS_K)
 
     def _read_mag(self, time_ns: int, dt: float) -> None:
         field: Sequence[float] = self._suite.magnetometer.sample(self._truth, dt).tolist()
@@ -245,7 +284,7 @@ class _Sensors:
             if sample is None:
                 return
             field = sample.field
-        self._firmware.receive_mag(field)
+        self._receive_mag(field)
 
     def _read_baro(self, time_ns: int, dt: float) -> None:
         sensor = self._suite.barometer
@@ -256,7 +295,7 @@ class _Sensors:
             if sample is None:
                 return
             pressure, temperature = sample.pressure, sample.temperature
-        self._firmware.receive_baro(*_single(pressure, temperature))
+        self._receive_baro(*_single(pressure, temperature))
 
     def _read_pitot(self, time_ns: int, dt: float) -> None:
         sensor = self._suite.pitot
@@ -267,7 +306,7 @@ class _Sensors:
             if sample is None:
                 return
             pressure, temperature = sample.differential_pressure, sample.temperature
-        self._firmware.receive_diff_pressure(*_single(pressure, temperature))
+        self._receive_diff_pressure(*_single(pressure, temperature))
 
     def _read_range(self, time_ns: int, dt: float) -> None:
         finder = self._suite.range_finder
@@ -278,7 +317,7 @@ class _Sensors:
             if sample is None:
                 return
             distance = sample.distance
-        self._firmware.receive_range(_single(distance, 0.0)[0])
+        self._receive_range(_single(distance, 0.0)[0])
 
     def _read_battery(self, time_ns: int, dt: float) -> None:
         monitor = self._suite.battery
@@ -289,7 +328,7 @@ class _Sensors:
             if sample is None:
                 return
             voltage, current = sample.voltage, sample.current
-        self._firmware.receive_battery(*_single(voltage, current))
+        self._receive_battery(*_single(voltage, current))
 
 
 class _Forces:

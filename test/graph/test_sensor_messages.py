@@ -1,4 +1,4 @@
-"""Sensor messages on the wire: their covariances, and the true errors beside them."""
+"""Sensor messages on the wire: their latency, their covariances, and the true errors beside them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,20 @@ from typing import Any
 import pytest
 from rclpy.qos import QoSProfile
 
-from rosflight_py_sim.interfaces.step_topics import IMU, IMU_TEMPERATURE, MAG, RANGE, TRUTH_ERRORS
+from rosflight_py_sim.interfaces.step_topics import (
+    BARO,
+    BATTERY,
+    CLOCK,
+    DIFF_PRESSURE,
+    GNSS_FIX,
+    IMU,
+    IMU_TEMPERATURE,
+    MAG,
+    RANGE,
+    TRUTH_ERRORS,
+    TRUTH_STATE,
+)
+from rosflight_py_sim.parameters import ParameterError
 from rosflight_py_sim.stamps import time_ns_of
 
 DEEP = QoSProfile(depth=1000)
@@ -56,3 +69,119 @@ def test_true_errors_of_a_stamp_are_those_of_the_measurement(graph: Callable[...
     found = [reading.x, reading.y, reading.z]
     assert found == pytest.approx([values[f"gyro_bias_{axis}"] for axis in "xyz"], abs=1e-9)
     assert abs(values["baro_bias"]) > 0.0
+
+
+SLOW = {
+    "imu_temperature": IMU_TEMPERATURE,
+    "mag": MAG,
+    "baro": BARO,
+    "gnss": GNSS_FIX,
+    "range": RANGE,
+    "diff_pressure": DIFF_PRESSURE,
+    "battery": BATTERY,
+}
+
+STEP_NS = 2_500_000
+
+
+def settings(**values: object) -> list[str]:
+    return [word for name, value in values.items() for word in ("-p", f"{name}:={value}")]
+
+
+def arrivals(g: Any, seconds: float) -> dict[str, list[tuple[int, int]]]:
+    """Time of the step in which each message arrived, and its stamp, by sensor."""
+    now = [0]
+    found: dict[str, list[tuple[int, int]]] = {name: [] for name in SLOW}
+    g.tester.create_subscription(
+        CLOCK.message_type, CLOCK.name, lambda m: now.__setitem__(0, time_ns_of(m.clock)), CLOCK.qos
+    )
+    for name, row in SLOW.items():
+        g.tester.create_subscription(
+            row.message_type,
+            row.name,
+            lambda m, name=name: found[name].append((now[0], time_ns_of(m.header.stamp))),
+            DEEP,
+        )
+    g.spin_until(lambda: now[0] > 0 and all(found.values()))
+    for messages in found.values():
+        messages.clear()
+    g.spin_for(seconds)
+    return found
+
+
+@pytest.mark.parametrize("stamps", ["measurement", "arrival"])
+def test_each_sensor_arrives_after_its_latency_with_the_configured_stamp(
+    graph: Callable[..., Any], stamps: str
+) -> None:
+    # Not whole steps: a measurement arrives in the first step after its latency.
+    latency_s = {name: 0.011 + 0.01 * number for number, name in enumerate(SLOW)}
+    given = {f"{name}_latency": value for name, value in latency_s.items()}
+    g = graph(*settings(sensor_stamps=stamps, **given)).ready()
+    for name, messages in arrivals(g, 0.5).items():
+        steps_ns = -(-round(latency_s[name] * 1e9) // STEP_NS) * STEP_NS
+        assert len(messages) > 3
+        for arrived_ns, stamp_ns in messages:
+            assert arrived_ns - stamp_ns == (steps_ns if stamps == "measurement" else 0), name
+        # The grid of the measurements begins at 0.
+        period_ns = round(1e9 / g.node("sensors").values[f"{name}_update_frequency"])
+        assert {(arrived_ns - steps_ns) % period_ns for arrived_ns, _ in messages} == {0}, name
+
+
+def test_defaults_delay_gnss_alone(graph: Callable[..., Any]) -> None:
+    g = graph().ready()
+    for name, messages in arrivals(g, 0.5).items():
+        assert {arrived_ns - stamp_ns for arrived_ns, stamp_ns in messages} == {120_000_000 * (name == "gnss")}
+
+
+def test_late_imu_message_has_the_measurement_of_an_earlier_step(graph: Callable[..., Any]) -> None:
+    noise = {"acc_noise_density": 0.0, "gyro_noise_density": 0.0, "gyro_bias_walk_stdev": 0.0, "acc_stdev": 0.0}
+    noise |= {"acc_bias_range": 0.0, "gyro_bias_range": 0.0, "acc_bias_walk_stdev": 0.0}
+    g = graph(*settings(imu_latency=0.01, sensor_stamps="arrival", initial_down=-50.0, **noise)).ready()
+    g.pause()
+    state = g.truth
+    state.twist.angular.x, state.pose.position.z = 3.0, -40.0
+    g.set_state(state)
+    truth, imu = g.collect_messages(TRUTH_STATE, qos=DEEP), g.collect_messages(IMU, qos=DEEP)
+    g.set_parameter("time_manager", "step_count", 12)
+    begin_ns = g.time_ns
+    assert g.call("time_manager/step").success
+    g.spin_until(lambda: len(imu) >= 12)
+    rate = {time_ns_of(one.header.stamp): one.twist.angular.x for one in [state, *truth]}
+    rate[begin_ns] = 3.0
+    assert [time_ns_of(one.header.stamp) for one in imu[-12:]] == [begin_ns + k * STEP_NS for k in range(12)]
+    for number, one in enumerate(imu[-12:]):
+        # What was measured before the state was set never arrives; the first measurement after it stands in.
+        measured_ns = begin_ns + max(0, number - 4) * STEP_NS
+        assert one.angular_velocity.x == pytest.approx(rate[measured_ns] + WARM_UP_X, abs=1e-5)
+
+
+# Bias of the cold gyro, rad/s.
+WARM_UP_X = 0.003
+
+
+def test_set_state_and_reset_drop_the_measurements_in_transit(graph: Callable[..., Any]) -> None:
+    g = graph(*settings(gnss_latency=1.0)).ready()
+    fixes = g.collect_messages(GNSS_FIX, qos=DEEP)
+    g.spin_until(lambda: len(fixes) > 2)
+    g.pause()
+    g.idle(0.1)
+    state = g.truth
+    state.pose.position.x += 500.0
+    state.pose.position.z = -20.0
+    g.set_state(state)
+    fixes.clear()
+    set_ns = g.time_ns
+    g.call("time_manager/toggle_pause")
+    g.spin_until(lambda: len(fixes) > 2)
+    assert time_ns_of(fixes[0].header.stamp) >= set_ns
+    assert g.call("dynamics/reset").success
+    reset_ns = g.time_ns
+    g.spin_for(1.5)
+    later = [one for one in fixes if time_ns_of(one.header.stamp) > reset_ns - STEP_NS]
+    assert later
+    assert max(one.lat for one in later) < fixes[0].lat
+
+
+def test_imu_latency_with_stamps_of_the_measurement_is_refused(graph: Callable[..., Any]) -> None:
+    with pytest.raises(ParameterError, match=r"'imu_latency': 0.002 s given; allowed: 0 s while sensor_stamps is"):
+        graph(*settings(imu_latency=0.002))

@@ -87,6 +87,20 @@ variables: {number: {choice: [1]}}
 }
 
 
+LATE = ("imu_temperature", "mag", "baro", "range", "diff_pressure", "battery")
+
+SWEEPS["late"] = f"""
+description: Square with sensors and a companion link that are late
+vehicle: multirotor
+runs: 1
+parameters:
+  sensor_stamps: arrival
+  imu_latency: 0.004
+  link_latency: 0.011
+{chr(10).join(f"  {sensor}_latency: 0.017" for sensor in LATE)}
+failures: ["gyro wrong by 0.01 at 5 for 3", "thermometer wrong by 4 at 3", "command late 0.02 at 15 for 5"]
+"""
+
 SWEEPS["diverged"] = """
 description: A wind beyond all bounds
 vehicle: multirotor
@@ -123,7 +137,7 @@ def test_run_is_the_same_with_and_without_ros(name: str, tmp_path: Path, ros_dom
     for number in range(sweep.runs):
         direct, graph = fly_run(sweep, number), flown_in_graph(sweep.file, number, ros_domain)
         assert graph.reason == direct.reason
-        assert graph.succeeded == direct.succeeded == (name in ("gusts", "failures", "firmware"))
+        assert graph.succeeded == direct.succeeded == (name in ("gusts", "failures", "late", "firmware"))
         assert len(direct.signals["north"]) > 5
         assert graph.signals == direct.signals
         assert {k: v for k, v in graph.measures.items() if not math.isnan(v)} == {
