@@ -81,6 +81,7 @@ class Snapshot:
         gnss: measurement of the GNSS receiver.
         rotor_speeds: speed of each rotor, rad/s (14; 0 beyond the last).
         outputs: flight controller's command for each output: 0 to 1 for a motor, -1 to 1 for a servo (14).
+        unix_ns: Unix time that belongs to time_ns, ns.
     """
 
     time_ns: int
@@ -98,6 +99,7 @@ class Snapshot:
     gnss: GnssReport | None = None
     outputs: tuple[float, ...] = ()
     rotor_speeds: tuple[float, ...] = ()
+    unix_ns: int = 0
 
 
 OPTIONAL_FIELDS = frozenset(

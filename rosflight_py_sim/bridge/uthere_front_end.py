@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import ClassVar
@@ -54,9 +53,6 @@ _LINE_COST = 64.0
 # Interval of the search for clients to expire, s of simulated time.
 _EXPIRY_PERIOD_NS = NANOSECONDS
 
-# Decimals of the time in data.
-_DECIMALS = 3
-
 
 class UthereFrontEnd(OffboardFrontEnd):
     """Serves all planes of the simulation on one UDP port, and on the TCP port of the same number.
@@ -106,7 +102,6 @@ class UthereFrontEnd(OffboardFrontEnd):
         super().__init__(values, logger, vehicles, observed)
         self.required_fields = REQUIRED_FIELDS
         self._settings = UthereSettings(values)
-        self._epoch = self._settings.epoch
         ports = {"udp_port_in": self._settings.own[1], "udp_port_out": self._settings.port_out}
         self.planes = [UtherePlane(own, ports) for own in self.numbered_values("uthere.plane_id")]
         # The first number of a plane list is that of a plane that programs may command.
@@ -332,16 +327,13 @@ class UthereFrontEnd(OffboardFrontEnd):
         """Send the data of a plane to the clients for which they are due."""
         if vehicle == 0:
             self._time_passed(snapshot.time_ns)
-        time_s = snapshot.time_ns / NANOSECONDS
-        if self._epoch is None:
-            self._epoch = round(time.time() - time_s, _DECIMALS)
         values: dict[str, float] = {}
         packets: dict[str, list[str]] = {}
         for client, variables in self._subscriptions.due(vehicle, snapshot.time_ns):
             values = values or plane.variables(snapshot)
             for variable in variables:
                 if variable not in packets:
-                    packets[variable] = self._packets(self._epoch + time_s, plane.number, variable, values)
+                    packets[variable] = self._packets(snapshot.unix_ns / NANOSECONDS, plane.number, variable, values)
                 for packet in packets[variable]:
                     self._send("data_packets", client, packet)
 

@@ -36,14 +36,6 @@ UTHERE_SETTINGS = ParameterTable(
         "Whether to reply error(reason) to commands that cannot be parsed or executed",
         read_only=True,
     ),
-    Parameter(
-        "uthere.epoch",
-        -1.0,
-        "Unix time of simulated time 0, for the time in data; negative: from the system clock, at the "
-        "vehicle's first message",
-        "s",
-        read_only=True,
-    ),
 )
 
 
@@ -55,7 +47,6 @@ class UthereSettings:
         port_out: port at a program's address for replies and data.
         largest_packet: size of a datagram, bytes.
         reply_errors: whether problems are reported to the sender.
-        epoch: Unix time of simulated time 0, s; None: taken from the system clock.
 
     Raises:
         ParameterError: replies would be read as commands.
@@ -71,5 +62,3 @@ class UthereSettings:
             )
         self.largest_packet = int(number(values, "uthere.udp_max_packet"))
         self.reply_errors = bool(values["uthere.reply_errors"])
-        epoch = number(values, "uthere.epoch")
-        self.epoch = None if epoch < 0.0 else epoch

@@ -58,7 +58,6 @@ from rosflight_py_sim.sensing.latency import ARRIVAL, LATENCY_PARAMETERS, SENSOR
 from rosflight_py_sim.sensing.site import RATE_PARAMETERS
 from rosflight_py_sim.shared_parameters import START_DATE
 from rosflight_py_sim.stamps import NANOSECONDS, set_time
-from rosflight_py_sim.start_date import start_of, unix_ns
 
 ZERO_CELSIUS_K = 273.15
 
@@ -183,8 +182,6 @@ class SensorInterface(FallibleNode, ABC):
         self._inputs = StampedInputs()
         super().__init__(**arguments)
         self._lockstep = self.values["time_mode"] == "lockstep"
-        simulated = self.get_parameter("use_sim_time").value
-        self._start_ns = unix_ns(start_of(self.values)) if simulated else 0
         self._join = StepJoin(self.JOIN, self._answer, lambda _: None, lockstep=self._lockstep)
         self._wind_arrived, self._state_arrived = map(self._join.input, self.JOIN.synchronized)
         self._slow = [
@@ -392,7 +389,7 @@ class SensorInterface(FallibleNode, ABC):
         accuracy = (r.horizontal_accuracy, r.vertical_accuracy)
         north, east, down = r.velocity_ned.tolist()
         velocity = (north, east, down, r.speed_accuracy)
-        self._send_gnss(GnssSample(time_ns, *fix, *accuracy, *velocity, *divmod(self._start_ns + time_ns, NANOSECONDS)))
+        self._send_gnss(GnssSample(time_ns, *fix, *accuracy, *velocity, *divmod(self.unix_ns(time_ns), NANOSECONDS)))
 
     def _publish_range(self, time_ns: int, dt: float) -> None:
         r = self.sonar_update(self._state, dt)

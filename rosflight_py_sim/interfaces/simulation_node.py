@@ -39,6 +39,7 @@ from rosflight_py_sim.interfaces.time_mode_watch import TimeModeWatch
 from rosflight_py_sim.interfaces.topic_statistics import Period, TopicCounter, TopicStatistics
 from rosflight_py_sim.parameters import Parameter, ParameterError, ParameterTable, Value
 from rosflight_py_sim.shared_parameters import TIME_MODES
+from rosflight_py_sim.start_date import start_of, unix_ns
 from rosflight_py_sim.vehicle_parameters import vehicle_parameters
 
 TIME_MODE = Parameter(
@@ -244,6 +245,14 @@ class SimulationNode(Node):
         simulated = self.get_parameter("use_sim_time").value
         # ROSflight's launch files set only use_sim_time.
         return "paced" if mode == "wall" and simulated else mode
+
+    @functools.cached_property
+    def _start_ns(self) -> int:
+        return unix_ns(start_of(self.values)) if self.get_parameter("use_sim_time").value else 0
+
+    def unix_ns(self, time_ns: int) -> int:
+        """Unix time, ns, of a stamp: simulated time since `start_date`; stamps of the system clock have it already."""
+        return self._start_ns + time_ns
 
     @property
     def active_failures(self) -> Sequence[str]:

@@ -23,6 +23,7 @@ from rosflight_py_sim.nodes.offboard_exchange import OffboardExchange
 from rosflight_py_sim.nodes.running import run
 from rosflight_py_sim.parameters import Parameter, ParameterError, ParameterTable, Value, Values
 from rosflight_py_sim.registry import registered, registered_class
+from rosflight_py_sim.shared_parameters import START_DATE
 
 # Longest interval between two reads of the sockets, even while the simulation is paused or slow: too short to be
 # noticed.
@@ -74,6 +75,7 @@ class Bridge(SimulationNode):
         (one.PARAMETERS for one in FRONT_ENDS.values()),
         start=ParameterTable(
             TIME_MODE.overridden("in lockstep, each step waits for the external flight controller", default="lockstep"),
+            START_DATE,
             VEHICLES,
             Parameter(
                 "front_ends",

@@ -187,6 +187,7 @@ class BridgedVehicle:
             self._gnss,
             self._outputs,
             self._rotor_speeds,
+            self._node.unix_ns(time_ns),
         )
 
     def _receive_images(self) -> None:

@@ -19,6 +19,8 @@ from rosflight_py_sim.vehicle_parameters import vehicle_parameters
 from test.bridge.logged_lines import LoggedLines
 
 PERIOD_NS = 10_000_000
+START_NS = 1_208_472_993_000_000_000
+"""Unix time of simulated time 0."""
 
 # System time after which a packet that has not come is taken for one that never will.
 TIMEOUT_S = 30.0
@@ -103,7 +105,7 @@ class UthereBench:
         for _ in range(periods):
             self.front_end.serve()
             for index, snapshot in enumerate(self.snapshots):
-                snapshot = replace(snapshot, time_ns=self.time_ns)
+                snapshot = replace(snapshot, time_ns=self.time_ns, unix_ns=START_NS + self.time_ns)
                 if index in self.front_end.observed:
                     self.front_end.observe(index, snapshot)
                 else:

@@ -42,7 +42,7 @@ class Ports:
             "ardupilot.port": self.ardupilot,
             "uthere.udp_port_in": self.uthere_in,
             "uthere.udp_port_out": self.uthere_out,
-            "uthere.epoch": 0.0,
+            "start_date": "1970-01-01",
             "auv_zeromq.image_port": self.image,
             "auv_zeromq.thruster_port": self.thruster,
             "auv_zeromq.telemetry_port": self.telemetry,

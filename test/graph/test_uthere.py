@@ -35,7 +35,7 @@ class Served:
         port_in, port_out = free_ports(2)
         ports = ("-p", f"uthere.udp_port_in:={port_in}", "-p", f"uthere.udp_port_out:={port_out}")
         options.setdefault("vehicle_name", "anaconda")
-        self.graph = graph(*ports, "-p", "uthere.epoch:=0.0", *arguments, flight_controller="uthere", **options)
+        self.graph = graph(*ports, "-p", "start_date:=1970-01-01", *arguments, flight_controller="uthere", **options)
         self.port_in, self.port_out = port_in, port_out
         self.front_end = self.graph.node("bridge").front_ends["uthere"]
         self.program = Program("127.0.0.1", ("127.0.0.1", port_in), port_out)
