@@ -17,7 +17,7 @@ from rosflight_py_sim.stamps import NANOSECONDS
 
 
 class AuvForcesAndMoments(ModelledForcesAndMoments[Auv]):
-    """Forces and moments of an underwater vehicle: buoyancy, damping, thrusters (Fossen); the wind is the current."""
+    """Forces and moments of an underwater vehicle: buoyancy, damping, thrusters, tether; the wind is the current."""
 
     ALIASES: ClassVar[tuple[str, ...]] = ("auv_forces_and_moments",)
     PARAMETERS: ClassVar[ParameterTable] = FORCES_AND_MOMENTS_PARAMETERS + AUV_PARAMETERS

@@ -1,4 +1,4 @@
-"""Forces and moments of an underwater vehicle: buoyancy, damping and thrusters.
+"""Forces and moments of an underwater vehicle: buoyancy, damping, thrusters and tether.
 
 Fossen, Handbook of Marine Craft Hydrodynamics and Motion Control (Wiley, 2011), section 7.5: the terms of the equations
 of motion that depend only on the current state, in body axes at the centre of mass:
@@ -36,6 +36,7 @@ from rosflight_py_sim.physics.earth import EARTH_PARAMETERS, earth_of
 from rosflight_py_sim.physics.hydrodynamics import DAMPING_PARAMETERS, matrix_of
 from rosflight_py_sim.physics.immersion import HULL_PARAMETERS, hull_numbers, immersed_part, reach_of
 from rosflight_py_sim.physics.rotations import rotate_to_body
+from rosflight_py_sim.physics.tether import TETHER_PARAMETERS, Tether, add_tether, tether_of
 from rosflight_py_sim.physics.thrusters import (
     AXIS,
     PLACE,
@@ -61,7 +62,13 @@ _BODY_PARAMETERS = EARTH_PARAMETERS + ParameterTable(
 )
 
 AUV_PARAMETERS = (
-    _BODY_PARAMETERS + DAMPING_PARAMETERS + HULL_PARAMETERS + WAVE_PARAMETERS + THRUSTER_PARAMETERS + BATTERY_PARAMETERS
+    _BODY_PARAMETERS
+    + DAMPING_PARAMETERS
+    + HULL_PARAMETERS
+    + WAVE_PARAMETERS
+    + TETHER_PARAMETERS
+    + THRUSTER_PARAMETERS
+    + BATTERY_PARAMETERS
 )
 
 
@@ -98,6 +105,7 @@ def auv_wrench(
     damping: NDArray[np.float64],
     hull: NDArray[np.float64],
     sea: NDArray[np.float64],
+    tether: Tether,
     thrusters: NDArray[np.float64],
     thrusts: NDArray[np.float64],
     battery: Battery,
@@ -142,6 +150,8 @@ def auv_wrench(
         wrench[3] += y * tz - z * ty
         wrench[4] += z * tx - x * tz
         wrench[5] += x * ty - y * tx
+    if tether.length > 0.0:
+        add_tether(truth, current_ned, tether, wrench)
     charge = 1.0
     if body.capacity > 0.0:
         battery.charge_drawn = min(body.capacity, battery.charge_drawn + drawn * dt)
@@ -163,6 +173,7 @@ class Auv(BatteryPowered):
         self._thrusters = thruster_numbers(values)
         self._hull = hull_numbers(values)
         self.waves = Waves(values, reach_of(values))
+        self._tether = tether_of(values)
         gravity = earth_of(values).gravity
         buoyancy = number(values, "mass") * gravity + number(values, "net_buoyancy")
         self._body = self._supply = Body(
@@ -197,6 +208,7 @@ class Auv(BatteryPowered):
             self._damping,
             self._hull,
             self.waves.sea,
+            self._tether,
             self._thrusters,
             self._thrusts,
             self._battery,

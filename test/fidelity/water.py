@@ -1,4 +1,4 @@
-"""Fidelity of underwater bodies: added mass, buoyancy, damping and waves, as a subject of the fidelity page."""
+"""Fidelity of underwater bodies: added mass, buoyancy, damping, waves and tether, as a subject of the fidelity page."""
 
 from __future__ import annotations
 
@@ -30,6 +30,7 @@ ADDED = _FACTOR @ _FACTOR.T
 CURRENT = np.array([0.3, -0.2, 0.1])
 HEIGHT, PERIOD = 0.8, 5.0
 PEAK = 2.0 * math.pi / PERIOD
+CABLE, CABLE_WEIGHT, CABLE_STIFFNESS = 20.0, 2.0, 5000.0
 
 _VALUES: dict[str, Any] = {
     "mass": MASS,
@@ -104,13 +105,21 @@ def comparisons() -> Iterator[Comparison]:
     _, heights, surface = _riding()
     ratio = float(np.std(heights) / np.std(surface))
     yield Comparison("heave of a floating box in waves of 8 s, over theirs", f"{ratio:.3f}", "1", _percent(ratio))
+    pull, catenary = _tension(CABLE / 1.01), _catenary(CABLE / 1.01)
+    yield Comparison(
+        "tension of a hanging tether, 1 % slack",
+        f"{pull:.2f} N",
+        f"{catenary:.2f} N (catenary)",
+        _percent(pull / catenary),
+    )
 
 
 def draw(figure: Figure) -> None:
     """Eight panels."""
     grid = figure.add_gridspec(2, 4, left=0.05, right=0.985, top=0.9, bottom=0.07, hspace=0.3, wspace=0.32)
-    energy, errors, heave, roll, waves, orbits, riding = (figure.add_subplot(grid[k // 4, k % 4]) for k in range(7))
+    energy, errors, heave, roll, waves, orbits, riding, tether = (figure.add_subplot(cell) for cell in grid)
     _draw_waves(waves, orbits, riding)
+    _draw_tether(tether)
     time, values = _tumbling()
     energy.plot(time, values / values[0] - 1.0, color=BLUE)
     energy.set_title("Energy of a tumbling body with full added mass")
@@ -296,3 +305,38 @@ def _draw_waves(waves: Any, orbits: Any, riding: Any) -> None:
     riding.set_ylabel("height (m)")
     for axes in (waves, orbits, riding):
         axes.legend()
+
+
+def _tension(span: float) -> float:
+    """Horizontal pull (N) of a tether that hangs between the vehicle and an anchor at the same depth."""
+    body = Body(
+        net_buoyancy=0.0,
+        tether_length=CABLE,
+        tether_anchor=[0.0, 0.0, 10.0],
+        tether_weight=CABLE_WEIGHT,
+        tether_stiffness=CABLE_STIFFNESS,
+    )
+    truth = np.zeros(19)
+    truth[:4] = span, 0.0, 10.0, 1.0
+    return -float(body.forces.update(truth, np.zeros(3), np.full(14, 1500.0), STEP_S)[0])
+
+
+def _catenary(span: float) -> float:
+    """Horizontal tension (N) of an elastic catenary between ends at the same depth (Irvine), by bisection."""
+    low, high = 1e-3, CABLE_STIFFNESS
+    for _ in range(200):
+        middle = math.sqrt(low * high)
+        reach = 2.0 * middle / CABLE_WEIGHT * math.asinh(0.5 * CABLE_WEIGHT * CABLE / middle)
+        reach += middle * CABLE / CABLE_STIFFNESS
+        low, high = (middle, high) if reach < span else (low, middle)
+    return low
+
+
+def _draw_tether(axes: Any) -> None:
+    spans = CABLE * np.linspace(0.85, 1.01, 161)
+    axes.plot(spans / CABLE, [_tension(span) for span in spans], color=ORANGE, label="simulation")
+    axes.plot(spans / CABLE, [_catenary(span) for span in spans], "--", color=BLUE, label="elastic catenary")
+    axes.set_title("Tension of a hanging tether")
+    axes.set_xlabel("distance of its ends over its length")
+    axes.set_ylabel("tension (N)")
+    axes.legend()

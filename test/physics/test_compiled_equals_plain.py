@@ -46,6 +46,7 @@ thrusters = Auv(AUV_PARAMETERS.checked({
     "quadratic_damping": [9.0] * 6, "num_thrusters": 2, "thruster_positions": [0.0, -0.2, 0.0, 0.0, 0.2, 0.0],
     "thruster_directions": [1.0, 0.0, 0.2, 1.0, 0.1, 0.0], "thruster_forward_thrusts": [20.0],
     "thruster_full_currents": [3.0], "battery_capacity_mah": 1000.0, "thruster_exponents": [1.6],
+    "tether_length": 10.0, "tether_weight": 0.5, "tether_stiffness": 50.0, "water_density": 1000.0,
 }))
 # Rolling on its wheels at first, in the air from the middle on.
 start = glider.initial_truth.copy()
