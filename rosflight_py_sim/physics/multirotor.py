@@ -4,11 +4,18 @@ Beard and McLain, Small Unmanned Aircraft, section 4.3, and its supplement on mu
 ROSflight, for any number, position, tilt and spin of equal rotors:
 
     T = C_T rho D^4 Omega^2 / (4 pi^2),   Q = C_Q rho D^5 Omega^2 / (4 pi^2)
-    F = sum T_i a_i - sum T_i CD_induced (V - (V a_i) a_i) - rho A_c CD |V| V / 2
-    M = sum r_i x T_i a_i + direction_i Q_i a_i
+    F = sum T_i a_i + sum H_i - rho A_c CD |V| V / 2,   H_i = -T_i CD_induced (V_i - (V_i a_i) a_i)
+    M = sum r_i x (T_i a_i + H_i) + direction_i Q_i a_i
 
-with a_i the thrust axis and r_i the position of rotor i and V the velocity through the air, in body axes. The rotor
-speed follows the equilibrium speed of motor and propeller with the first-order lag `motor_time_constant`.
+with a_i the thrust axis and r_i the hub's position of rotor i, V the velocity of the centre of mass through the air and
+V_i = V + omega x r_i that of the hub, in body axes. The rotor speed follows the equilibrium speed of motor and
+propeller with the first-order lag `motor_time_constant`. With `rotor_inflow: centre`, as in ROSflight, V_i is V, H_i
+has no moment, and inflow from behind counts as 0; with `hub`, thrust damps pitch and roll, and `descent.py` gives
+thrust and torque in descent.
+
+The rotor drag H_i lumps the flapping of the blades, which tilts the thrust away from the motion by an angle in
+proportion to the advance ratio, with the blades' induced and profile drag (Mahony, Kumar and Corke, Multirotor Aerial
+Vehicles, IEEE Robotics & Automation Magazine 19(3), 2012).
 
 Ground effect raises the thrust of a rotor whose wake meets the ground (Cheeseman and Bennett, The effect of the ground
 on a helicopter rotor in forward flight, ARC R&M 3021, 1955, at constant power and without forward speed):
@@ -20,8 +27,8 @@ single rotor has 1. The formula is valid for z above R / 2, so k (R / 4z)^2 is a
 ROSflight's own ground effect is `ground_effect`, a polynomial of the height above the origin: a force along body -z at
 any attitude and thrust, never negative.
 
-Not modelled: inflow from body rates, blade flapping moments, interaction between rotors, gyroscopic moments of the
-rotors.
+Not modelled: moments of stiff blades at the hub, effect of the speed across the axis on thrust and torque, interaction
+between rotors, gyroscopic moments of the rotors.
 """
 
 from __future__ import annotations
@@ -60,12 +67,20 @@ _AIRFRAME_PARAMETERS = ParameterTable(
     Parameter(
         "rotor_positions",
         [],
-        "Rotor positions, x y z each, in body axes from the centre of mass; if given, rotor_dists and "
-        "rotor_radial_angles are ignored",
+        "Rotor positions, x y z each, in body axes from the centre of mass; if given, rotor_dists, rotor_radial_angles "
+        "and rotor_height are ignored",
         "m",
     ),
     Parameter("rotor_dists", [], "Rotor distances from the centre of mass, in the body xy plane", "m"),
     Parameter("rotor_radial_angles", [], "Rotor azimuths from the nose, clockwise seen from above", "deg"),
+    Parameter(
+        "rotor_height",
+        0.0,
+        "Height of the rotors above the centre of mass, if rotor_dists and rotor_radial_angles place them",
+        "m",
+        minimum=-10.0,
+        maximum=10.0,
+    ),
     Parameter(
         "rotor_tilts",
         [],
@@ -90,6 +105,13 @@ _AIRFRAME_PARAMETERS = ParameterTable(
         "s/m",
         minimum=0.0,
         required=True,
+    ),
+    Parameter(
+        "rotor_inflow",
+        "centre",
+        "Air velocity at each rotor: centre (that of the centre of mass, without inflow from behind; rotor drag has no "
+        "moment, as in ROSflight) or hub (that of the hub, in climb and descent; rotor drag acts at the hub)",
+        choices=("centre", "hub"),
     ),
     Parameter(
         "rotor_ground_effect",
@@ -119,12 +141,14 @@ class Aerodynamics:
     Attributes:
         drag_area: drag coefficient of the body times its reference area (m^2).
         rotor_drag: of a rotor per thrust and airspeed across its axis (s/m).
+        at_hub: whether rotors meet the air at their hubs, where their drag acts; if false, at the centre of mass.
         ground_effect: k of the ground effect on thrust.
         ground_down: down coordinate of the ground (m).
     """
 
     drag_area: float
     rotor_drag: float
+    at_hub: bool
     ground_effect: float
     ground_down: float
 
@@ -176,21 +200,27 @@ def multirotor_wrench(
     scale = 0.5 * air * aerodynamics.drag_area * math.sqrt(u * u + v * v + w * w)
     fx, fy, fz = -scale * u, -scale * v, -scale * w
     mx, my, mz = 0.0, 0.0, 0.0
+    p, q, r, lever = 0.0, 0.0, 0.0, 0.0
+    if aerodynamics.at_hub:
+        p, q, r, lever = truth[10], truth[11], truth[12], 1.0
     for i in range(count):
         x, y, z = rotors[i, 0], rotors[i, 1], rotors[i, 2]
         ax, ay, az = rotors[i, 3], rotors[i, 4], rotors[i, 5]
-        along = u * ax + v * ay + w * az
-        inflow = max(0.0, along)
+        ui, vi, wi = u + q * z - r * y, v + r * x - p * z, w + p * y - q * x
+        along = ui * ax + vi * ay + wi * az
+        inflow = along if aerodynamics.at_hub else max(0.0, along)
         speeds[i] = advanced_speed(powertrain, throttles[i] * voltage, inflow, air, follow, speeds[i])
         thrust, torque = propeller_load(powertrain, speeds[i], inflow, air, True)
         height = aerodynamics.ground_down - truth[2] - (x * dx + y * dy + z * dz)
         upward = -(ax * dx + ay * dy + az * dz)
         thrust *= ground_factor(aerodynamics.ground_effect, 0.5 * powertrain.diameter, height, upward)
         tx, ty, tz = thrust * ax, thrust * ay, thrust * az
-        side = thrust * aerodynamics.rotor_drag
-        fx += tx - side * (u - along * ax)
-        fy += ty - side * (v - along * ay)
-        fz += tz - side * (w - along * az)
+        side = -thrust * aerodynamics.rotor_drag
+        hx, hy, hz = side * (ui - along * ax), side * (vi - along * ay), side * (wi - along * az)
+        fx += tx + hx
+        fy += ty + hy
+        fz += tz + hz
+        tx, ty, tz = tx + lever * hx, ty + lever * hy, tz + lever * hz
         turn = rotors[i, 6] * torque
         mx += y * tz - z * ty + turn * ax
         my += z * tx - x * tz + turn * ay
@@ -218,6 +248,7 @@ class Multirotor(BatteryPowered):
         self._aerodynamics = Aerodynamics(
             drag_area=number(values, "CD") * number(values, "A_c"),
             rotor_drag=number(values, "CD_induced"),
+            at_hub=values["rotor_inflow"] == "hub",
             ground_effect=number(values, "rotor_ground_effect"),
             ground_down=-number(values, "ground_altitude"),
         )
@@ -320,6 +351,7 @@ def rotor_geometry(values: Values) -> NDArray[np.float64]:
         distance = listed("rotor_dists", 1)[:, 0]
         azimuth = np.radians(listed("rotor_radial_angles", 1)[:, 0])
         rotors[:, 0], rotors[:, 1] = distance * np.cos(azimuth), distance * np.sin(azimuth)
+        rotors[:, 2] = -number(values, "rotor_height")
     rotors[:, 5] = -1.0
     if values["rotor_tilts"]:
         roll, pitch = np.radians(listed("rotor_tilts", 2)).T

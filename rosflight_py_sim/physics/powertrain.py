@@ -18,8 +18,9 @@ from rosflight_py_sim.kernel_record import kernel_record
 from rosflight_py_sim.parameters import Parameter, ParameterTable, Values, number
 from rosflight_py_sim.physics.atmosphere import density
 from rosflight_py_sim.physics.battery import Battery, battery_load, loaded_voltage, open_circuit_voltage
+from rosflight_py_sim.physics.descent import descent_shares, figure_of_merit, flow_slope, hover_velocity
 from rosflight_py_sim.physics.earth import ALTITUDE_PARAMETERS, Site, altitude_at, site_of
-from rosflight_py_sim.physics.propulsion import coefficient, steady_rotor_speed
+from rosflight_py_sim.physics.propulsion import SLOWEST_SPEED, coefficient, steady_rotor_speed
 
 POWERTRAIN_PARAMETERS = ParameterTable(
     Parameter("CT_0", 0.08729101, "Thrust coefficient at standstill", required=True),
@@ -67,6 +68,9 @@ class Powertrain:
         ct_0: thrust coefficient at standstill; `ct_1` and `ct_2`: linear and quadratic in the advance ratio.
         cq_0: torque coefficient at standstill; `cq_1` and `cq_2`: linear and quadratic in the advance ratio.
         diameter: of a propeller (m).
+        hover_velocity: induced velocity in hover over the rotor speed (m), see `descent.py`.
+        flow_slope: beta of `descent.py`.
+        merit: figure of merit of a propeller in hover.
         resistance: of a motor's winding (ohm).
         no_load_current: of a motor (A).
         torque_constant: of a motor (N m/A, V s/rad).
@@ -87,6 +91,9 @@ class Powertrain:
     cq_1: float
     cq_2: float
     diameter: float
+    hover_velocity: float
+    flow_slope: float
+    merit: float
     resistance: float
     no_load_current: float
     torque_constant: float
@@ -102,14 +109,18 @@ class Powertrain:
 
 def powertrain_of(values: Values) -> Powertrain:
     """The powertrain that POWERTRAIN_PARAMETERS, BATTERY_PARAMETERS and AIR_PARAMETERS describe."""
+    ct_0, ct_1, cq_0 = number(values, "CT_0"), number(values, "CT_1"), number(values, "CQ_0")
     return Powertrain(
-        ct_0=number(values, "CT_0"),
-        ct_1=number(values, "CT_1"),
+        ct_0=ct_0,
+        ct_1=ct_1,
         ct_2=number(values, "CT_2"),
-        cq_0=number(values, "CQ_0"),
+        cq_0=cq_0,
         cq_1=number(values, "CQ_1"),
         cq_2=number(values, "CQ_2"),
         diameter=number(values, "D_prop"),
+        hover_velocity=hover_velocity(ct_0, number(values, "D_prop")),
+        flow_slope=flow_slope(ct_0, ct_1),
+        merit=figure_of_merit(ct_0, cq_0),
         resistance=number(values, "R_motor"),
         no_load_current=number(values, "I_0"),
         torque_constant=number(values, "KQ"),
@@ -184,15 +195,20 @@ def advanced_speed(
 
     It follows the equilibrium speed at `voltage` (V). If the motor's current would then exceed its limit L, the voltage
     is K Omega + R L, with the speed Omega at the end of the step, so that the result does not depend on the step's size
-    and holds for an infinite one.
+    and holds for an infinite one. In descent, the propeller's torque beyond that in hover is that of the present speed.
     """
-    conductance = 1.0 / powertrain.resistance
-    balance = balanced_speed(powertrain, voltage * conductance, conductance, inflow, air)
+    conductance, emf, limit = 1.0 / powertrain.resistance, powertrain.torque_constant, powertrain.current_limit
+    driving = 0.0
+    if inflow < 0.0:
+        turning = max(SLOWEST_SPEED, speed)
+        in_hover = propeller_load(powertrain, turning, 0.0, air, True)[1]
+        driving = (in_hover - propeller_load(powertrain, turning, inflow, air, True)[1]) / emf
+        inflow = 0.0
+    balance = balanced_speed(powertrain, voltage * conductance + driving, conductance, inflow, air)
     advanced = speed + follow * (balance - speed)
-    limit, emf = powertrain.current_limit, powertrain.torque_constant
     if voltage - emf * advanced > powertrain.resistance * limit:
         rest = (1.0 - follow) * conductance
-        balance = balanced_speed(powertrain, limit + rest * emf * speed, rest, inflow, air)
+        balance = balanced_speed(powertrain, limit + rest * emf * speed + driving, rest, inflow, air)
         advanced = speed + follow * (balance - speed)
     return advanced
 
@@ -211,10 +227,16 @@ def propeller_load(
     """Thrust (N) and torque (N m) of a propeller that turns with `speed` (rad/s) in an inflow (m/s); none at rest.
 
     C rho D^4 w^2 / (4 pi^2), and D times that for the torque, with C quadratic in the advance ratio 2 pi V / (w D);
-    `limited` keeps both coefficients above 0, see `coefficient`.
+    `limited` keeps both coefficients above 0, see `coefficient`. For an inflow below 0 see `descent.py`.
     """
     if speed <= 0.0:
         return 0.0, 0.0
+    scale = air * powertrain.diameter**4 / (4.0 * math.pi**2) * speed * speed
+    if inflow < 0.0:
+        thrust, torque = descent_shares(
+            inflow / (powertrain.hover_velocity * speed), powertrain.flow_slope, powertrain.merit
+        )
+        return thrust * powertrain.ct_0 * scale, torque * powertrain.cq_0 * scale * powertrain.diameter
     ratio = 2.0 * math.pi * inflow / (speed * powertrain.diameter)
     if limited:
         ct = coefficient(ratio, powertrain.ct_0, powertrain.ct_1, powertrain.ct_2)
@@ -222,7 +244,6 @@ def propeller_load(
     else:
         ct = powertrain.ct_0 + ratio * (powertrain.ct_1 + ratio * powertrain.ct_2)
         cq = powertrain.cq_0 + ratio * (powertrain.cq_1 + ratio * powertrain.cq_2)
-    scale = air * powertrain.diameter**4 / (4.0 * math.pi**2) * speed * speed
     return ct * scale, cq * scale * powertrain.diameter
 
 

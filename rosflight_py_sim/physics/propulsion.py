@@ -1,9 +1,9 @@
 """Electric motor and propeller: speed, thrust, torque and current of one rotor.
 
 Beard and McLain, Small Unmanned Aircraft, section 4.3 (DC motor and propeller with thrust and torque coefficients
-quadratic in the advance ratio J = 2 pi V / (Omega D)), with these limits, as in ROSflight: inflow V from behind counts
-as 0, the speed is at least 1e-4 rad/s, and a coefficient that is not positive becomes 1e-4 (the quadratics are not
-valid in the windmill state).
+quadratic in the advance ratio J = 2 pi V / (Omega D)), with these limits, as in ROSflight: the speed is at least 1e-4
+rad/s, and a coefficient that is not positive becomes 1e-4 (the quadratics are not valid in the windmill state). The
+inflow V comes from ahead; for inflow from behind see `descent.py`.
 """
 
 from __future__ import annotations
@@ -42,7 +42,9 @@ def steady_rotor_speed(
     discriminant = b * b - 4.0 * a * c
     if discriminant <= 0.0:
         return SLOWEST_SPEED
-    return max(SLOWEST_SPEED, (-b + math.sqrt(discriminant)) / (2.0 * a))
+    root = math.sqrt(discriminant)
+    # The first form holds without air, where a is 0.
+    return max(SLOWEST_SPEED, -2.0 * c / (b + root) if b > 0.0 else (root - b) / (2.0 * a))
 
 
 @kernel

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cache
 
 import numpy as np
@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from rosflight_py_sim.commands.vehicle_models import given_values
 from rosflight_py_sim.parameters import Value, number
+from rosflight_py_sim.physics.descent import descent_flow, flow_slope
 from rosflight_py_sim.physics.multirotor import MULTIROTOR_PARAMETERS, Multirotor
 from rosflight_py_sim.pulse_width import MOTOR, pulse_of
 from rosflight_py_sim.vehicles import vehicle
@@ -47,14 +48,69 @@ def truth(height: float = FAR) -> NDArray[np.float64]:
 def ground_effect(height: float) -> tuple[float, float]:
     """Thrust over that far from the ground with the hubs at `height` (m): simulated, and Cheeseman and Bennett's."""
     body = truth(height)
-    # The hubs may lie above the centre of mass.
-    positions = np.array(file_values()["rotor_positions"] or [0.0] * 3).reshape(-1, 3)
-    body[2] -= positions[0, 2]
+    body[2] += number(file_values(), "rotor_height")
     rotors = multirotor()
     throttles = np.full(rotors.outputs, HOVER)
     thrusts = [-rotors.steady_wrench(state, CALM, throttles)[2] for state in (body, truth())]
     radius = 0.5 * number(file_values(), "D_prop")
     return thrusts[0] / thrusts[1], 1.0 / (1.0 - (radius / (4.0 * height)) ** 2)
+
+
+def stiff_multirotor(**given: Value) -> Multirotor:
+    """The multirotor with rotors that keep their speed under any load, without body drag."""
+    stiff = {"R_motor": 1e-9, "I_0": 0.0, "motor_time_constant": 0.0, "esc_current_limit": 0.0}
+    return multirotor(battery_internal_resistance=0.0, CD=0.0, **stiff, **given)
+
+
+def steady(rotors: Multirotor, velocity: Sequence[float] = CALM, rates: Sequence[float] = CALM) -> NDArray[np.float64]:
+    """Wrench (6,) far from the ground."""
+    state = truth()
+    state[7:10], state[10:13] = velocity, rates
+    pwm_us = np.full(14, 1000.0)
+    pwm_us[: rotors.outputs] = pulse_of(np.full(rotors.outputs, HOVER), MOTOR)
+    return rotors.update(state, CALM, pwm_us, DT).copy()
+
+
+def roll_damping() -> tuple[float, float]:
+    """Rolling moment per roll rate (N m s): simulated, and from the slope of thrust over the advance ratio."""
+    rotors = stiff_multirotor(CD_induced=0.0)
+    simulated = (steady(rotors, rates=(0.01, 0.0, 0.0)) - steady(rotors, rates=(-0.01, 0.0, 0.0)))[3] / 0.02
+    values = file_values()
+    speed, diameter = rotors.rotor_speeds[0], number(values, "D_prop")
+    slope = number(values, "CT_1") * number(values, "rho") * diameter**3 * speed / (2.0 * np.pi)
+    arm = 0.25 * np.sqrt(0.5)
+    return simulated, rotors.outputs * arm**2 * slope
+
+
+def drag_arm() -> float:
+    """Height (m) at which the drag of the rotors acts."""
+    found = steady(stiff_multirotor(), velocity=(5.0, 0.0, 0.0))
+    return float(found[4] / -found[0])
+
+
+def induced(climbs: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Induced velocity at the climb speeds `climbs`, both over sqrt(T / 2 rho A): (climbs, velocities) as simulated."""
+    beta = flow_slope(number(file_values(), "CT_0"), number(file_values(), "CT_1"))
+    flows = np.array([descent_flow(float(climb), beta) for climb in climbs])
+    shares = np.sqrt(1.0 + beta * (1.0 - flows))
+    return climbs / shares, (flows - climbs) / shares
+
+
+def induced_at(climb: float) -> float:
+    """Induced velocity at one climb speed, interpolated between those simulated."""
+    climbs, velocities = induced(np.linspace(0.0, -10.0, 4001))
+    return float(np.interp(-climb, -climbs, velocities))
+
+
+def leishman(climb: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Leishman's fit (Principles of Helicopter Aerodynamics, 2nd ed., section 2.13) for climb speeds from -2 to 0."""
+    return 1.0 - 1.125 * climb - 1.372 * climb**2 - 1.718 * climb**3 - 0.655 * climb**4
+
+
+def momentum(climb: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Induced velocity of momentum theory, in climb and slow descent or in the windmill brake state."""
+    half = 0.5 * climb
+    return np.where(climb > -2.0, -half + np.sqrt(half**2 + 1.0), -half - np.sqrt(np.maximum(0.0, half**2 - 1.0)))
 
 
 def spool_up(**given: Value) -> NDArray[np.float64]:
@@ -80,6 +136,30 @@ def comparisons() -> Iterator[Comparison]:
             f"{expected:.4f} (Cheeseman and Bennett 1955)",
             f"{100.0 * abs(simulated / expected - 1.0):.3f} %",
         )
+    simulated, expected = roll_damping()
+    yield Comparison(
+        "rolling moment per roll rate, from inflow",
+        f"{simulated:.4f} N m s",
+        f"{expected:.4f} N m s (slope of thrust over inflow)",
+        f"{100.0 * abs(simulated / expected - 1.0):.2f} %",
+    )
+    height = number(file_values(), "rotor_height")
+    yield Comparison(
+        "height at which rotor drag acts",
+        f"{drag_arm():.4f} m",
+        f"{height:.4f} m (hubs)",
+        f"{abs(drag_arm() - height):.4f} m",
+    )
+    for climb in (-0.5, -1.0, -1.5, -3.0):
+        simulated = induced_at(climb)
+        source = "Leishman's fit" if climb > -2.0 else "momentum theory"
+        expected = float((leishman if climb > -2.0 else momentum)(np.array(climb)))
+        yield Comparison(
+            f"induced velocity over that in hover, sinking with {-climb:g} times that",
+            f"{simulated:.3f}",
+            f"{expected:.3f} ({source})",
+            f"{100.0 * abs(simulated / expected - 1.0):.1f} %",
+        )
     limit = number(file_values(), "esc_current_limit")
     largest, free = spool_up().max(), spool_up(esc_current_limit=0.0).max()
     rotors = multirotor().outputs
@@ -92,8 +172,8 @@ def comparisons() -> Iterator[Comparison]:
 
 
 def draw(figure: Figure) -> None:
-    """Ground effect and currents."""
-    left, right = figure.subplots(1, 2)
+    """Ground effect, currents, induced velocity and thrust in descent."""
+    (left, right), (flow, thrust) = figure.subplots(2, 2)
     radius = 0.5 * number(file_values(), "D_prop")
     heights = np.linspace(0.5, 4.0, 60) * radius
     simulated, expected = np.array([ground_effect(float(height)) for height in heights]).T
@@ -106,3 +186,18 @@ def draw(figure: Figure) -> None:
     right.plot(times, spool_up(), label="with the limit")
     right.set(title="Battery current after a throttle step from 5 % to 90 %", xlabel="s", ylabel="A")
     right.legend()
+    climbs, velocities = induced(np.linspace(0.0, -8.0, 800))
+    flow.plot(climbs, momentum(climbs), label="momentum theory")
+    fitted = climbs[climbs > -2.0]
+    flow.plot(fitted, leishman(fitted), label="Leishman's fit")
+    flow.plot(climbs, velocities, label="simulation")
+    flow.set(
+        title="Induced velocity in descent", xlabel="climb speed / v_h", ylabel="induced velocity / v_h", xlim=(-4, 0)
+    )
+    flow.legend()
+    sinks = np.linspace(-5.0, 20.0, 100)
+    rotors = stiff_multirotor()
+    lifts = np.array([-steady(rotors, velocity=(0.0, 0.0, float(sink)))[2] for sink in sinks])
+    thrust.plot(-sinks, lifts / -steady(rotors)[2])
+    thrust.set(title="Thrust at constant rotor speed", xlabel="climb speed (m/s)", ylabel="thrust / thrust in hover")
+    figure.tight_layout(rect=(0.02, 0.0, 1.0, 0.95))
