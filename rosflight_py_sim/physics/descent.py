@@ -68,7 +68,10 @@ def descent_flow(climb: float, beta: float) -> float:
         root = math.sqrt(half * half + loaded)
         s = root - half
         slope = s - y * 0.5 * beta * (1.0 - half / root) * (1.119 * y * y - 0.991)
-        y = min(-1.0, max(-2.0, y - (y * s - climb) / slope))
+        change = (y * s - climb) / slope
+        y = min(-1.0, max(-2.0, y - change))
+        if abs(change) < 1e-9:
+            break
     g = y * (0.373 * y * y - 0.991)
     half = 0.5 * beta * g
     return g * (math.sqrt(half * half + loaded) - half)

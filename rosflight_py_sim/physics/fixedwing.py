@@ -2,8 +2,8 @@
 
 The airframe is that of `aerodynamics.py`. Each control surface follows its command with a first-order lag, solved
 exactly for any step. The propeller (Beard and McLain, Small Unmanned Aircraft, section 4.3) turns on the x axis: thrust
-along x, torque about -x. Not modelled: slipstream, unsteady flow, ground effect, gyroscopic moments of the propeller,
-compressibility.
+along x, torque about -x, gyroscopic moments and the reaction to its acceleration as in `multirotor.py`. Not modelled:
+slipstream, unsteady flow, ground effect, compressibility.
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ from rosflight_py_sim.physics.powertrain import (
     AIR_PARAMETERS,
     POWERTRAIN_PARAMETERS,
     Powertrain,
+    acceleration_torque,
     advanced_speed,
     air_density,
     followed_share,
@@ -138,11 +139,14 @@ def fixedwing_wrench(
 
     inflow = max(0.0, u) if fittings.axial_inflow else airspeed
     voltage = supply_voltage(powertrain, battery, throttles, speeds)
-    follow = followed_share(powertrain, dt)
-    speeds[0] = advanced_speed(powertrain, throttles[0] * voltage, inflow, air, follow, speeds[0])
+    before, follow = speeds[0], followed_share(powertrain, dt)
+    speeds[0] = advanced_speed(powertrain, throttles[0] * voltage, inflow, air, follow, before)
     thrust, torque = propeller_load(powertrain, speeds[0], inflow, air, fittings.limited)
     wrench[0] += thrust
-    wrench[3] -= torque
+    inertia = powertrain.rotor_inertia
+    wrench[3] -= torque + acceleration_torque(powertrain, before, speeds[0], dt)
+    wrench[4] -= inertia * speeds[0] * truth[12]
+    wrench[5] += inertia * speeds[0] * truth[11]
     load_battery(powertrain, battery, voltage, throttles, speeds, dt)
 
 

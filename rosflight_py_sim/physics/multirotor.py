@@ -5,7 +5,7 @@ ROSflight, for any number, position, tilt and spin of equal rotors:
 
     T = C_T rho D^4 Omega^2 / (4 pi^2),   Q = C_Q rho D^5 Omega^2 / (4 pi^2)
     F = sum T_i a_i + sum H_i - rho A_c CD |V| V / 2,   H_i = -T_i CD_induced (V_i - (V_i a_i) a_i)
-    M = sum r_i x (T_i a_i + H_i) + direction_i Q_i a_i
+    M = sum r_i x (T_i a_i + H_i) + direction_i Q_i a_i - dh_i/dt - omega x h_i,   h_i = -direction_i J_r Omega_i a_i
 
 with a_i the thrust axis and r_i the hub's position of rotor i, V the velocity of the centre of mass through the air and
 V_i = V + omega x r_i that of the hub, in body axes. The rotor speed follows the equilibrium speed of motor and
@@ -16,6 +16,11 @@ thrust and torque in descent.
 The rotor drag H_i lumps the flapping of the blades, which tilts the thrust away from the motion by an angle in
 proportion to the advance ratio, with the blades' induced and profile drag (Mahony, Kumar and Corke, Multirotor Aerial
 Vehicles, IEEE Robotics & Automation Magazine 19(3), 2012).
+
+A rotor's angular momentum h_i relative to the body, with `rotor_inertia` J_r, gives the reaction to its acceleration
+and the gyroscopic moment. The moments of inertia in dynamics are those of the vehicle with its rotors at rest. The
+acceleration is the mean over the step that ends at the state, so that the moment's impulse is exactly -J_r times the
+change of the speed.
 
 Ground effect raises the thrust of a rotor whose wake meets the ground (Cheeseman and Bennett, The effect of the ground
 on a helicopter rotor in forward flight, ARC R&M 3021, 1955, at constant power and without forward speed):
@@ -28,7 +33,7 @@ ROSflight's own ground effect is `ground_effect`, a polynomial of the height abo
 any attitude and thrust, never negative.
 
 Not modelled: moments of stiff blades at the hub, effect of the speed across the axis on thrust and torque, interaction
-between rotors, gyroscopic moments of the rotors.
+between rotors.
 """
 
 from __future__ import annotations
@@ -48,6 +53,7 @@ from rosflight_py_sim.physics.powertrain import (
     AIR_PARAMETERS,
     POWERTRAIN_PARAMETERS,
     Powertrain,
+    acceleration_torque,
     advanced_speed,
     air_density,
     followed_share,
@@ -209,6 +215,7 @@ def multirotor_wrench(
         ui, vi, wi = u + q * z - r * y, v + r * x - p * z, w + p * y - q * x
         along = ui * ax + vi * ay + wi * az
         inflow = along if aerodynamics.at_hub else max(0.0, along)
+        before = speeds[i]
         speeds[i] = advanced_speed(powertrain, throttles[i] * voltage, inflow, air, follow, speeds[i])
         thrust, torque = propeller_load(powertrain, speeds[i], inflow, air, True)
         height = aerodynamics.ground_down - truth[2] - (x * dx + y * dy + z * dz)
@@ -221,10 +228,11 @@ def multirotor_wrench(
         fy += ty + hy
         fz += tz + hz
         tx, ty, tz = tx + lever * hx, ty + lever * hy, tz + lever * hz
-        turn = rotors[i, 6] * torque
-        mx += y * tz - z * ty + turn * ax
-        my += z * tx - x * tz + turn * ay
-        mz += x * ty - y * tx + turn * az
+        turn = rotors[i, 6] * (torque + acceleration_torque(powertrain, before, speeds[i], dt))
+        spin = rotors[i, 6] * powertrain.rotor_inertia * speeds[i]
+        mx += y * tz - z * ty + turn * ax + spin * (truth[11] * az - truth[12] * ay)
+        my += z * tx - x * tz + turn * ay + spin * (truth[12] * ax - truth[10] * az)
+        mz += x * ty - y * tx + turn * az + spin * (truth[10] * ay - truth[11] * ax)
     height = -truth[2]
     lift = 0.0
     for k in range(5):

@@ -42,6 +42,14 @@ POWERTRAIN_PARAMETERS = ParameterTable(
         required=True,
     ),
     Parameter(
+        "rotor_inertia",
+        0.0,
+        "Moment of inertia of a propeller with the turning part of its motor, about its axis; 0 for none",
+        "kg m^2",
+        minimum=0.0,
+        maximum=100.0,
+    ),
+    Parameter(
         "esc_current_limit",
         0.0,
         "Largest current of a motor, which its speed controller limits; 0 for no limit",
@@ -74,6 +82,7 @@ class Powertrain:
         resistance: of a motor's winding (ohm).
         no_load_current: of a motor (A).
         torque_constant: of a motor (N m/A, V s/rad).
+        rotor_inertia: of a propeller with the turning part of its motor, about its axis (kg m^2).
         current_limit: of a motor (A); infinite for no limit.
         lag: time constant of the rotor speed (s); 0 for no lag.
         full_voltage: of the full battery without load (V).
@@ -97,6 +106,7 @@ class Powertrain:
     resistance: float
     no_load_current: float
     torque_constant: float
+    rotor_inertia: float
     current_limit: float
     lag: float
     full_voltage: float
@@ -124,6 +134,7 @@ def powertrain_of(values: Values) -> Powertrain:
         resistance=number(values, "R_motor"),
         no_load_current=number(values, "I_0"),
         torque_constant=number(values, "KQ"),
+        rotor_inertia=number(values, "rotor_inertia"),
         current_limit=number(values, "esc_current_limit") or math.inf,
         lag=number(values, "motor_time_constant"),
         full_voltage=number(values, "V_max"),
@@ -218,6 +229,12 @@ def followed_share(powertrain: Powertrain, dt: float) -> float:
     """Share of the speed error that a rotor closes in dt (s): the exact solution of its first-order lag."""
     lag = powertrain.lag
     return 1.0 - math.exp(-dt / lag) if lag > 0.0 else 1.0
+
+
+@kernel
+def acceleration_torque(powertrain: Powertrain, before: float, after: float, dt: float) -> float:
+    """Torque (N m) that changes a rotor's speed (rad/s) within dt (s); 0 in a step of no length."""
+    return powertrain.rotor_inertia * (after - before) / dt if dt > 0.0 else 0.0
 
 
 @kernel

@@ -62,12 +62,17 @@ def stiff_multirotor(**given: Value) -> Multirotor:
     return multirotor(battery_internal_resistance=0.0, CD=0.0, **stiff, **given)
 
 
-def steady(rotors: Multirotor, velocity: Sequence[float] = CALM, rates: Sequence[float] = CALM) -> NDArray[np.float64]:
+def steady(
+    rotors: Multirotor,
+    velocity: Sequence[float] = (0.0, 0.0, 0.0),
+    rates: Sequence[float] = (0.0, 0.0, 0.0),
+    throttles: Sequence[float] = (HOVER,) * 4,
+) -> NDArray[np.float64]:
     """Wrench (6,) far from the ground."""
     state = truth()
     state[7:10], state[10:13] = velocity, rates
     pwm_us = np.full(14, 1000.0)
-    pwm_us[: rotors.outputs] = pulse_of(np.full(rotors.outputs, HOVER), MOTOR)
+    pwm_us[: rotors.outputs] = pulse_of(np.array(throttles), MOTOR)
     return rotors.update(state, CALM, pwm_us, DT).copy()
 
 
@@ -80,6 +85,17 @@ def roll_damping() -> tuple[float, float]:
     slope = number(values, "CT_1") * number(values, "rho") * diameter**3 * speed / (2.0 * np.pi)
     arm = 0.25 * np.sqrt(0.5)
     return simulated, rotors.outputs * arm**2 * slope
+
+
+def gyroscopic_moment() -> tuple[float, float]:
+    """Pitching moment (N m) of one turning rotor, number 1, at a roll rate of 1 rad/s: simulated, and -omega x h."""
+    moments = []
+    for inertia in (number(file_values(), "rotor_inertia"), 0.0):
+        rotors = stiff_multirotor(rotor_inertia=inertia)
+        for _ in range(2):
+            moment = steady(rotors, rates=(1.0, 0.0, 0.0), throttles=(0.0, HOVER, 0.0, 0.0))[4]
+        moments.append(moment)
+    return moments[0] - moments[1], number(file_values(), "rotor_inertia") * rotors.rotor_speeds[1]
 
 
 def drag_arm() -> float:
@@ -149,6 +165,13 @@ def comparisons() -> Iterator[Comparison]:
         f"{drag_arm():.4f} m",
         f"{height:.4f} m (hubs)",
         f"{abs(drag_arm() - height):.4f} m",
+    )
+    simulated, expected = gyroscopic_moment()
+    yield Comparison(
+        "gyroscopic pitching moment of one rotor at 1 rad/s of roll",
+        f"{simulated:.4f} N m",
+        f"{expected:.4f} N m (angular momentum times rate)",
+        f"{100.0 * abs(simulated / expected - 1.0):.2f} %",
     )
     for climb in (-0.5, -1.0, -1.5, -3.0):
         simulated = induced_at(climb)

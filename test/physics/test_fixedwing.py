@@ -314,3 +314,13 @@ def test_missing_value_is_rejected_by_name(name):
     del values[name]
     with pytest.raises(ParameterError, match=f"'{name}' is missing"):
         FIXEDWING_PARAMETERS.checked(values)
+
+
+def test_current_limit_bounds_motor_current():
+    currents = {0.0: 0.0, 60.0: 0.0}
+    for limit in currents:
+        vehicle = plane(esc_current_limit=limit, battery_internal_resistance=0.02)
+        for _ in range(200):
+            vehicle.update(at(15.0, 0.02), CALM, outputs(throttle=1.0), 0.0025)
+            currents[limit] = max(currents[limit], vehicle.current_a)
+    assert currents[60.0] <= 60.0 < currents[0.0]

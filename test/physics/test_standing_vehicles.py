@@ -20,11 +20,13 @@ G = 9.81
 CALM, BREEZE = (0.0, 0.0, 0.0), (3.0, 4.0, 0.0)
 
 
-def standing(name: str, wind_ned: tuple[float, float, float], gusts: Wind | None = None) -> NDArray[np.float64]:
-    """A minute's truth states (n, 19), from the start on, with nothing on the outputs; `gusts` replace the wind."""
+def standing(
+    name: str, wind_ned: tuple[float, float, float], gusts: Wind | None = None, idle_us: float = 1000.0
+) -> NDArray[np.float64]:
+    """A minute's truth states (n, 19), from the start on, with motors at `idle_us`; `gusts` replace the wind."""
     arguments = ["--ros-args", "--params-file", str(vehicle(name).parameter_file)]
     dynamics = VehicleDynamics(given_values(DYNAMICS_PARAMETERS, arguments, "dynamics", "", "none"))
-    pwm_us = np.full(14, 1000.0)
+    pwm_us = np.full(14, idle_us)
     forces: Multirotor | FixedWing
     if vehicle(name).forces_and_moments.startswith("multirotor"):
         forces = Multirotor(given_values(MULTIROTOR_PARAMETERS, arguments, "forces_and_moments", "", "none"))
@@ -66,6 +68,16 @@ def test_wind_compresses_springs_without_creep(name: str) -> None:
     assert np.ptp(settled[:, 0:3], axis=0).max() < 1e-6
     assert np.abs(settled[:, 10:13]).max() < 1e-4
     assert specific_force_error(settled[::10]) < 1e-3
+
+
+@pytest.mark.parametrize("name", ["multirotor", "hexarotor", "octorotor"])
+def test_idling_motors_do_not_move_vehicle(name: str) -> None:
+    states = standing(name, BREEZE, idle_us=1150.0)
+    settled = states[round(SETTLED_S / STEP_S) :]
+    assert np.ptp(states[:, 0:3], axis=0).max() < 5e-3
+    # The thrust falls a little with the battery's charge.
+    assert np.ptp(settled[:, 0:3], axis=0).max() < 1e-5
+    assert np.abs(settled[:, 10:13]).max() < 1e-4
 
 
 @pytest.mark.parametrize("name", ["multirotor", "anaconda", "aerosonde"])
