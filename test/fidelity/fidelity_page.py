@@ -27,7 +27,7 @@ PAGE = Path(__file__).parents[2] / "docs" / "fidelity.md"
 PICTURES = Path("flights/fidelity")
 BEGIN, END = "<!-- table: written by test/fidelity/fidelity_page.py --write -->\n", "<!-- end of the table -->\n"
 
-MODULES: tuple[str, ...] = ("air", "water", "rotors", "fixes")
+MODULES: tuple[str, ...] = ("air", "water", "rotors", "fixes", "latency")
 """Modules of this folder that are subjects."""
 
 SUBJECTS: Mapping[str, Subject] = {
