@@ -40,6 +40,7 @@ from rosflight_py_sim.physics.rotations import rotate_to_inertial
 from rosflight_py_sim.sensing.converter import converted
 from rosflight_py_sim.sensing.errors import ERROR, ErrorModel, ErrorSource, advance_errors
 from rosflight_py_sim.sensing.site import RANGE_RATE
+from rosflight_py_sim.shared_parameters import GROUND_ALTITUDE
 from rosflight_py_sim.world import WORLD, beam_boundary, beam_distance, part_array, world_of
 
 _ERRORS = ErrorSource("range", "distance", "m", RANGE_RATE, stdev=0.03)
@@ -92,6 +93,7 @@ PARAMETERS = _ERRORS.parameters() + ParameterTable(
         minimum=0.0,
     ),
     WORLD,
+    GROUND_ALTITUDE,
 )
 
 WHITE = 0.9
@@ -154,6 +156,8 @@ class RangeFinder:
         )
         world = world_of(values)
         self._boundary = beam_boundary(world)
+        if world.water is None:
+            self._boundary[0] = -number(values, "ground_altitude")
         self._parts = part_array(world.objects)
 
     def adopt(self, other: RangeFinder) -> None:

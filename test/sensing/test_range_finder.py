@@ -39,6 +39,13 @@ def test_range_below_minimum_reads_minus_infinity():
     assert range_finder().sample(truth(0.251), 0.05) == pytest.approx(0.251, rel=1e-12)
 
 
+def test_distance_is_to_the_ground_at_its_altitude():
+    sensor = range_finder(ground_altitude=100.0)
+    assert sensor.sample(truth(105.0, math.radians(20.0)), 0.05) == pytest.approx(
+        5.0 / math.cos(math.radians(20.0)), rel=1e-12
+    )
+
+
 @pytest.mark.parametrize("roll_deg", [68.1, 90.0, 135.0, 180.0])
 def test_beam_missing_the_ground_or_hitting_it_too_far_away_reads_plus_infinity(roll_deg):
     assert range_finder().sample(truth(3.0, math.radians(roll_deg)), 0.05) == math.inf
