@@ -23,7 +23,7 @@ from rosflight_py_sim.physics.contact_rate import fastest_contact_rate, stiffnes
 from rosflight_py_sim.physics.earth import EARTH_PARAMETERS, earth_of
 from rosflight_py_sim.physics.hydrodynamics import ADDED_MASS, SEA, WATER_CURRENT, WATER_PARAMETERS, water_numbers
 from rosflight_py_sim.physics.inertia import INERTIA_PARAMETERS, inertia_matrix
-from rosflight_py_sim.physics.rigid_body import derivative
+from rosflight_py_sim.physics.rigid_body import INERTIA, derivative
 from rosflight_py_sim.physics.solids import Solids, solids_of
 from rosflight_py_sim.physics.steering import STEERING_PARAMETERS, Steering
 from rosflight_py_sim.physics.truth_step import (
@@ -74,6 +74,12 @@ _BODY_PARAMETERS = INERTIA_PARAMETERS + ParameterTable(
     ),
     Parameter("use_world_start", True, "Whether the vehicle starts relative to the world's start", read_only=True),
     Parameter("starts_on_ground", True, "Start at rest on the ground", read_only=True),
+    Parameter(
+        "wrench_hold",
+        "zero_order",
+        "Wrench over a step: zero_order holds it constant; first_order extrapolates it linearly from the last two",
+        choices=("zero_order", "first_order"),
+    ),
 )
 
 DYNAMICS_PARAMETERS = (
@@ -142,8 +148,10 @@ class VehicleDynamics:
         self._body = np.array([mass, *inertia.ravel(), *np.linalg.inv(inertia).ravel(), rate])
         self._earth = earth_of(values)
         self._water = water_numbers(values)
-        self._work = np.zeros((6, 13))
+        self._work = np.zeros((7, 13))
+        self._extrapolates = values["wrench_hold"] == "first_order"
         self._wrench = np.zeros(6)
+        self._last_dt = 0.0
         self.truth = np.zeros(19)
         self.truth[3] = 1.0
         self._resting_depth = 0.0
@@ -151,6 +159,7 @@ class VehicleDynamics:
         self._given = _BODY_PARAMETERS.given(values)
         with self._divergence_refused():
             self._start(values, world, solids_of(values, world))
+        self._last_dt = 0.0
         self.initial_truth = self.truth.copy()
 
     @contextmanager
@@ -204,12 +213,14 @@ class VehicleDynamics:
         current_ned: NDArray[np.float64] = _STILL,
         sea: NDArray[np.float64] = _CALM,
     ) -> None:
-        """Advance by dt (s, > 0) with `wrench` (6,) held: N and N m in body axes, without gravity and contact.
+        """Advance by dt (s, > 0) under `wrench` (6,), N and N m in body axes, without gravity and contact.
 
-        `current_ned` (3,), m/s, is the velocity of the water, with that of the waves; `sea` (10,) as in `waves.py`.
-        Both affect added mass only and count as steady within the step. Accelerations are those of the new state under
-        the same wrench. Raises StateDivergedError and keeps the last good state when a quantity, or the wrench, is not
-        finite, or beyond the limits of `truth_step.py`.
+        The wrench is held over the step or, with `wrench_hold` first_order, extrapolated from this and the last one.
+        The first step after a new state, or after a change of parameters, always holds it. `current_ned` (3,), m/s, is
+        the velocity of the water, with that of the waves; `sea` (10,) as in `waves.py`. Both affect added mass only and
+        count as steady within the step. Accelerations are those of the new state under the wrench at the end of the
+        step. Raises StateDivergedError and keeps the last good state when a quantity, or the wrench, is not finite, or
+        beyond the limits of `truth_step.py`.
         """
         if len(self._water):
             self._water[WATER_CURRENT:SEA], self._water[SEA:ADDED_MASS] = current_ned, sea
@@ -226,9 +237,12 @@ class VehicleDynamics:
             self._surface,
             self._work,
             self._wrench,
+            self._last_dt,
         )
         if diverged:
             self._fail(diverged)
+        if self._extrapolates:
+            self._last_dt = dt
 
     def set_truth(self, truth: NDArray[np.float64]) -> None:
         """Set the state (19,); its accelerations are recomputed under the wrench of the last step.
@@ -238,6 +252,7 @@ class VehicleDynamics:
         overlaps a wall or an object.
         """
         new = checked_truth(truth)
+        self._check_tumbling(new[10:13])
         self._lift(new)
         load_state(new, self._work[0])
         overlapped = overlapped_solid(self._work[0], self._points, self._solids.without_floor)
@@ -245,6 +260,7 @@ class VehicleDynamics:
             raise ValueError(f"the vehicle would be inside the {overlapped}")
         self.truth[:] = new
         self._anchors[:, :, ANCHORED] = 0.0
+        self._last_dt = 0.0
         self._refresh()
 
     def start_over(self) -> None:
@@ -273,6 +289,19 @@ class VehicleDynamics:
         with self._divergence_refused():
             self._refresh()
 
+    def _check_tumbling(self, rates: NDArray[np.float64]) -> None:
+        """Refuse body rates (3,), rad/s, that torque-free rotation may carry beyond LARGEST_BODY_RATE.
+
+        It keeps the energy w^T J w / 2, so that the rate reaches at most sqrt(w^T J w / smallest principal moment).
+        """
+        inertia = self._body[INERTIA : INERTIA + 9].reshape(3, 3)
+        highest = math.sqrt(rates @ inertia @ rates / np.linalg.eigvalsh(inertia)[0])
+        if highest > LARGEST_BODY_RATE:
+            raise ValueError(
+                f"the body rate {rates.tolist()} rad/s may reach {highest:.6g} rad/s as the vehicle tumbles; allowed: "
+                f"{LARGEST_BODY_RATE:g}"
+            )
+
     def _refresh(self) -> None:
         """Anchor the points in contact and compute the accelerations."""
         load_state(self.truth, self._work[0])
@@ -296,6 +325,7 @@ class VehicleDynamics:
         worst = float(part[np.argmax(np.where(np.isfinite(part), np.abs(part), math.inf))])
         self._anchors[:, :, ANCHORED] = 0.0
         self._wrench[:] = 0.0
+        self._last_dt = 0.0
         raise StateDivergedError(name, worst)
 
     def _lift(self, truth: NDArray[np.float64]) -> None:
@@ -369,7 +399,8 @@ def checked_truth(truth: NDArray[np.float64]) -> NDArray[np.float64]:
         part = new[first:last]
         if not np.all(np.isfinite(part)):
             raise ValueError(f"{name} is not finite: {part.tolist()}")
-        if np.max(np.abs(part)) > limits.get(name, math.inf):
+        size = np.linalg.norm(part) if name == "body rate" else np.max(np.abs(part))
+        if size > limits.get(name, math.inf):
             raise ValueError(f"{name} is beyond {limits[name]:g}: {part.tolist()}")
     norm = float(np.linalg.norm(new[3:7]))
     if abs(norm - 1.0) >= 0.01:

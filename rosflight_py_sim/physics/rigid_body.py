@@ -168,9 +168,17 @@ def _momentum(
 
 
 @kernel
+def wrench_after(work: NDArray[np.float64], wrench: NDArray[np.float64], time: float) -> None:
+    """Write the wrench at `time` (s) after the start of the step into work[6, :6], from its rate work[6, 6:12]."""
+    for i in range(6):
+        work[6, i] = wrench[i] + work[6, 6 + i] * time
+
+
+@kernel
 def runge_kutta_step(
     work: NDArray[np.float64],
     wrench: NDArray[np.float64],
+    start: float,
     dt: float,
     body: NDArray[np.float64],
     earth: Earth,
@@ -183,15 +191,18 @@ def runge_kutta_step(
 ) -> None:
     """Advance work[0] by dt (s) with the classical fourth-order method, and normalise the quaternion.
 
-    `work` is (6, 13): the state, the stage's state, and the four slopes. The wrench and the anchors are held.
+    `work` is (7, 13): the state, the stage's state, the four slopes, and the stage's wrench with its rate (N/s, N m/s).
+    `wrench` (6,) is that of `start` (s) before this integration step. The anchors are held.
     """
     state, stage = work[0], work[1]
-    derivative(state, wrench, body, earth, water, touching, points, solids, anchors, surface, work[2])
+    wrench_after(work, wrench, start)
+    derivative(state, work[6], body, earth, water, touching, points, solids, anchors, surface, work[2])
     for k in range(1, 4):
         part = dt if k == 3 else 0.5 * dt
         for i in range(13):
             stage[i] = state[i] + part * work[1 + k, i]
-        derivative(stage, wrench, body, earth, water, touching, points, solids, anchors, surface, work[2 + k])
+        wrench_after(work, wrench, start + part)
+        derivative(stage, work[6], body, earth, water, touching, points, solids, anchors, surface, work[2 + k])
     for i in range(13):
         state[i] += dt / 6.0 * (work[2, i] + 2.0 * (work[3, i] + work[4, i]) + work[5, i])
     norm = math.sqrt(state[3] ** 2 + state[4] ** 2 + state[5] ** 2 + state[6] ** 2)

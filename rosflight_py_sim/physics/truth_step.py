@@ -10,13 +10,13 @@ from numpy.typing import NDArray
 from rosflight_py_sim.jit import kernel
 from rosflight_py_sim.physics.contact import Surface, may_touch, update_anchors
 from rosflight_py_sim.physics.earth import Earth
-from rosflight_py_sim.physics.rigid_body import MASS, derivative, runge_kutta_step
+from rosflight_py_sim.physics.rigid_body import MASS, derivative, runge_kutta_step, wrench_after
 from rosflight_py_sim.physics.rotations import rotate_to_body, rotate_to_inertial
 
 LARGEST_POSITION = 1e8
 LARGEST_VELOCITY = 1e5
 LARGEST_BODY_RATE = 1e4
-"""Limits (m, m/s, rad/s) beyond which a state counts as diverged."""
+"""Limits beyond which a state counts as diverged: of each component (m, m/s), of the norm (rad/s)."""
 
 LARGEST_TURN = 0.2
 """Largest angle by which the body turns in an integration step, rad."""
@@ -62,8 +62,8 @@ def store_state(state: NDArray[np.float64], rate: NDArray[np.float64], truth: ND
             return 1
         if abs(state[7 + i]) > LARGEST_VELOCITY:
             return 3
-        if abs(state[10 + i]) > LARGEST_BODY_RATE:
-            return 4
+    if math.sqrt(state[10] ** 2 + state[11] ** 2 + state[12] ** 2) > LARGEST_BODY_RATE:
+        return 4
     qw, qx, qy, qz = state[3], state[4], state[5], state[6]
     for i in range(13):
         truth[i] = state[i]
@@ -86,19 +86,24 @@ def advance(
     anchors: NDArray[np.float64],
     surface: Surface,
     work: NDArray[np.float64],
-    held: NDArray[np.float64],
+    last_wrench: NDArray[np.float64],
+    last_dt: float,
 ) -> int:
     """Advance the truth state by dt; return the index in QUANTITIES of what diverged, or 0.
 
+    With `last_dt` > 0, the time from `last_wrench` to `wrench` (s), the wrench continues linearly over the step, at the
+    rate between the two, but changes no more than it did between them; otherwise it is held. `last_wrench` becomes
+    `wrench`.
     The step is divided if the body turns by more than LARGEST_TURN in it and, if any point may touch the ground in it,
     so that the fastest contact rate times a substep stays below 1 (the method is stable up to 2.78).
     """
     state = work[0]
     load_state(truth, state)
     for i in range(6):
-        held[i] = wrench[i]
+        work[6, 6 + i] = (wrench[i] - last_wrench[i]) / max(last_dt, dt) if last_dt > 0.0 else 0.0
+        last_wrench[i] = wrench[i]
     for i in range(6):
-        if not math.isfinite(held[i]):
+        if not math.isfinite(wrench[i]):
             return 7 if i < 3 else 8
     turn = math.sqrt(state[10] ** 2 + state[11] ** 2 + state[12] ** 2)
     substeps = max(1.0, math.ceil(dt * turn / LARGEST_TURN))
@@ -110,10 +115,11 @@ def advance(
     if touching:
         substeps = max(substeps, math.ceil(dt * body[CONTACT_RATE]))
     substep = dt / substeps
-    for _ in range(int(substeps)):
+    for k in range(int(substeps)):
         runge_kutta_step(
             work,
             wrench,
+            k * substep,
             substep,
             body,
             earth,
@@ -126,5 +132,6 @@ def advance(
         )
         if touching:
             update_anchors(state, points, solids, anchors, surface)
-    derivative(state, wrench, body, earth, water, touching, points, solids, anchors, surface, work[2])
+    wrench_after(work, wrench, dt)
+    derivative(state, work[6], body, earth, water, touching, points, solids, anchors, surface, work[2])
     return store_state(state, work[2], truth)

@@ -27,7 +27,14 @@ PAGE = Path(__file__).parents[2] / "docs" / "fidelity.md"
 PICTURES = Path("flights/fidelity")
 BEGIN, END = "<!-- table: written by test/fidelity/fidelity_page.py --write -->\n", "<!-- end of the table -->\n"
 
-MODULES: tuple[str, ...] = ("air", "water", "rotors", "fixes", "latency")
+MODULES = (
+    "wrench_hold",
+    "air",
+    "fixes",
+    "latency",
+    "rotors",
+    "water",
+)
 """Modules of this folder that are subjects."""
 
 SUBJECTS: Mapping[str, Subject] = {
@@ -59,7 +66,7 @@ def main() -> None:
 
 def printed(title: str, rows: Iterable[Comparison]) -> Table:
     """The rows as a table for the terminal."""
-    table = Table(title=f"Fidelity of {title}", title_justify="left")
+    table = Table(title=f"Fidelity: {title}", title_justify="left")
     for heading in ("quantity", "simulation", "reference", "difference"):
         table.add_column(heading, justify="left" if heading == "quantity" else "right")
     for row in rows:
@@ -81,7 +88,7 @@ def picture(name: str, folder: Path) -> Path:
     with matplotlib.rc_context({**STYLE, "font.size": 9, "axes.titlesize": 10, "legend.fontsize": 8}):
         figure = Figure(figsize=(16.0, 10.0), dpi=100)
         canvas = FigureCanvasAgg(figure)
-        figure.text(0.045, 0.962, f"Fidelity of {SUBJECTS[name].TITLE}", fontsize=17, fontweight="bold", color=BLACK)
+        figure.text(0.045, 0.962, f"Fidelity: {SUBJECTS[name].TITLE}", fontsize=17, fontweight="bold", color=BLACK)
         SUBJECTS[name].draw(figure)
         folder.mkdir(parents=True, exist_ok=True)
         path = folder / f"{name}.png"

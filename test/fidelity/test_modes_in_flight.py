@@ -2,7 +2,7 @@
 
 import pytest
 from aircraft import ALTITUDE, CRUISE, NAMES, Aircraft
-from mode_identification import FINE, GRAPH, seen_modes
+from mode_identification import FINE, seen_modes
 
 from rosflight_py_sim.physics.trim import FlightCondition
 
@@ -15,13 +15,5 @@ def test_modes_identified_in_flight_match_linear_model(name: str, radius: float)
     condition = FlightCondition(CRUISE[name], 0.0, radius, ALTITUDE)
     seen = seen_modes(Aircraft(name), condition, FINE)
     assert {one.mode.name for one in seen} == MODES
-    # The linear model knows no lag of the motor (0.1 s), no change of density with height, and no held wrench.
+    # The linear model has no lag of the motor (0.1 s), no change of density with height, and no steps.
     assert {one.mode.name: one.error for one in seen} == pytest.approx(dict.fromkeys(MODES, 0.0), abs=0.02)
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_graph_step_shifts_modes_no_more_than_its_zero_order_hold(name: str) -> None:
-    for one in seen_modes(Aircraft(name), FlightCondition(CRUISE[name], altitude=ALTITUDE), GRAPH):
-        # A wrench held over a step acts half a step late: s becomes ln(1 + s dt) / dt, relatively s dt / 2 more.
-        held = 0.5 * GRAPH * abs(one.mode.eigenvalue)
-        assert one.error < 0.01 + 1.1 * held, one.mode.name

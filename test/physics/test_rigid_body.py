@@ -44,6 +44,51 @@ def test_constant_force_and_moment_accelerate_mass_and_inertia():
     assert body.truth[13:19] == pytest.approx((2.0, 0.0, 0.0, 0.5, 0.0, 0.0), abs=1e-13)
 
 
+def driven(body, forces, dt=0.01):
+    """Step with forces along x (N), one for each step of `dt` (s) or of its own length."""
+    for force, step in zip(forces, np.broadcast_to(dt, len(forces)), strict=True):
+        body.step(np.array([force, 0.0, 0.0, 0.0, 0.0, 0.0]), float(step))
+    return body
+
+
+def test_first_order_hold_is_exact_for_linear_force():
+    body = driven(vehicle(gravity=0.0, wrench_hold="first_order"), 3.5 * 2.0 * np.arange(0.0, 1.0, 0.01))
+    # a = 2 t, but for the first step, in which the force, 0, is held.
+    assert body.truth[7] == pytest.approx(1.0 - 1e-4, rel=1e-12)
+    assert body.truth[0] == pytest.approx(1.0 / 3.0 - 1e-4 * 1.0 + 2.0 / 3.0 * 1e-6, rel=1e-9)
+    assert body.truth[13] == pytest.approx(2.0, rel=1e-12)
+
+
+def test_zero_order_hold_ignores_earlier_forces():
+    body = driven(vehicle(gravity=0.0), [35.0, 3.5])
+    assert body.truth[7] == pytest.approx(0.11, rel=1e-12)
+    assert body.truth[13] == pytest.approx(1.0, rel=1e-12)
+
+
+def test_first_order_hold_extrapolates_no_further_than_the_last_change():
+    body = driven(vehicle(gravity=0.0, wrench_hold="first_order"), [0.0, 3.5], dt=[1e-5, 0.02])
+    # From 1 to 2 m/s^2 over the step, not to 2001.
+    assert body.truth[13] == pytest.approx(2.0, rel=1e-12)
+    assert body.truth[7] == pytest.approx(0.03, rel=1e-12)
+
+
+@pytest.mark.parametrize("jump", ["set_truth", "start_over", "adopt", "start"])
+def test_first_order_hold_starts_again_after_a_jump(jump):
+    body = vehicle(gravity=0.0, wrench_hold="first_order", ground_contact=jump == "start")
+    if jump != "start":
+        driven(body, [0.0, 35.0])
+    if jump == "set_truth":
+        body.set_truth(state())
+    elif jump == "start_over":
+        body.start_over()
+    elif jump == "adopt":
+        old, body = body, vehicle(gravity=0.0, wrench_hold="first_order")
+        body.adopt(old)
+    before = body.truth[7]
+    driven(body, [3.5])
+    assert body.truth[7] - before == pytest.approx(0.01, rel=1e-9)
+
+
 def test_symmetric_top_precesses_at_closed_form_rate():
     body = vehicle(gravity=0.0)
     body.set_truth(state(rates=(0.5, 0.0, 3.0)))
@@ -119,6 +164,8 @@ def test_impossible_body_is_rejected_by_name(values, name):
         (state(position=(1e9, 0, 0)), "position is beyond"),
         (state(velocity=(0, math.inf, 0)), "velocity is not finite"),
         (state(rates=(0, 0, math.nan)), "body rate is not finite"),
+        (state(rates=(8000, 8000, 0)), r"body rate is beyond 10000"),
+        (state(rates=(0, 0, 9000)), r"may reach \S+ rad/s as the vehicle tumbles; allowed: 10000"),
         (state(quaternion=(0, 0, 0, 0)), "quaternion has length 0"),
         (state(quaternion=(1.02, 0, 0, 0)), "quaternion has length 1.02"),
         (state(quaternion=(math.nan, 0, 0, 0)), "attitude is not finite"),
@@ -131,6 +178,16 @@ def test_impossible_state_is_rejected_with_reason_and_changes_nothing(broken, re
     with pytest.raises(ValueError, match=reason):
         body.set_truth(broken)
     assert np.array_equal(body.truth, before)
+
+
+def test_accepted_body_rate_never_diverges_by_tumbling():
+    inertia = {"Jxx": 0.25, "Jyy": 0.38, "Jzz": 0.6, "Jxz": 0.06, "gravity": 0.0}
+    body, highest = vehicle(**inertia), 0.0
+    body.set_truth(state(rates=(100.0, 7500.0, 100.0)))
+    for _ in range(2000):
+        body.step(NO_FORCE, 0.0025)
+        highest = max(highest, float(np.linalg.norm(body.truth[10:13])))
+    assert 7600.0 < highest < 1e4
 
 
 def test_slightly_denormalised_quaternion_is_normalised():
