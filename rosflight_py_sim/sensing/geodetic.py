@@ -38,3 +38,20 @@ def ned_to_geodetic(frame: NDArray[np.float64], north: float, east: float, down:
     z = frame[3, 2] + frame[0, 2] * north + frame[1, 2] * east + frame[2, 2] * down
     latitude, height = latitude_and_height(math.hypot(x, y), z, SEMI_MAJOR, FLATTENING)
     return math.degrees(latitude), math.degrees(math.atan2(y, x)), height
+
+
+@kernel
+def ned_at_place(
+    frame: NDArray[np.float64], latitude_deg: float, longitude_deg: float, north: float, east: float, down: float
+) -> tuple[float, float, float]:
+    """Components along north, east and down of a place (deg) of a vector given along those of the frame (4, 3)."""
+    x = frame[0, 0] * north + frame[1, 0] * east + frame[2, 0] * down
+    y = frame[0, 1] * north + frame[1, 1] * east + frame[2, 1] * down
+    z = frame[0, 2] * north + frame[1, 2] * east + frame[2, 2] * down
+    phi, lam = math.radians(latitude_deg), math.radians(longitude_deg)
+    out = math.cos(lam) * x + math.sin(lam) * y
+    return (
+        math.cos(phi) * z - math.sin(phi) * out,
+        math.cos(lam) * y - math.sin(lam) * x,
+        -math.cos(phi) * out - math.sin(phi) * z,
+    )

@@ -49,7 +49,7 @@ from rosflight_py_sim.sensing.errors import (
     advance_errors,
     axes,
 )
-from rosflight_py_sim.sensing.geodetic import ned_to_geodetic, tangent_plane
+from rosflight_py_sim.sensing.geodetic import ned_at_place, ned_to_geodetic, tangent_plane
 from rosflight_py_sim.sensing.site import GNSS_RATE, SITE_PARAMETERS
 
 _DECAY = Parameter(
@@ -216,7 +216,7 @@ class GnssReceiver:
             number(values, "origin_longitude"),
             number(values, "origin_altitude"),
         )
-        self._tangent_plane = tangent_plane(*origin)
+        self._tangent_plane, self._is_flat = tangent_plane(*origin), values["earth"] == "flat"
         self._satellites = int(number(values, "gnss_num_satellites"))
         self.num_satellites, self.fix_type = self._satellites, _fix_type(self._satellites)
         self.latitude_deg, self.longitude_deg, self.altitude_msl_m = origin
@@ -265,6 +265,9 @@ class GnssReceiver:
         if self.fix_type == FIX_3D:
             self.altitude_msl_m = altitude
         self.velocity_ned[:] = measured[3:6]
+        if not self._is_flat:
+            place = self.latitude_deg, self.longitude_deg
+            self.velocity_ned[:] = ned_at_place(self._tangent_plane, *place, *self.velocity_ned.tolist())
 
     def _deviations(self, term: ErrorTerms, dt: float) -> tuple[float, float]:
         """Standard deviations of a channel's error (smoothed walk, white noise, uniform bias) and of its derivative.

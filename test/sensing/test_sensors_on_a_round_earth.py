@@ -15,7 +15,7 @@ from rosflight_py_sim.physics.dynamics import DYNAMICS_PARAMETERS, VehicleDynami
 from rosflight_py_sim.physics.earth import ROTATION
 from rosflight_py_sim.physics.multirotor import MULTIROTOR_PARAMETERS
 from rosflight_py_sim.physics.powertrain import air_density, powertrain_of
-from rosflight_py_sim.sensing import SENSOR_PARAMETERS, Barometer, InertialSensor
+from rosflight_py_sim.sensing import SENSOR_PARAMETERS, Barometer, GnssReceiver, InertialSensor
 
 SITE: dict[str, Value] = {"earth": "wgs84", "origin_latitude": 40.2463724, "origin_altitude": 1387.0}
 QUIET: dict[str, Value] = {
@@ -68,3 +68,19 @@ def test_air_and_barometer_follow_the_geodetic_altitude() -> None:
     above = np.zeros(19)
     above[2] = 1387.0 - altitude
     assert air_density(powertrain, truth) == pytest.approx(air_density(powertrain, above), rel=1e-9)
+
+
+def test_gnss_velocity_is_along_the_axes_of_the_place() -> None:
+    receiver = sensor(GnssReceiver)
+    truth = np.zeros(19)
+    truth[:3], truth[3] = (2e5, 3e5, 0.0), 1.0
+    # Level flight by the launch point's axes climbs where its down is not the local one.
+    truth[7:10] = 100.0, 50.0, 10.0
+    receiver.sample(truth, 0.1)
+    origin = 40.2463724, -111.6474138, 1387.0
+    before, after = (pymap3d.ned2geodetic(*(truth[:3] + t * truth[7:10]), *origin) for t in (-0.5, 0.5))
+    ahead = np.array([float(one) for one in pymap3d.geodetic2ned(*after, *before)])
+    # 100 m of path turn the axes by 1.6e-5 rad.
+    assert receiver.velocity_ned == pytest.approx(ahead, abs=2e-3)
+    assert receiver.velocity_ned[2] < 10.0 - 5.0
+    assert math.hypot(*receiver.velocity_ned) == pytest.approx(math.hypot(*truth[7:10]), rel=1e-12)
