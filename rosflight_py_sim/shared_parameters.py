@@ -77,6 +77,14 @@ WATER_DENSITY = Parameter(
     "water_density", 0.0, "Density of the water below down = 0; 0 means no water", "kg/m^3", minimum=0.0
 )
 
+ROTATIONAL_GUSTS = Parameter(
+    "rotational_gusts",
+    False,
+    "Whether turbulence also turns the air at the vehicle: dynamics publishes sim/truth_wind_rates, for which "
+    "forces_and_moments waits",
+    read_only=True,
+)
+
 MAX_YAW_RATE = Parameter("max_yaw_rate", 1.0, "Largest commanded yaw rate", "rad/s", minimum=0.0, above_minimum=True)
 
 SPOOL_UP_TIME = Parameter(

@@ -10,6 +10,7 @@ CLOCK = "/clock"
 
 TRUTH_STATE = "sim/truth_state"
 TRUTH_WIND = "sim/truth_wind"
+TRUTH_WIND_RATES = "sim/truth_wind_rates"
 TRUTH_BATTERY = "sim/truth_battery"
 FORCES_AND_MOMENTS = "sim/forces_and_moments"
 PWM_OUTPUT = "sim/pwm_output"

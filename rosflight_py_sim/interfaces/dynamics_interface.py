@@ -29,8 +29,10 @@ from rosflight_py_sim.interfaces.step_topics import (
     STEP_SIZE_S,
     TRUTH_STATE,
     TRUTH_WIND,
+    TRUTH_WIND_RATES,
     StepTopic,
     Wind,
+    WindRates,
     Wrench,
 )
 from rosflight_py_sim.interfaces.topic_statistics import Period
@@ -85,6 +87,8 @@ class TruthInterface(FallibleNode, ABC):
         self._join = StepJoin(self.join_rule, self._take_step, self._answer_again, lockstep=self._lockstep)
         self._step_size_arrived = self._join.input(STEP_SIZE_S.name)
         self._send_wind = self.publisher(TRUTH_WIND)
+        has_rates = self.compute_wind_rates() is not None
+        self._send_wind_rates = self.publisher(TRUTH_WIND_RATES) if has_rates else None
         self._send_truth = self.publisher(TRUTH_STATE)
         self._send_fault = self.publisher(FAULT)
         self._send_fault(String())
@@ -121,6 +125,10 @@ class TruthInterface(FallibleNode, ABC):
     @abstractmethod
     def compute_wind_truth(self) -> NDArray[np.float64]:
         """Velocity of the air over the ground at the vehicle, NED, m/s (3,)."""
+
+    def compute_wind_rates(self) -> NDArray[np.float64] | None:
+        """Angular velocity of the air at the vehicle, body axes, rad/s (3,); always None if it is not published."""
+        return None
 
     @abstractmethod
     def set_sim_state(self, truth: NDArray[np.float64]) -> None:
@@ -252,6 +260,9 @@ class TruthInterface(FallibleNode, ABC):
 
     def _publish(self) -> None:
         self._send_wind(Wind(self._time_ns, self.compute_wind_truth().tolist()))
+        rates = self.compute_wind_rates()
+        if self._send_wind_rates is not None and rates is not None:
+            self._send_wind_rates(WindRates(self._time_ns, rates.tolist()))
         # A copy: the truth vector keeps changing, and receivers keep the message.
         self._send_truth(VehicleState(self._time_ns, self.compute_truth().copy()))
 

@@ -26,16 +26,18 @@ from rosflight_py_sim.interfaces.step_topics import (
     TRUTH_BATTERY,
     TRUTH_STATE,
     TRUTH_WIND,
+    TRUTH_WIND_RATES,
     BatterySample,
     PulseWidths,
     Wind,
+    WindRates,
     Wrench,
 )
 from rosflight_py_sim.interfaces.ticks import Schedule
 from rosflight_py_sim.interfaces.vehicle_state import VehicleState
 from rosflight_py_sim.parameters import Parameter, ParameterTable, number
 from rosflight_py_sim.pulse_width import LOW_US, OUTPUTS
-from rosflight_py_sim.shared_parameters import SEED
+from rosflight_py_sim.shared_parameters import ROTATIONAL_GUSTS, SEED
 from rosflight_py_sim.stamps import NANOSECONDS
 
 FORCES_AND_MOMENTS_PARAMETERS = ParameterTable(
@@ -50,6 +52,7 @@ FORCES_AND_MOMENTS_PARAMETERS = ParameterTable(
         read_only=True,
     ),
     SEED,
+    ROTATIONAL_GUSTS,
     FAILURES,
 )
 
@@ -61,10 +64,11 @@ class ForcesAndMomentsInterface(FallibleNode, ABC):
     last answer stale.
 
     Class attributes:
-        JOIN: inputs of an answer. Setting a state makes the answer with its stamp stale, because the wrench of the old
-            state may have caused the fault.
+        JOIN: inputs of an answer; with the parameter rotational_gusts, sim/truth_wind_rates is another one. Setting a
+            state makes the answer with its stamp stale, because the wrench of the old state may have caused the fault.
 
     Attributes:
+        wind_rates: angular velocity of the air at the vehicle, body axes, rad/s (3,); zero without rotational gusts.
         firmware_parameters: mixer parameters read from the flight controller; set before each call of
             `get_firmware_parameters`, at the start and after each change of parameters.
     """
@@ -80,24 +84,36 @@ class ForcesAndMomentsInterface(FallibleNode, ABC):
         """Create topics, and start reading the flight controller's mixer."""
         self._state = VehicleState()
         self._wind_ned = np.zeros(3)
+        self.wind_rates = np.zeros(3)
         self._pwm_us = np.full(OUTPUTS, float(LOW_US))
         self._failed_outputs = FailedOutputs()
         self._wrench = Wrench(-1, (), ())
         self.firmware_parameters: dict[str, float] = {}
         super().__init__(**arguments)
         lockstep = self.values["time_mode"] == "lockstep"
-        self._join = StepJoin(self.JOIN, self._answer, self._answer_again, lockstep=lockstep)
+        rule = self.join_rule
+        self._join = StepJoin(rule, self._answer, self._answer_again, lockstep=lockstep)
         self._wind_arrived, self._state_arrived = map(self._join.input, self.JOIN.synchronized)
         self._send = self.publisher(FORCES_AND_MOMENTS)
         self._send_battery = self.publisher(TRUTH_BATTERY)
         self._battery_schedule = Schedule(number(self.values, "truth_battery_frequency"))
         self.follow_stamps()
         self.subscribe(TRUTH_WIND, self._on_wind, needed=True)
+        if TRUTH_WIND_RATES.name in rule.synchronized:
+            self._wind_rates_arrived = self._join.input(TRUTH_WIND_RATES.name)
+            self.subscribe(TRUTH_WIND_RATES, self._on_wind_rates, needed=True)
         self.subscribe(TRUTH_STATE, self._on_truth, needed=True)
         self.subscribe(PWM_OUTPUT, self._on_pwm, needed=True)
         self._reader = FirmwareParameterReader(self, mixer_parameter_names(), self._on_firmware_parameters)
         self.subscribe(PARAMS_CHANGED, self._on_params_changed)
         self.create_service(Trigger, "forces_and_moments/reset", self._reset)
+
+    @property
+    def join_rule(self) -> JoinRule:
+        """Inputs of an answer; read once, after the first `configure`."""
+        if not self.values[ROTATIONAL_GUSTS.name]:
+            return self.JOIN
+        return self.JOIN._replace(synchronized=(*self.JOIN.synchronized, TRUTH_WIND_RATES.name))
 
     @abstractmethod
     def update_forces_and_torques(
@@ -144,6 +160,10 @@ class ForcesAndMomentsInterface(FallibleNode, ABC):
     def _on_wind(self, wind: Wind) -> None:
         self._wind_ned[:] = wind.velocity_ned
         self._wind_arrived(wind.time_ns)
+
+    def _on_wind_rates(self, wind: WindRates) -> None:
+        self.wind_rates[:] = wind.rates
+        self._wind_rates_arrived(wind.time_ns)
 
     def _on_pwm(self, pwm: PulseWidths) -> None:
         self._join.trigger(pwm.time_ns, pwm.pulse_us)

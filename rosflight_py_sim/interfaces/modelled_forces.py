@@ -50,7 +50,12 @@ class VehicleModel(Protocol):
         """Speed of each rotor (n,), rad/s; none of a vehicle whose model has no rotor speeds."""
 
     def update(
-        self, truth: NDArray[np.float64], wind_ned: NDArray[np.float64], pwm_us: NDArray[np.float64], dt: float
+        self,
+        truth: NDArray[np.float64],
+        wind_ned: NDArray[np.float64],
+        pwm_us: NDArray[np.float64],
+        dt: float,
+        wind_rates: NDArray[np.float64],
     ) -> NDArray[np.float64]:
         """Advance actuators and battery by `dt` seconds; return the wrench on the body (6,), N and N m."""
 
@@ -153,7 +158,7 @@ class ModelledForcesAndMoments(ForcesAndMomentsInterface, Generic[Model]):
     ) -> NDArray[np.float64]:
         """Compute the wrench, and publish battery and rotor speeds when they are due."""
         model = self.model
-        wrench = model.update(state.truth, wind_ned, pwm_us, dt)
+        wrench = model.update(state.truth, wind_ned, pwm_us, dt, self.wind_rates)
         if self.publish_battery(state.time_ns, model.battery_voltage, model.current_a) and len(model.rotor_speeds):
             self._send_rotor_speeds(rotor_speed_message(model, state.time_ns))
         return wrench

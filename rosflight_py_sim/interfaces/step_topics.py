@@ -149,6 +149,13 @@ class Wind(NamedTuple):
     velocity_ned: Floats
 
 
+class WindRates(NamedTuple):
+    """Angular velocity of the air at the vehicle, body axes, rad/s (3)."""
+
+    time_ns: int
+    rates: Floats
+
+
 class Wrench(NamedTuple):
     """Force (N, 3) and moment (N m, 3), gravity and contact excluded."""
 
@@ -365,6 +372,18 @@ TRUTH_WIND = _stamped(
     qos=LATCHED,
     by="dynamics",
     to="sensors, forces_and_moments, bridge, autopilot, view_relay, visualizer, web_viewer",
+    requested=state_qos,
+)
+# Only with the parameter rotational_gusts.
+TRUTH_WIND_RATES = _stamped(
+    topic_names.TRUTH_WIND_RATES,
+    Vector3Stamped,
+    WindRates,
+    {"rates": "vector"},
+    frame_id="body",
+    qos=LATCHED,
+    by="dynamics",
+    to="forces_and_moments",
     requested=state_qos,
 )
 FORCES_AND_MOMENTS = _stamped(

@@ -17,7 +17,7 @@ from rosflight_py_sim.physics.dynamics import DYNAMICS_PARAMETERS, VehicleDynami
 from rosflight_py_sim.physics.immersion import reach_of
 from rosflight_py_sim.physics.waves import WAVE_PARAMETERS, Waves
 from rosflight_py_sim.physics.wind import WIND_PARAMETERS, Wind, with_model_parameters
-from rosflight_py_sim.shared_parameters import SEED, WIND_STREAM
+from rosflight_py_sim.shared_parameters import ROTATIONAL_GUSTS, SEED, WIND_STREAM
 from rosflight_py_sim.stamps import NANOSECONDS
 
 
@@ -92,6 +92,10 @@ class StandaloneDynamics(DynamicsInterface):
     def compute_wind_truth(self) -> NDArray[np.float64]:
         """Wind at the vehicle, or current and orbital velocity of the waves."""
         return self._air_ned
+
+    def compute_wind_rates(self) -> NDArray[np.float64] | None:
+        """Rotation of the air at the vehicle, with the parameter `rotational_gusts`."""
+        return self.wind.rates_body if self.values[ROTATIONAL_GUSTS.name] else None
 
     def set_sim_state(self, truth: NDArray[np.float64]) -> None:
         """Set the state of the body."""

@@ -144,11 +144,13 @@ def normal_share(airspeed: float, u: float, w: float) -> float:
 
 @kernel
 def aerodynamic_wrench(
-    truth: NDArray[np.float64],
     airspeed: float,
     u: float,
     v: float,
     w: float,
+    p: float,
+    q: float,
+    r: float,
     air: float,
     deflections: NDArray[np.float64],
     airframe: Airframe,
@@ -158,9 +160,9 @@ def aerodynamic_wrench(
 ) -> None:
     """Write the wrench (6,) of the airframe.
 
-    `u`, `v`, `w`: velocity through the air, body axes (m/s). `deflections` (3,): rad. `derivatives` (6, 9):
-    COEFFICIENTS by CAUSES. `causes` (9,) is scratch space: each cause times the dynamic pressure, which avoids a
-    division by an airspeed of 0.
+    `u`, `v`, `w`: velocity through the air, body axes (m/s); `p`, `q`, `r`: angular velocity relative to the air
+    (rad/s). `deflections` (3,): rad. `derivatives` (6, 9): COEFFICIENTS by CAUSES. `causes` (9,) is scratch space: each
+    cause times the dynamic pressure, which avoids a division by an airspeed of 0.
     """
     alpha = math.atan2(w, u)
     beta = math.asin(min(1.0, max(-1.0, v / airspeed))) if airspeed > 0.0 else 0.0
@@ -173,9 +175,9 @@ def aerodynamic_wrench(
     normal = pressure * normal_share(airspeed, u, w)
     causes[1] = normal * bounded
     causes[2] = pressure * beta
-    causes[3] = half_damping * airframe.span * truth[10]
-    causes[4] = half_damping * airframe.chord * truth[11]
-    causes[5] = half_damping * airframe.span * truth[12]
+    causes[3] = half_damping * airframe.span * p
+    causes[4] = half_damping * airframe.chord * q
+    causes[5] = half_damping * airframe.span * r
     for k in range(3):
         causes[6 + k] = pressure * deflections[k]
     for i in range(6):

@@ -46,6 +46,7 @@ from rosflight_py_sim.physics.thrusters import (
     thruster_numbers,
 )
 from rosflight_py_sim.physics.waves import ELEVATION, ORBITAL_ACCELERATION, SLOPE, WAVE_PARAMETERS, Waves
+from rosflight_py_sim.physics.wind_model import NO_ROTATION
 from rosflight_py_sim.shared_parameters import MASS
 
 _BODY_PARAMETERS = EARTH_PARAMETERS + ParameterTable(
@@ -192,12 +193,18 @@ class Auv(BatteryPowered):
         self._wrench = np.zeros(6)
 
     def update(
-        self, truth: NDArray[np.float64], current_ned: NDArray[np.float64], pwm_us: NDArray[np.float64], dt: float
+        self,
+        truth: NDArray[np.float64],
+        current_ned: NDArray[np.float64],
+        pwm_us: NDArray[np.float64],
+        dt: float,
+        current_rates: NDArray[np.float64] = NO_ROTATION,
     ) -> NDArray[np.float64]:
         """Wrench (6,), N and N m in body axes, without weight, contact and added mass, at the end of a step of dt (s).
 
         `truth` (19,), `current_ned` (3,) m/s, `pwm_us` (14,): 1500 +/- 500 us is -1 to 1 of the thruster of that
-        number, less than NO_PULSE_US means no output. The next call overwrites the returned array.
+        number, less than NO_PULSE_US means no output. The rotation of the water, `current_rates`, has no effect. The
+        next call overwrites the returned array.
         """
         auv_wrench(
             truth,

@@ -8,12 +8,13 @@ Shaping filters for an airspeed V, scale length L, intensity s and time constant
 
 The filters run with unit variance in time scaled by T, where their transition matrix and the covariance of the noise
 over a step are known in closed form; the intensity multiplies the output. The variance is therefore s^2 for every step,
-even while height and airspeed change. Rotational gusts are not modelled.
+even while height and airspeed change. `rotational_gusts.py` has the rotation of the turbulent air.
 """
 
 from __future__ import annotations
 
 import math
+from copy import copy
 from typing import ClassVar
 
 import numpy as np
@@ -22,7 +23,9 @@ from numpy.typing import NDArray
 from rosflight_py_sim.jit import kernel
 from rosflight_py_sim.parameters import Parameter, ParameterTable, Values, number
 from rosflight_py_sim.physics.normal_draws import NormalDraws
+from rosflight_py_sim.physics.rotational_gusts import RotatingAir, rotate_air, still_air
 from rosflight_py_sim.physics.wind_model import Array, WindModel, airspeed_in
+from rosflight_py_sim.shared_parameters import ROTATIONAL_GUSTS
 
 FOOT = 0.3048
 """m."""
@@ -113,9 +116,10 @@ def add_turbulence(
     truth: NDArray[np.float64],
     filters: NDArray[np.float64],
     normals: NDArray[np.float64],
+    turbulence_ned: NDArray[np.float64],
     wind_ned: NDArray[np.float64],
 ) -> None:
-    """Advance the filters by dt (s) and add the turbulence to `wind_ned`, its axis along the mean wind."""
+    """Advance the filters by dt (s), write the turbulence, its axis along the mean wind, and add it to `wind_ned`."""
     along, across, down = dryden_velocity(
         -truth[2], airspeed_in(mean_ned, truth), wind_speed_20ft, intensity, dt, filters, normals
     )
@@ -126,6 +130,25 @@ def add_turbulence(
     wind_ned[0] = wind_ned[0] + cosine * along - sine * across
     wind_ned[1] = wind_ned[1] + sine * along + cosine * across
     wind_ned[2] += down
+    turbulence_ned[0], turbulence_ned[1] = cosine * along - sine * across, sine * along + cosine * across
+    turbulence_ned[2] = down
+
+
+@kernel
+def rotate_turbulence(
+    wind_speed_20ft: float,
+    intensity: float,
+    dt: float,
+    mean_ned: NDArray[np.float64],
+    truth: NDArray[np.float64],
+    turbulence_ned: NDArray[np.float64],
+    normals: NDArray[np.float64],
+    air: RotatingAir,
+    rates_body: NDArray[np.float64],
+) -> None:
+    """`rotate_air` with the scales at the vehicle's height; `normals` (1,): a standard normal number."""
+    _, _, length_w, sigma_w = scales(-truth[2], wind_speed_20ft, intensity)
+    rotate_air(air, length_w, sigma_w, dt, mean_ned, truth, turbulence_ned, normals[0], rates_body)
 
 
 class DrydenTurbulence(WindModel):
@@ -148,6 +171,15 @@ class DrydenTurbulence(WindModel):
         Parameter(
             "turbulence_intensity", 1.5, "Standard deviation of the turbulence above 2000 ft", "m/s", minimum=0.0
         ),
+        ROTATIONAL_GUSTS,
+        Parameter(
+            "turbulence_span",
+            2.0,
+            "Wing span, or distance across the outer rotors: turbulence of smaller size does not turn the vehicle",
+            "m",
+            minimum=0.0,
+            above_minimum=True,
+        ),
     )
 
     def __init__(self, values: Values, rng: np.random.Generator) -> None:
@@ -158,6 +190,12 @@ class DrydenTurbulence(WindModel):
         self._filters = rng.standard_normal(5) * np.array([1.0, 0.5, 0.5, 0.5, 0.5])
         self._filters[1] += self._filters[2]
         self._filters[3] += self._filters[4]
+        self._turbulence_ned = np.zeros(3)
+        if values[ROTATIONAL_GUSTS.name]:
+            rolling = rng.spawn(1)[0]
+            self._air = still_air(number(values, "turbulence_span"), float(rolling.standard_normal()))
+            self._rolls = NormalDraws(rolling, 1)
+            self.rates_body = np.zeros(3)
 
     @classmethod
     def is_switched_on(cls, values: Values) -> bool:
@@ -166,9 +204,17 @@ class DrydenTurbulence(WindModel):
 
     def add(self, wind_ned: Array, mean_ned: Array, truth: Array, dt: float) -> None:
         """Advance by dt and add the turbulence."""
-        normals = self._normals.next()
-        add_turbulence(self._wind_speed_20ft, self._intensity, dt, mean_ned, truth, self._filters, normals, wind_ned)
+        normals, turbulence = self._normals.next(), self._turbulence_ned
+        given = self._wind_speed_20ft, self._intensity, dt, mean_ned, truth
+        add_turbulence(*given, self._filters, normals, turbulence, wind_ned)
+        if self.rates_body is not None:
+            rotate_turbulence(*given, turbulence, self._rolls.next(), self._air, self.rates_body)
 
     def adopt(self, other: DrydenTurbulence) -> None:
         """Keep the filters' states."""
         self._filters[:] = other._filters
+        if self.rates_body is not None and other.rates_body is not None:
+            span = self._air.span
+            self._air = copy(other._air)
+            self._air.span = span
+            self.rates_body[:] = other.rates_body

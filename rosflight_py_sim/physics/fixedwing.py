@@ -39,6 +39,7 @@ from rosflight_py_sim.physics.powertrain import (
     supply_voltage,
 )
 from rosflight_py_sim.physics.rotations import rotate_to_body
+from rosflight_py_sim.physics.wind_model import NO_ROTATION
 from rosflight_py_sim.pulse_width import MOTOR, OUTPUTS, SERVO
 from rosflight_py_sim.shared_parameters import MASS
 
@@ -109,6 +110,7 @@ class Fittings:
 def fixedwing_wrench(
     truth: NDArray[np.float64],
     wind_ned: NDArray[np.float64],
+    wind_rates: NDArray[np.float64],
     dt: float,
     airframe: Airframe,
     derivatives: NDArray[np.float64],
@@ -135,7 +137,8 @@ def fixedwing_wrench(
     u, v, w = truth[7] - wx, truth[8] - wy, truth[9] - wz
     airspeed = math.sqrt(u * u + v * v + w * w)
     air = air_density(powertrain, truth)
-    aerodynamic_wrench(truth, airspeed, u, v, w, air, deflections, airframe, derivatives, causes, wrench)
+    p, q, r = truth[10] - wind_rates[0], truth[11] - wind_rates[1], truth[12] - wind_rates[2]
+    aerodynamic_wrench(airspeed, u, v, w, p, q, r, air, deflections, airframe, derivatives, causes, wrench)
 
     inflow = max(0.0, u) if fittings.axial_inflow else airspeed
     voltage = supply_voltage(powertrain, battery, throttles, speeds)
@@ -173,6 +176,7 @@ def unmix(
 def unmixed_wrench(
     truth: NDArray[np.float64],
     wind_ned: NDArray[np.float64],
+    wind_rates: NDArray[np.float64],
     pwm_us: NDArray[np.float64],
     dt: float,
     mixer: NDArray[np.float64],
@@ -194,6 +198,7 @@ def unmixed_wrench(
     fixedwing_wrench(
         truth,
         wind_ned,
+        wind_rates,
         dt,
         airframe,
         derivatives,
@@ -254,16 +259,22 @@ class FixedWing(BatteryPowered):
         self._mixer = np.array(mixer, dtype=np.float64)
 
     def update(
-        self, truth: NDArray[np.float64], wind_ned: NDArray[np.float64], pwm_us: NDArray[np.float64], dt: float
+        self,
+        truth: NDArray[np.float64],
+        wind_ned: NDArray[np.float64],
+        pwm_us: NDArray[np.float64],
+        dt: float,
+        wind_rates: NDArray[np.float64] = NO_ROTATION,
     ) -> NDArray[np.float64]:
         """Wrench (6,), N and N m in body axes, without gravity and contact, at the end of a step of dt.
 
-        `truth` (19,), `wind_ned` (3,) m/s, `pwm_us` (14,) pulse widths in us, `dt` in s. The next call overwrites the
-        returned array.
+        `truth` (19,), `wind_ned` (3,) m/s, `pwm_us` (14,) pulse widths in us, `dt` in s, `wind_rates` (3,) angular
+        velocity of the air in body axes, rad/s. The next call overwrites the returned array.
         """
         unmixed_wrench(
             truth,
             wind_ned,
+            wind_rates,
             pwm_us,
             dt,
             self._mixer,
@@ -305,6 +316,7 @@ class FixedWing(BatteryPowered):
             fixedwing_wrench(
                 truth,
                 wind_ned,
+                NO_ROTATION,
                 math.inf,
                 self._airframe,
                 self._derivatives,

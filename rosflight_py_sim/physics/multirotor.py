@@ -63,6 +63,7 @@ from rosflight_py_sim.physics.powertrain import (
     supply_voltage,
 )
 from rosflight_py_sim.physics.rotations import rotate_to_body
+from rosflight_py_sim.physics.wind_model import NO_ROTATION
 from rosflight_py_sim.pulse_width import MOTOR, OUTPUTS, pulse_of
 from rosflight_py_sim.shared_parameters import GROUND_ALTITUDE
 
@@ -268,7 +269,12 @@ class Multirotor(BatteryPowered):
         self._wrench = np.zeros(6)
 
     def update(
-        self, truth: NDArray[np.float64], wind_ned: NDArray[np.float64], pwm_us: NDArray[np.float64], dt: float
+        self,
+        truth: NDArray[np.float64],
+        wind_ned: NDArray[np.float64],
+        pwm_us: NDArray[np.float64],
+        dt: float,
+        wind_rates: NDArray[np.float64] = NO_ROTATION,
     ) -> NDArray[np.float64]:
         """Wrench (6,), N and N m in body axes, without gravity and contact, at the end of a step of dt (s).
 

@@ -100,6 +100,8 @@ class Wind:
 
     wind_ned: NDArray[np.float64]
     """(3,) m/s, changed in place by `step`."""
+    rates_body: NDArray[np.float64]
+    """(3,) rad/s, angular velocity of the air in body axes, changed in place by `step`; without rotational gusts 0."""
 
     def __init__(self, values: Values, rng: np.random.Generator) -> None:
         for model in BUILT_IN.values():
@@ -112,8 +114,10 @@ class Wind:
         self._means = [model for model in models if model.IS_MEAN and not model.IS_CONSTANT]
         self._adders = [model.add for model in models if not (model.IS_MEAN or model.IS_CONSTANT)]
         self._changes = bool(self._means or self._adders)
+        self._rates = [model.rates_body for model in models if model.rates_body is not None]
         self._add_constants()
         self.wind_ned = self._mean_ned.copy()
+        self.rates_body = np.zeros(3)
 
     def step(self, truth: NDArray[np.float64], dt: float) -> None:
         """Advance by dt (s): `wind_ned` becomes the wind at the vehicle whose truth state (19,) is given."""
@@ -127,6 +131,8 @@ class Wind:
         copy_velocity(mean, wind)
         for add in self._adders:
             add(wind, mean, truth, dt)
+        if self._rates:
+            np.sum(self._rates, axis=0, out=self.rates_body)
 
     def adopt(self, other: Wind) -> None:
         """Copy the state of another wind, model by model."""
@@ -135,6 +141,7 @@ class Wind:
                 model.adopt(other._models[name])
         self._add_constants()
         self.wind_ned[:] = other.wind_ned if self._changes else self._mean_ned
+        self.rates_body[:] = other.rates_body if self._rates else 0.0
 
     def _add_constants(self) -> None:
         self._constant_ned = np.zeros(3)

@@ -19,6 +19,9 @@ Array: TypeAlias = NDArray[np.float64]
 SLOWEST_AIRSPEED = 1.0
 """Smallest speed (m/s) at which gusts and turbulence pass a vehicle, for one that drifts with the mean wind."""
 
+NO_ROTATION = np.zeros(3)
+"""Angular velocity (3,) of air or water without rotational gusts, rad/s."""
+
 
 class WindModel(ABC):
     """Velocity added to the wind at the vehicle; may depend on the vehicle's path through the air.
@@ -35,6 +38,10 @@ class WindModel(ABC):
     PARAMETERS: ClassVar[ParameterTable] = ParameterTable()
     IS_CONSTANT: ClassVar[bool] = False
     IS_MEAN: ClassVar[bool] = False
+
+    rates_body: Array | None = None
+    """Angular velocity of the air at the vehicle, body axes, rad/s (3,), changed in place by `add`; None if the model
+    has none."""
 
     def __init__(self, values: Values, rng: np.random.Generator) -> None:
         """Build the model.

@@ -78,7 +78,7 @@ from rosflight_py_sim.pulse_width import LOW_US, OUTPUTS
 from rosflight_py_sim.sensing.inertial import UNKNOWN
 from rosflight_py_sim.sensing.latency import latency_ns
 from rosflight_py_sim.sensing.suite import SensorSuite
-from rosflight_py_sim.shared_parameters import WIND_STREAM
+from rosflight_py_sim.shared_parameters import ROTATIONAL_GUSTS, WIND_STREAM
 from rosflight_py_sim.stamps import NANOSECONDS, seconds_text
 from rosflight_py_sim.sweep.direct_autopilots import DIRECT_AUTOPILOTS
 from rosflight_py_sim.transmitter.channels import ARM, HIGH, LOW, OVERRIDE, frame_at_rest, lost_frame
@@ -358,6 +358,7 @@ class _Forces:
         wind_ned: Vector,
         pulse_us: Vector,
         dt: float,
+        wind_rates: Vector,
     ) -> Vector:
         """Wrench (6,) in body axes, N and N m; `dt` is the time since the previous call, s; 0 in the first."""
         pwm = self._pwm_us
@@ -365,7 +366,7 @@ class _Forces:
         if self._failures.exist:
             self._failures.advance(time_ns)
             self._outputs.apply(time_ns, pwm)
-        wrench: Vector = self.model.update(truth, wind_ned, pwm, dt)
+        wrench: Vector = self.model.update(truth, wind_ned, pwm, dt, wind_rates)
         return wrench
 
     def battery(self, time_ns: int) -> BatterySample | None:
@@ -392,12 +393,14 @@ class _Motion:
     Attributes:
         body: the body.
         air_ned: velocity of the air over the ground at the vehicle, m/s (3,).
+        wind_rates: angular velocity of the air at the vehicle, body axes, rad/s (3,); zero without rotational gusts.
     """
 
     def __init__(self, values: Values) -> None:
         self.body = VehicleDynamics(values)
         self._wind = WindModel(values, np.random.default_rng([int(number(values, "seed")), WIND_STREAM]))
         self.air_ned = self._wind.wind_ned
+        self.wind_rates = self._wind.rates_body if values[ROTATIONAL_GUSTS.name] else np.zeros(3)
         self._front: Signal | None = None
         self._failures = _Failures(values, StandaloneDynamics.FALLIBLE, self._fail)
 
@@ -552,7 +555,9 @@ class DirectFlight:
         self._report_status(time_ns)
         if motion.body.steering.is_used:
             motion.body.steering.follow(pulse_us)
-        wrench = self._forces.wrench(time_ns, state.truth, motion.air_ned, pulse_us, elapsed_ns / NANOSECONDS)
+        wrench = self._forces.wrench(
+            time_ns, state.truth, motion.air_ned, pulse_us, elapsed_ns / NANOSECONDS, motion.wind_rates
+        )
         battery = self._forces.battery(time_ns)
         if battery is not None:
             self._sensors.battery = battery.voltage, battery.current

@@ -1,10 +1,11 @@
-"""The air beside its sources: wind by height, and thermals."""
+"""The air beside its sources: wind by height, thermals, and turbulence."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator
 from functools import cache
+from typing import NamedTuple
 
 import numpy as np
 from comparison import Comparison
@@ -19,6 +20,13 @@ TITLE = "the air"
 FOOT = 0.3048
 ROUGHNESS = 0.15 * FOOT
 """Roughness length of MIL-F-8785C, 3.7.3.2, for flight near the ground, m."""
+SPEED, HEIGHT, WIND_20FT, SPAN = 20.0, 50.0, 10.0, 2.0
+"""Airspeed (m/s), height (m), wind speed at 20 ft (m/s) and wing span (m) of a flight in turbulence."""
+RATE_HZ, SEGMENT, SEGMENTS = 100.0, 4096, 60
+BANDS_HZ = ((0.3, 0.6), (1.0, 2.0), (4.0, 8.0))
+UNITS = {
+    name: "m^2/s" if name in ("u_g", "v_g", "w_g") else "rad^2/s" for name in ("u_g", "v_g", "w_g", "p_g", "q_g", "r_g")
+}
 DEPTH, VELOCITY_SCALE = 1400.0, 2.5
 THERMAL_HEIGHTS = (100.0, 300.0, 700.0, 1100.0)
 
@@ -54,14 +62,27 @@ def comparisons() -> Iterator[Comparison]:
         yield Comparison(
             f"thermal, mean speed at {height:g} m", f"{found:.3f} m/s", f"{mean:.3f} m/s (Allen)", _percent(found, mean)
         )
+    spectra = turbulence_spectra()
+    for name, (density, expected) in spectra.densities.items():
+        for low, high in BANDS_HZ:
+            band = (spectra.frequency_hz >= low) & (spectra.frequency_hz < high)
+            found, reference = float(density[band].mean()), float(expected[band].mean())
+            yield Comparison(
+                f"turbulence, density of {name} from {low:g} to {high:g} Hz",
+                f"{found:.2e} {UNITS[name]}",
+                f"{reference:.2e} {UNITS[name]} (MIL-F-8785C)",
+                f"{100.0 * abs(found / reference - 1.0):.0f} %",
+            )
 
 
 def draw(figure: Figure) -> None:
-    """Draw the wind by height, and sections of a thermal."""
-    axes = figure.subplots(1, 2)
-    figure.subplots_adjust(left=0.06, right=0.97, top=0.88, bottom=0.07, wspace=0.2)
-    _draw_shear(axes[0])
-    _draw_thermal(axes[1])
+    """Draw the wind by height, sections of a thermal, and the spectra of turbulence."""
+    axes = figure.subplots(2, 2)
+    figure.subplots_adjust(left=0.06, right=0.97, top=0.88, bottom=0.07, wspace=0.2, hspace=0.3)
+    _draw_shear(axes[0, 0])
+    _draw_thermal(axes[0, 1])
+    _draw_spectra(axes[1, 0], ("u_g", "v_g", "w_g"), "Dryden turbulence; lines: MIL-F-8785C")
+    _draw_spectra(axes[1, 1], ("p_g", "q_g", "r_g"), f"Rotational gusts, span {SPAN:g} m; lines: MIL-F-8785C")
 
 
 def thermal_speeds(height: float) -> tuple[float, float]:
@@ -83,6 +104,60 @@ def thermal_section(height: float) -> tuple[NDArray[np.float64], NDArray[np.floa
     """Distances from the axis (m), out to the outer radius, and the speed of the air there (m/s)."""
     places = (np.arange(500) + 0.5) / 500.0 * outer_radius(height)
     return places, _rising(places, height)
+
+
+class Spectra(NamedTuple):
+    """Frequencies (Hz), and the densities of the simulation and of the specification by quantity."""
+
+    frequency_hz: NDArray[np.float64]
+    densities: dict[str, tuple[NDArray[np.float64], NDArray[np.float64]]]
+
+
+@cache
+def turbulence_spectra() -> Spectra:
+    """Spectra of a flight along the mean wind, in body axes."""
+    given = {"random_wind_std_dev": [0.0, 0.0, 0.0], "turbulence_model": "dryden_8785c", "turbulence_span": SPAN}
+    wind = _wind(**given, turbulence_wind_speed_20ft=WIND_20FT, rotational_gusts=True)
+    truth = np.zeros(19)
+    truth[2], truth[3], truth[7] = -HEIGHT, 1.0, SPEED
+    samples = np.empty((SEGMENTS * SEGMENT, 6))
+    for sample in samples:
+        wind.step(truth, 1.0 / RATE_HZ)
+        sample[:3], sample[3:] = wind.wind_ned, wind.rates_body
+    window = np.hanning(SEGMENT)
+    parts = samples.reshape(SEGMENTS, SEGMENT, 6) * window[:, None]
+    power = np.mean(np.abs(np.fft.rfft(parts, axis=1)) ** 2, axis=0)
+    density = 2.0 / RATE_HZ * power / np.sum(window**2)
+    frequency = np.fft.rfftfreq(SEGMENT, 1.0 / RATE_HZ)
+    expected = specified(2.0 * math.pi * frequency / SPEED)
+    names = list(UNITS)
+    return Spectra(frequency, {name: (density[:, i], expected[name]) for i, name in enumerate(names)})
+
+
+def specified(wave: NDArray[np.float64]) -> dict[str, NDArray[np.float64]]:
+    """Densities over the frequency (per Hz) by MIL-F-8785C, 3.7.1.2, 3.7.2 and 3.7.3.4, at wave numbers (rad/m)."""
+    feet = HEIGHT / FOOT
+    shape = 0.177 + 0.000823 * feet
+    length_w, length = HEIGHT, feet / shape**1.2 * FOOT
+    sigma_w = 0.1 * WIND_20FT
+    sigma = sigma_w / shape**0.4
+
+    def lateral(scale: float, intensity: float) -> NDArray[np.float64]:
+        scaled = (scale * wave) ** 2
+        return intensity**2 * scale / math.pi * (1.0 + 3.0 * scaled) / (1.0 + scaled) ** 2
+
+    along = sigma**2 * 2.0 * length / math.pi / (1.0 + (length * wave) ** 2)
+    across, down = lateral(length, sigma), lateral(length_w, sigma_w)
+    by_span = (4.0 * SPAN * wave / math.pi) ** 2
+    spatial = {
+        "u_g": along,
+        "v_g": across,
+        "w_g": down,
+        "p_g": sigma_w**2 / length_w * 0.8 * (math.pi * length_w / (4.0 * SPAN)) ** (1.0 / 3.0) / (1.0 + by_span),
+        "q_g": wave**2 / (1.0 + by_span) * down,
+        "r_g": wave**2 / (1.0 + (3.0 * SPAN * wave / math.pi) ** 2) * across,
+    }
+    return {name: 2.0 * math.pi / SPEED * density for name, density in spatial.items()}
 
 
 def _rising(places: NDArray[np.float64], height: float) -> NDArray[np.float64]:
@@ -132,4 +207,14 @@ def _draw_thermal(axes: Axes) -> None:
         inner = outer * (0.0011 * outer + 0.14)
         axes.plot([0.0, inner, outer], [axis, axis, 0.0], color=color, linestyle="--", linewidth=0.8)
     axes.set(title="Thermal; dashed: Allen's trapezoid", xlabel="distance from the axis (m)", ylabel="upwards (m/s)")
+    axes.legend()
+
+
+def _draw_spectra(axes: Axes, names: tuple[str, ...], title: str) -> None:
+    spectra = turbulence_spectra()
+    for name, color in zip(names, (BLUE, AMBER, GREEN), strict=True):
+        density, expected = spectra.densities[name]
+        axes.loglog(spectra.frequency_hz[2:], density[2:], ".", markersize=2, color=color, label=name)
+        axes.loglog(spectra.frequency_hz[2:], expected[2:], color=color, linewidth=0.8)
+    axes.set(title=title, xlabel="frequency (Hz)", ylabel=f"density ({UNITS[names[0]]})")
     axes.legend()

@@ -10,14 +10,22 @@ from typing import Any
 import numpy as np
 import pytest
 import yaml
-from geometry_msgs.msg import WrenchStamped
+from geometry_msgs.msg import Vector3Stamped, WrenchStamped
 from numpy.typing import NDArray
 from rosflight_msgs.msg import Command, PwmOutput
 
 from rosflight_py_sim.firmware.canned_mixers import MixerChoice, canned_mixer
 from rosflight_py_sim.firmware.unmixing import unmixer
 from rosflight_py_sim.interfaces.qos import CHAIN
-from rosflight_py_sim.interfaces.step_topics import COMMAND, FORCES_AND_MOMENTS, PWM_OUTPUT
+from rosflight_py_sim.interfaces.step_topics import (
+    COMMAND,
+    FORCES_AND_MOMENTS,
+    PWM_OUTPUT,
+    TRUTH_STATE,
+    TRUTH_WIND,
+    TRUTH_WIND_RATES,
+    StepTopic,
+)
 from rosflight_py_sim.nodes.fixedwing_forces_and_moments import FixedwingForcesAndMoments
 from rosflight_py_sim.physics.fixedwing import direct_mixer
 from rosflight_py_sim.physics.surface_mix import mixer_of_values
@@ -217,6 +225,52 @@ def test_step_with_steered_wheels_waits_for_outputs_with_same_stamp(graph: Calla
     assert g.time_ns == waiting_ns
     wrenches.publish(wrench)
     g.spin_until(lambda: g.time_ns > waiting_ns, "the step")
+
+
+def test_forces_with_rotational_gusts_wait_for_the_rotation_with_same_stamp(graph: Callable[..., Any]) -> None:
+    g = graph("-p", "rotational_gusts:=true", vehicle_name="anaconda").ready()
+    forces = g.node("forces_and_moments")
+    g.spin_until(forces.is_ready, "the flight controller's mixer")
+    for name in ("dynamics", "sil_board"):
+        g.remove(g.node(name))
+    g.idle(0.2)
+    received = g.collect_messages(FORCES_AND_MOMENTS)
+    state, pwm = g.truth, PwmOutput(values=[1500.0] * 14)
+    wind, rates = Vector3Stamped(), Vector3Stamped()
+    state.header.stamp.nanosec += 2_500_000
+    for message in (pwm, wind, rates):
+        message.header.stamp = state.header.stamp
+    rates.vector.x = 0.3
+
+    def send(topic: StepTopic[Any], message: Any) -> None:
+        publisher = g.tester.create_publisher(topic.message_type, topic.name, topic.qos)
+        g.idle(0.2)
+        publisher.publish(message)
+        g.idle(0.2)
+
+    send(TRUTH_STATE, state)
+    send(TRUTH_WIND, wind)
+    send(PWM_OUTPUT, pwm)
+    assert not received
+    send(TRUTH_WIND_RATES, rates)
+    assert [message.header.stamp for message in received] == [state.header.stamp]
+    assert forces.wind_rates.tolist() == [0.3, 0.0, 0.0]
+
+
+def test_rotation_of_the_air_is_published_with_each_truth_state(graph: Callable[..., Any]) -> None:
+    settings = ("rotational_gusts:=true", "sim_has_wind:=true", "turbulence_model:=dryden_8785c", "seed:=3")
+    g = graph(*(word for one in settings for word in ("-p", one)), vehicle_name="anaconda")
+    states, rotations = g.collect_messages(TRUTH_STATE), g.collect_messages(TRUTH_WIND_RATES)
+    g.ready().spin_for(0.5)
+    # Both subscriptions may miss the first messages, and the last ones may be under way.
+    stamps = [[(m.header.stamp.sec, m.header.stamp.nanosec) for m in messages] for messages in (states, rotations)]
+    first, last = max(one[0] for one in stamps), min(one[-1] for one in stamps)
+    kept = [[stamp for stamp in one if first <= stamp <= last] for one in stamps]
+    assert kept[0] == kept[1]
+    assert len(kept[0]) > 100
+    assert {m.header.frame_id for m in rotations} == {"body"}
+    vector = g.node("forces_and_moments").wind_rates
+    assert 0.0 < np.abs(vector).max() < 1.0
 
 
 def test_mixer_is_known_before_the_first_step(graph: Callable[..., Any]) -> None:

@@ -96,7 +96,7 @@ def found(
         "command lost at 1e8",
         "camera off at 1e8",
     ]
-    arguments += ["-p", f"failures:={failures}"]
+    arguments += ["-p", f"failures:={failures}", "-p", "rotational_gusts:=true"]
     for composition in COMPOSITIONS:
         # A domain each: the nodes of one are known for a while after their end.
         with claim_domain() as domain:

@@ -324,3 +324,15 @@ def test_current_limit_bounds_motor_current():
             vehicle.update(at(15.0, 0.02), CALM, outputs(throttle=1.0), 0.0025)
             currents[limit] = max(currents[limit], vehicle.current_a)
     assert currents[60.0] <= 60.0 < currents[0.0]
+
+
+def test_damping_acts_on_the_rates_relative_to_the_air():
+    rates = np.array([0.4, -0.3, 0.2])
+    at_rest, turning = plane(**IMMEDIATE), plane(**IMMEDIATE)
+    expected = at_rest.update(at(20.0, 0.05), CALM, outputs(), 0.01).copy()
+    with_air = turning.update(at(20.0, 0.05, rates=rates), CALM, outputs(), 0.01, rates)
+    # Rates and gusts cancel to rounding.
+    assert with_air == pytest.approx(expected, rel=1e-12)
+    against = plane(**IMMEDIATE).update(at(20.0, 0.05), CALM, outputs(), 0.01, -rates)
+    assert against == pytest.approx(plane(**IMMEDIATE).update(at(20.0, 0.05, rates=rates), CALM, outputs(), 0.01))
+    assert np.all(np.abs(against - expected)[3:] > 0.05)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from rosflight_py_sim.parameters import ParameterError
-from rosflight_py_sim.physics import dryden
+from rosflight_py_sim.physics import dryden, rotational_gusts
 from rosflight_py_sim.physics.shear import shear_share
 from rosflight_py_sim.physics.wind import WIND_PARAMETERS, Wind
 
@@ -301,6 +301,93 @@ def test_turbulence_spectrum_matches_the_specification_at_any_rate(dt):
             across = 2 * intensity**2 * scale / speed * (1 + 3 * scaled**2) / (1 + scaled**2) ** 2
             # 40 segments of 4 or more bins each, 160 values of an exponential distribution: 3 sigma is 24 %.
             assert density[band, axis].mean() == pytest.approx(across.mean(), rel=0.25)
+
+
+SPAN = 2.0
+
+
+def rates(air, seconds, dt, state):
+    """Rotation of the air in each step (n, 3), rad/s."""
+    samples = np.empty((round(seconds / dt), 3))
+    for sample in samples:
+        air.step(state, dt)
+        sample[:] = air.rates_body
+    return samples
+
+
+def turning(**values):
+    given = {"random_wind_std_dev": [0.0, 0.0, 0.0], "turbulence_model": "dryden_8785c", "turbulence_span": SPAN}
+    return wind(**{**given, "rotational_gusts": True, **values})
+
+
+def test_air_does_not_turn_without_rotational_gusts_and_they_leave_its_velocity_as_it_is():
+    state = truth(velocity=(20.0, 0.0, 0.0))
+    straight, turned = turning(rotational_gusts=False), turning()
+    assert not rates(straight, 5.0, 0.01, state).any()
+    assert rates(turned, 5.0, 0.01, state).all(axis=1)[1:].all()
+    assert np.array_equal(series(straight, 5.0, 0.01, state), series(turned, 5.0, 0.01, state))
+
+
+@pytest.mark.parametrize("heading", [0.0, 180.0])
+def test_rotational_gusts_have_the_spectra_of_the_specification(heading):
+    """Along the mean wind and against it, in body axes."""
+    speed, height, dt = 30.0, 15.0, 0.01
+    length, sigma, length_w, sigma_w = dryden.scales(height, 7.7, 1.5)
+    state = truth(height, (speed, 0.0, 0.0))
+    state[3:7] = math.cos(math.radians(heading / 2)), 0.0, 0.0, math.sin(math.radians(heading / 2))
+    segments = rates(turning(), 1600.0, dt, state).reshape(40, -1, 3)
+    window = np.hanning(segments.shape[1])[:, None]
+    spectrum = np.abs(np.fft.rfft(segments * window, axis=1)) ** 2
+    density = 2.0 * dt * spectrum.mean(axis=0) / np.sum(window**2)
+    frequency = np.fft.rfftfreq(segments.shape[1], dt)
+    for low, high in ((0.3, 0.6), (1.0, 2.0), (4.0, 8.0)):
+        band = (frequency >= low) & (frequency < high)
+        # Wave number, rad/m, and spectra over frequency in Hz.
+        wave = 2.0 * math.pi * frequency[band] / speed
+        to_hertz = 2.0 * math.pi / speed
+        rolling = sigma_w**2 / length_w * 0.8 * (math.pi * length_w / (4.0 * SPAN)) ** (1 / 3)
+        expected = [rolling / (1.0 + (4.0 * SPAN * wave / math.pi) ** 2)]
+        for scale, intensity, spans in ((length_w, sigma_w, 4.0), (length, sigma, 3.0)):
+            lateral = intensity**2 * scale / math.pi * (1 + 3 * (scale * wave) ** 2) / (1 + (scale * wave) ** 2) ** 2
+            expected.append(wave**2 / (1.0 + (spans * SPAN * wave / math.pi) ** 2) * lateral)
+        for axis in range(3):
+            # 40 segments of 12 or more bins: 5 standard errors of 480 values are 23 %.
+            assert density[band, axis].mean() == pytest.approx(to_hertz * expected[axis].mean(), rel=0.23)
+
+
+def test_vertical_gust_that_grows_along_the_path_pitches_the_air_down():
+    air, rates_body = rotational_gusts.still_air(SPAN, 0.0), np.zeros(3)
+    state, dt, gradient = truth(velocity=(25.0, 0.0, 0.0)), 0.01, 0.02
+    for k in range(200):
+        gust = 25.0 * k * dt * gradient * np.array([0.0, 0.5, 1.0])
+        rotational_gusts.rotate_air(air, 100.0, 0.0, dt, np.zeros(3), state, gust, 0.0, rates_body)
+    # w = -q x and v = r x of air that turns as a rigid body.
+    assert rates_body == pytest.approx([0.0, -gradient, 0.5 * gradient], rel=1e-6)
+
+
+def test_rotation_of_the_air_fades_below_the_airspeed_at_which_turbulence_passes():
+    fast, slow = (rates(turning(), 200.0, 0.05, truth(20.0, (speed, 0.0, 0.0))) for speed in (1.0, 0.0))
+    assert np.std(fast, axis=0).min() > 0.02
+    assert not slow.any()
+
+
+def test_rolling_intensity_is_the_integral_of_its_spectrum():
+    wave = 0.0005 * (np.arange(4_000_000) + 0.5)
+    spectrum = 1.5**2 / 40.0 * 0.8 * (math.pi * 40.0 / (4.0 * SPAN)) ** (1 / 3)
+    spectrum = spectrum / (1.0 + (4.0 * SPAN * wave / math.pi) ** 2)
+    # The tail beyond 2000 rad/m has 1e-4 of the variance.
+    expected = math.sqrt(0.0005 * np.sum(spectrum))
+    assert rotational_gusts.rolling_intensity(SPAN, 40.0, 1.5) == pytest.approx(expected, rel=2e-4)
+
+
+def test_rotational_gusts_survive_parameter_change():
+    state = truth(velocity=(20.0, 0.0, 0.0))
+    old = turning()
+    before = rates(old, 5.0, 0.01, state)[-1]
+    new = turning(seed=4, turbulence_wind_speed_20ft=8.0)
+    new.adopt(old)
+    assert new.rates_body.tolist() == before.tolist()
+    assert rates(new, 0.001, 0.001, state)[0] == pytest.approx(before, abs=0.05)
 
 
 @pytest.mark.parametrize("tau", [1e-6, 1e-3, 0.099, 0.101, 3.0])

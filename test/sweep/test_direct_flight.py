@@ -68,6 +68,17 @@ limit: 60
 parameters:
   mass: {uniform: [11.0, 12.0]}
 """,
+    "turning air": """
+description: A fixed wing in turbulence that also turns it
+vehicle: anaconda
+runs: 1
+limit: 40
+parameters:
+  rotational_gusts: true
+  sim_has_wind: true
+  turbulence_model: dryden_8785c
+  turbulence_wind_speed_20ft: {uniform: [4.0, 10.0]}
+""",
     "firmware": """
 description: Square with other gains of the attitude controller
 vehicle: multirotor
