@@ -13,6 +13,22 @@ for C of C_L, C_D, C_Y, C_ell, C_m and C_n, with stall and induced drag (eq. 4.9
 V is the airspeed, alpha = atan2(w, u) and beta = asin(v / V) are the angles of attack and sideslip; lift and drag turn
 into body axes by alpha (eq. 4.18 and 4.19). a equals alpha in attached flow and blends into sin alpha as the wing
 stalls: the linear terms hold for attached flow only and would grow without bound for flow from the side or from behind.
+
+Behind a propeller with the thrust T and the disk area A the air is faster by the slipstream's speed
+
+    s = sqrt(V_x^2 + 2 T / (rho A)) - V_x
+
+relative to the air before the disk, which comes along the axis at V_x (momentum theory, fully developed: twice the
+induced velocity at the disk; McCormick, Aerodynamics, Aeronautics, and Flight Mechanics, chapter 6). It acts on shares
+of the aircraft, as in the component model of Selig, Real-Time Flight Simulation of Highly Maneuverable Unmanned Aerial
+Vehicles, J. Aircraft 51 (2014):
+
+- on a share of the tail: the terms of elevator and rudder scale there with the square of the airspeed in the
+  slipstream, and those of pitch and yaw rate, except in the rolling moment, with the airspeed in it;
+- on a share of the wing: lift and drag of that part are those of a flow with u + s in place of u.
+
+The effect on the tail's part in C_m_alpha and C_n_beta, swirl, and the slipstream's contraction and deflection are not
+modelled.
 """
 
 from __future__ import annotations
@@ -80,6 +96,20 @@ AERODYNAMIC_PARAMETERS = ParameterTable(
         maximum=100.0,
         required=True,
     ),
+    Parameter(
+        "slipstream_tail_share",
+        0.0,
+        "Share of the tail's area in the propeller's slipstream; 0 for no slipstream",
+        minimum=0.0,
+        maximum=1.0,
+    ),
+    Parameter(
+        "slipstream_wing_share",
+        0.0,
+        "Share of the wing's area in the propeller's slipstream; 0 for a propeller behind the wing",
+        minimum=0.0,
+        maximum=1.0,
+    ),
     *(
         Parameter(
             f"{coefficient}_{cause}",
@@ -96,7 +126,7 @@ AERODYNAMIC_PARAMETERS = ParameterTable(
 
 @kernel_record
 class Airframe:
-    """Dimensions and stall of an airframe.
+    """Dimensions, stall and slipstream of an airframe.
 
     Attributes:
         area: of the wing (m^2).
@@ -105,6 +135,7 @@ class Airframe:
         stall_rate: steepness of the transition to separated flow (1/rad).
         stall_angle: angle of attack at which half of the flow is separated (rad).
         induced: pi e AR; the induced drag is the square of the lift over it.
+        tail_share: share of the tail in the slipstream; `wing_share`: of the wing.
     """
 
     area: float
@@ -113,6 +144,8 @@ class Airframe:
     stall_rate: float
     stall_angle: float
     induced: float
+    tail_share: float
+    wing_share: float
 
 
 NO_LIMIT = 700.0
@@ -143,6 +176,31 @@ def normal_share(airspeed: float, u: float, w: float) -> float:
 
 
 @kernel
+def slipstream_speed(thrust: float, inflow: float, air: float, diameter: float) -> float:
+    """s (m/s) behind a propeller with this thrust (N) and inflow V_x (m/s); 0 without thrust or air."""
+    if thrust <= 0.0 or air <= 0.0:
+        return 0.0
+    return math.sqrt(inflow * inflow + 8.0 * thrust / (math.pi * air * diameter * diameter)) - inflow
+
+
+@kernel
+def wing_force(
+    u: float, w: float, air: float, airframe: Airframe, derivatives: NDArray[np.float64]
+) -> tuple[float, float]:
+    """Force (N) of the wing along body x and z in a flow without sideslip: lift, and drag except by deflections."""
+    alpha = math.atan2(w, u)
+    sigma = stalled_share(alpha, airframe.stall_rate, airframe.stall_angle)
+    sine, cosine = math.sin(alpha), math.cos(alpha)
+    bounded = alpha + sigma * (sine - alpha)
+    scale = 0.5 * air * (u * u + w * w) * airframe.area
+    attached = derivatives[0, 0] + derivatives[0, 1] * alpha
+    lift = scale * ((1.0 - sigma) * attached + sigma * math.copysign(2.0 * sine * sine, alpha) * cosine)
+    polar = derivatives[0, 0] + derivatives[0, 1] * bounded
+    drag = scale * (derivatives[1, 0] + derivatives[1, 1] * bounded + polar * polar / airframe.induced)
+    return lift * sine - drag * cosine, -lift * cosine - drag * sine
+
+
+@kernel
 def aerodynamic_wrench(
     airspeed: float,
     u: float,
@@ -152,6 +210,7 @@ def aerodynamic_wrench(
     q: float,
     r: float,
     air: float,
+    slipstream: float,
     deflections: NDArray[np.float64],
     airframe: Airframe,
     derivatives: NDArray[np.float64],
@@ -161,8 +220,8 @@ def aerodynamic_wrench(
     """Write the wrench (6,) of the airframe.
 
     `u`, `v`, `w`: velocity through the air, body axes (m/s); `p`, `q`, `r`: angular velocity relative to the air
-    (rad/s). `deflections` (3,): rad. `derivatives` (6, 9): COEFFICIENTS by CAUSES. `causes` (9,) is scratch space: each
-    cause times the dynamic pressure, which avoids a division by an airspeed of 0.
+    (rad/s); `slipstream`: s (m/s). `deflections` (3,): rad. `derivatives` (6, 9): COEFFICIENTS by CAUSES. `causes` (9,)
+    is scratch space: each cause times the dynamic pressure, which avoids a division by an airspeed of 0.
     """
     alpha = math.atan2(w, u)
     beta = math.asin(min(1.0, max(-1.0, v / airspeed))) if airspeed > 0.0 else 0.0
@@ -180,6 +239,14 @@ def aerodynamic_wrench(
     causes[5] = half_damping * airframe.span * r
     for k in range(3):
         causes[6 + k] = pressure * deflections[k]
+    yaw_damping = causes[5]
+    if airframe.tail_share > 0.0:
+        at_tail = math.sqrt((u + slipstream) ** 2 + v * v + w * w)
+        tail_pressure = pressure + airframe.tail_share * (0.5 * air * at_tail * at_tail - pressure)
+        tail_damping = half_damping + airframe.tail_share * (0.25 * air * at_tail - half_damping)
+        causes[4] = tail_damping * airframe.chord * q
+        causes[5] = tail_damping * airframe.span * r
+        causes[7], causes[8] = tail_pressure * deflections[1], tail_pressure * deflections[2]
     for i in range(6):
         total = 0.0
         for k in range(2 if i == 0 else 0, 9):
@@ -193,6 +260,13 @@ def aerodynamic_wrench(
     wrench[1] = wrench[2]
     wrench[0] = lift * sine - drag * cosine
     wrench[2] = -lift * cosine - drag * sine
+    if airframe.wing_share > 0.0:
+        x, z = wing_force(u, w, air, airframe, derivatives)
+        fast_x, fast_z = wing_force(u + slipstream, w, air, airframe, derivatives)
+        wrench[0] += airframe.wing_share * (fast_x - x)
+        wrench[2] += airframe.wing_share * (fast_z - z)
+    if airframe.tail_share > 0.0:
+        wrench[3] -= airframe.area * derivatives[3, 5] * (causes[5] - yaw_damping)
     wrench[3] *= airframe.span
     wrench[4] *= airframe.chord
     wrench[5] *= airframe.span
@@ -208,6 +282,8 @@ def airframe_of(values: Values) -> Airframe:
         stall_rate=number(values, "wing_M"),
         stall_angle=number(values, "wing_alpha0"),
         induced=math.pi * number(values, "wing_epsilon") * aspect_ratio,
+        tail_share=number(values, "slipstream_tail_share"),
+        wing_share=number(values, "slipstream_wing_share"),
     )
 
 

@@ -2,8 +2,8 @@
 
 The airframe is that of `aerodynamics.py`. Each control surface follows its command with a first-order lag, solved
 exactly for any step. The propeller (Beard and McLain, Small Unmanned Aircraft, section 4.3) turns on the x axis: thrust
-along x, torque about -x, gyroscopic moments and the reaction to its acceleration as in `multirotor.py`. Not modelled:
-slipstream, unsteady flow, ground effect, compressibility.
+along x, torque about -x, gyroscopic moments and the reaction to its acceleration as in `multirotor.py`; its slipstream
+acts on tail and wing. Not modelled: unsteady flow, ground effect, compressibility.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from rosflight_py_sim.physics.aerodynamics import (
     aerodynamic_wrench,
     airframe_of,
     derivative_numbers,
+    slipstream_speed,
 )
 from rosflight_py_sim.physics.battery import BATTERY_PARAMETERS, Battery, BatteryPowered, full_battery
 from rosflight_py_sim.physics.powertrain import (
@@ -137,14 +138,14 @@ def fixedwing_wrench(
     u, v, w = truth[7] - wx, truth[8] - wy, truth[9] - wz
     airspeed = math.sqrt(u * u + v * v + w * w)
     air = air_density(powertrain, truth)
-    p, q, r = truth[10] - wind_rates[0], truth[11] - wind_rates[1], truth[12] - wind_rates[2]
-    aerodynamic_wrench(airspeed, u, v, w, p, q, r, air, deflections, airframe, derivatives, causes, wrench)
-
     inflow = max(0.0, u) if fittings.axial_inflow else airspeed
     voltage = supply_voltage(powertrain, battery, throttles, speeds)
     before, follow = speeds[0], followed_share(powertrain, dt)
     speeds[0] = advanced_speed(powertrain, throttles[0] * voltage, inflow, air, follow, before)
     thrust, torque = propeller_load(powertrain, speeds[0], inflow, air, fittings.limited)
+    slipstream = slipstream_speed(thrust, max(0.0, u), air, powertrain.diameter)
+    p, q, r = truth[10] - wind_rates[0], truth[11] - wind_rates[1], truth[12] - wind_rates[2]
+    aerodynamic_wrench(airspeed, u, v, w, p, q, r, air, slipstream, deflections, airframe, derivatives, causes, wrench)
     wrench[0] += thrust
     inertia = powertrain.rotor_inertia
     wrench[3] -= torque + acceleration_torque(powertrain, before, speeds[0], dt)

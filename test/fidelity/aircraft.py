@@ -20,12 +20,13 @@ CRUISE = {"anaconda": 20.0, "aerosonde": 25.0}
 ALTITUDE = 100.0
 
 # What the book's equations have, where the configuration has more: air of one density, the propeller in the whole
-# airspeed, its quadratics not cut off, and a battery that does not sag.
+# airspeed, its quadratics not cut off, no slipstream, and a battery that does not sag.
 AS_THE_BOOK = {
     "use_standard_atmosphere": False,
     "rho": 1.2682,
     "propeller_inflow": "airspeed",
     "propeller_brakes": True,
+    "slipstream_tail_share": 0.0,
     "battery_internal_resistance": 0.0,
 }
 # A propeller of a tenth of a millimetre has neither thrust nor drag.

@@ -5,7 +5,6 @@ files of config/rosflight_equal switch it.
 """
 
 import csv
-import math
 from functools import cache
 from pathlib import Path
 
@@ -62,27 +61,6 @@ def errors(model, vehicle):
 
 FORCE, MOMENT = slice(0, 3), slice(3, 6)
 
-COMMON = {"use_standard_atmosphere": False, "motor_time_constant": 0.0}
-
-
-def as_cpp(vehicle):
-    """Values that make our fixed wing ROSflight's."""
-    values = values_of(vehicle)
-    return {
-        **values,
-        **COMMON,
-        "servo_tau": 0.0,
-        # The wing never stalls.
-        "wing_alpha0": 10.0,
-        # 3.14159 and 0.9 stand in the source.
-        "wing_epsilon": 0.9 * 3.14159 / math.pi,
-        "C_D_O": values["C_D_p"],
-        "C_D_alpha": 0.0,
-        "C_D_p": 0.0,
-        "propeller_inflow": "airspeed",
-        "propeller_brakes": True,
-    }
-
 
 def fixedwing(values):
     return FixedWing(FIXEDWING_PARAMETERS.checked(values))
@@ -90,7 +68,7 @@ def fixedwing(values):
 
 @pytest.mark.parametrize("vehicle", ["anaconda", "aerosonde"])
 def test_fixedwing_wrench_matches_cpp_node(vehicle):
-    found = errors(fixedwing(as_cpp(vehicle)), vehicle)
+    found = errors(fixedwing(equal_values(FIXEDWING_PARAMETERS, vehicle)), vehicle)
     assert found.shape == (400, 2)
     assert np.max(found) < 1e-9
 
@@ -112,6 +90,7 @@ OURS = {
     "atmosphere": ("use_standard_atmosphere",),
     "servo": ("servo_tau",),
     "motor": ("motor_time_constant",),
+    "slipstream": ("slipstream_tail_share",),
 }
 
 
@@ -119,8 +98,9 @@ OURS = {
 @pytest.mark.parametrize("difference", OURS)
 def test_difference_has_effect(vehicle, difference):
     """Each switch has an effect of its own; run with -s to see how much."""
-    ours = FIXEDWING_PARAMETERS.defaults() | values_of(vehicle)
-    values = {**as_cpp(vehicle), **{name: ours[name] for name in OURS[difference]}}
+    ours = FIXEDWING_PARAMETERS.defaults() | values_of(vehicle) | {"slipstream_tail_share": 0.6}
+    equal = equal_values(FIXEDWING_PARAMETERS, vehicle)
+    values = {**equal, **{name: ours[name] for name in OURS[difference]}}
     found = errors(fixedwing(values), vehicle)
     median, largest = np.median(found, axis=0), np.max(found, axis=0)
     print(

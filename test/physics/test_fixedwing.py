@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from rosflight_py_sim.parameters import ParameterError
-from rosflight_py_sim.physics.aerodynamics import CAUSES, COEFFICIENTS
+from rosflight_py_sim.physics.aerodynamics import CAUSES, COEFFICIENTS, slipstream_speed
 from rosflight_py_sim.physics.dynamics import DYNAMICS_PARAMETERS, VehicleDynamics
 from rosflight_py_sim.physics.fixedwing import FIXEDWING_PARAMETERS, FixedWing, direct_mixer
 
@@ -336,3 +336,76 @@ def test_damping_acts_on_the_rates_relative_to_the_air():
     against = plane(**IMMEDIATE).update(at(20.0, 0.05), CALM, outputs(), 0.01, -rates)
     assert against == pytest.approx(plane(**IMMEDIATE).update(at(20.0, 0.05, rates=rates), CALM, outputs(), 0.01))
     assert np.all(np.abs(against - expected)[3:] > 0.05)
+
+
+@pytest.mark.parametrize("airspeed", [0.0, 12.0, 30.0])
+def test_slipstream_speed_satisfies_momentum_theory(airspeed):
+    thrust, diameter = 25.0, 0.4
+    speed = slipstream_speed(thrust, airspeed, DENSITY, diameter)
+    # Thrust is mass flow times gain of speed; half of the gain is there at the disk.
+    flow = DENSITY * math.pi / 4.0 * diameter**2 * (airspeed + 0.5 * speed)
+    assert flow * speed == pytest.approx(thrust, rel=1e-12)
+    assert (
+        slipstream_speed(0.0, airspeed, DENSITY, diameter) == slipstream_speed(-5.0, airspeed, DENSITY, diameter) == 0.0
+    )
+
+
+def blown(state, share, elevator=0.0, rudder=0.0, **values):
+    """Wrench with a running propeller, and the speed of its slipstream (m/s)."""
+    aircraft = plane(slipstream_tail_share=share, wing_alpha0=10.0, **values)
+    wrench = aircraft.steady_wrench(state, CALM, 0.0, elevator, rudder, 0.8)
+    thrust = (wrench - plane(wing_alpha0=10.0, **values).steady_wrench(state, CALM, 0.0, elevator, rudder, 0.0))[0]
+    return wrench, slipstream_speed(thrust, state[7], DENSITY, 0.381)
+
+
+def test_surfaces_of_the_tail_work_in_the_slipstream_of_an_aircraft_at_rest():
+    elevator, rudder, share = -0.2, 0.15, 0.6
+    values = {"C_L_delta_e": 0.0, "C_D_delta_e": 0.0}
+    straight, speed = blown(truth((0.0, 0.0, 0.0)), share, **values)
+    deflected, _ = blown(truth((0.0, 0.0, 0.0)), share, elevator, rudder, **values)
+    assert speed > 15.0
+    pressure = share * 0.5 * DENSITY * speed**2 * AREA
+    expected = [0.0, 0.19 * rudder, 0.0, 0.0024 * SPAN * rudder, -0.99 * CHORD * elevator, -0.069 * SPAN * rudder]
+    assert deflected - straight == pytest.approx(pressure * np.array(expected), rel=1e-9, abs=1e-12)
+    # Without a slipstream nothing acts on them.
+    assert blown(truth((0.0, 0.0, 0.0)), 0.0, elevator, rudder)[0] == pytest.approx(straight, abs=1e-12)
+
+
+def test_slipstream_adds_to_pitch_and_yaw_damping_but_not_to_that_of_the_wing():
+    share, q, r = 0.6, 0.3, 0.2
+    state = at(18.0, 0.0, rates=(0.0, q, r))
+    damping = []
+    for tail in (0.0, share):
+        turning, speed = blown(state, tail)
+        damping.append(turning - blown(at(18.0, 0.0), tail)[0])
+    gain = 0.25 * DENSITY * share * speed * AREA
+    yaw = gain * SPAN * r
+    expected = [0.0, 0.0, -gain * CHORD * q * 7.95, 0.0, -38.21 * gain * CHORD**2 * q, -0.1541 * SPAN * yaw]
+    # The windmilling propeller pushes with 4e-6 of the thrust.
+    assert damping[1] - damping[0] == pytest.approx(expected, rel=1e-5, abs=1e-9)
+
+
+def test_wing_in_the_slipstream_has_the_lift_of_its_speed():
+    state, share = at(18.0, 0.06), 0.2
+    plain, speed = blown(state, 0.0)
+    fast, _ = blown(state, 0.0, slipstream_wing_share=share)
+    u, w = state[7], state[9]
+
+    def force(along):
+        """Lift and drag of the attached flow, along body x and z."""
+        alpha, scale = math.atan2(w, along), 0.5 * DENSITY * (along**2 + w**2) * AREA
+        lift = 0.506 + 5.61 * alpha
+        drag = 0.043 + 0.03 * alpha + lift**2 / (math.pi * 0.9 * SPAN**2 / AREA)
+        sine, cosine = math.sin(alpha), math.cos(alpha)
+        return scale * np.array([lift * sine - drag * cosine, -lift * cosine - drag * sine])
+
+    change = fast - plain
+    # The windmilling propeller pushes with 4e-6 of the thrust.
+    assert change[[0, 2]] == pytest.approx(share * (force(u + speed) - force(u)), rel=1e-5)
+    assert change[[1, 3, 4, 5]] == pytest.approx(0.0, abs=1e-12)
+
+
+def test_tail_in_still_slipstream_is_as_without_one():
+    state = at(20.0, 0.05, 0.1, (0.3, -0.2, 0.25))
+    gliding_tail = gliding(state, 0.1, -0.15, 0.2, slipstream_tail_share=1.0, slipstream_wing_share=1.0)
+    assert gliding_tail == pytest.approx(gliding(state, 0.1, -0.15, 0.2), rel=1e-9)

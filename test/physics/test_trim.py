@@ -85,7 +85,7 @@ def test_multirotor_pitches_forward_to_fly_forward_and_banks_into_the_turn() -> 
     [
         ("anaconda", FlightCondition(60.0), "throttle at the limit of 1"),
         ("aerosonde", FlightCondition(25.0, math.radians(-30.0)), "throttle at the limit of 0"),
-        ("aerosonde", FlightCondition(10.0), "elevator at the limit of -40 deg"),
+        ("aerosonde", FlightCondition(12.0, math.radians(-20.0)), "elevator at the limit of -40 deg"),
         ("anaconda", FlightCondition(5.0), "still accelerates by"),
     ],
 )
