@@ -24,7 +24,7 @@ from rosflight_py_sim.stamps import NANOSECONDS
 class StandaloneDynamics(DynamicsInterface):
     """Simulates a rigid body in air or water, with ground, walls and objects, and the wind, or the current and waves.
 
-    A vehicle with steered wheels has sim/pwm_output as an input synchronized with the wrench, for the steering angle.
+    A vehicle with steered or braked wheels has sim/pwm_output as an input synchronized with the wrench.
     """
 
     ALIASES: ClassVar[tuple[str, ...]] = ("standalone_dynamics",)
@@ -38,7 +38,7 @@ class StandaloneDynamics(DynamicsInterface):
         self._wind: Wind | None = None
         self._waves: Waves | None = None
         super().__init__(**arguments)
-        if self.body.steering.is_used:
+        if self.body.follows_outputs:
             self._pwm_arrived = self._join.input(PWM_OUTPUT.name)
             self.subscribe(PWM_OUTPUT, self._on_pwm, needed=True)
 
@@ -104,10 +104,10 @@ class StandaloneDynamics(DynamicsInterface):
     @property
     def join_rule(self) -> JoinRule:
         """Inputs of a step."""
-        return super().join_rule._replace(synchronized=(PWM_OUTPUT.name,) if self.body.steering.is_used else ())
+        return super().join_rule._replace(synchronized=(PWM_OUTPUT.name,) if self.body.follows_outputs else ())
 
     def _on_pwm(self, pwm: PulseWidths) -> None:
-        self.body.steering.follow(pwm.pulse_us)
+        self.body.follow_outputs(pwm.pulse_us)
         self._pwm_arrived(pwm.time_ns)
 
     def start_over(self) -> None:

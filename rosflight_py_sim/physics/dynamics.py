@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rosflight_py_sim.parameters import Parameter, ParameterError, ParameterTable, Values, number
+from rosflight_py_sim.physics.brakes import BRAKE_PARAMETERS, Brakes
 from rosflight_py_sim.physics.contact import (
     ANCHORED,
     EAST,
@@ -89,6 +90,7 @@ DYNAMICS_PARAMETERS = (
     + ParameterTable(WORLD)
     + CONTACT_PARAMETERS
     + STEERING_PARAMETERS
+    + BRAKE_PARAMETERS
 )
 
 SETTLING_S = 60.0
@@ -132,6 +134,8 @@ class VehicleDynamics:
     """(19,) the vehicle at its start: settled on the ground, or level at its initial altitude."""
     steering: Steering
     """The steered wheels; they keep their angle until the next call of `steering.follow`."""
+    brakes: Brakes
+    """The wheels' brakes; they keep their command until the next call of `brakes.follow`."""
 
     def __init__(self, values: Values) -> None:
         mass = number(values, "mass")
@@ -139,6 +143,7 @@ class VehicleDynamics:
         world = world_of(values)
         self._points = contact_points(values)
         self.steering = Steering(values, self._points)
+        self.brakes = Brakes(values, self._points)
         rate = fastest_contact_rate(values, self._points)
         radius = float(np.max(np.linalg.norm(self._points[:, :3], axis=1), initial=0.0))
         stiffness, damping = stiffness_and_damping(values)
@@ -263,10 +268,21 @@ class VehicleDynamics:
         self._last_dt = 0.0
         self._refresh()
 
+    @property
+    def follows_outputs(self) -> bool:
+        """Whether outputs of the flight controller turn or brake wheels."""
+        return self.steering.is_used or self.brakes.is_used
+
+    def follow_outputs(self, pwm_us: Sequence[float]) -> None:
+        """Turn and brake the wheels according to the pulse widths of the 14 outputs, us."""
+        self.steering.follow(pwm_us)
+        self.brakes.follow(pwm_us)
+
     def start_over(self) -> None:
-        """Reset to `initial_truth`, with zero wrench and straight wheels."""
+        """Reset to `initial_truth`, with zero wrench and straight wheels that no output brakes."""
         self._wrench[:] = 0.0
         self.steering.turn(0.0)
+        self.brakes.release()
         self.set_truth(self.initial_truth)
 
     def adopt(self, other: VehicleDynamics) -> None:
@@ -276,6 +292,7 @@ class VehicleDynamics:
         """
         self._wrench[:] = other._wrench
         self.steering.turn(other.steering.command)
+        self.brakes.adopt(other.brakes)
         self.truth[:] = other.truth
         self._lift(self.truth)
         if len(self._water) and len(other._water):

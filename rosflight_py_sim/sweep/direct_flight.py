@@ -553,8 +553,8 @@ class DirectFlight:
         elapsed_ns = time_ns - self._answered_ns if self._answered_ns >= 0 else 0
         self._answered_ns = time_ns
         self._report_status(time_ns)
-        if motion.body.steering.is_used:
-            motion.body.steering.follow(pulse_us)
+        if motion.body.follows_outputs:
+            motion.body.follow_outputs(pulse_us)
         wrench = self._forces.wrench(
             time_ns, state.truth, motion.air_ned, pulse_us, elapsed_ns / NANOSECONDS, motion.wind_rates
         )

@@ -295,6 +295,65 @@ def test_steering_of_unknown_wheel_or_output_is_rejected(given, text):
         vehicle(**{**TRICYCLE, **given})
 
 
+BRAKES = {**WHEELS, "contact_braking_friction": [0.25] * 3}
+
+
+@pytest.mark.parametrize("command", [0.0, 0.4, 1.0])
+def test_braked_wheels_stop_by_rolling_and_braking_friction(command):
+    body = rolling(3.0, **BRAKES, brake_offset=command)
+    run(body, 0.6)
+    friction = 0.05 + 0.25 * command
+    # Pitch settles to the braking within the first tenths, which moves the centre of mass by millimetres.
+    assert body.truth[7] == pytest.approx(3.0 - 0.6 * friction * 9.81, rel=0.02)
+
+
+def test_brakes_beyond_the_grip_lock_the_wheels():
+    body = rolling(6.0, **{**BRAKES, "contact_braking_friction": [5.0] * 3}, brake_offset=1.0)
+    run(body, 0.6)
+    # contact_friction is 0.6.
+    assert body.truth[7] == pytest.approx(6.0 - 0.6 * 0.6 * 9.81, rel=0.03)
+
+
+def test_parked_vehicle_is_held_until_the_push_exceeds_its_brakes():
+    load = 3.5 * 9.81
+    for push, is_held in ((0.28 * load, True), (0.32 * load, False)):
+        body = vehicle(**BRAKES, brake_offset=1.0)
+        run(body, 3.0, wrench=np.array([push, 0.0, 0.0, 0.0, 0.0, 0.0]))
+        assert (abs(body.truth[0] - body.initial_truth[0]) < 0.02) == is_held
+    unbraked = vehicle(**BRAKES)
+    run(unbraked, 3.0, wrench=np.array([0.28 * load, 0.0, 0.0, 0.0, 0.0, 0.0]))
+    assert unbraked.truth[0] > 5.0
+
+
+def test_brake_command_is_clamped_weighted_sum_of_outputs_with_offset():
+    mix = {"brake_mix": [0.0, 0.0, 0.0, 0.0, -10.0], "brake_offset": -9.0}
+    body = vehicle(**BRAKES, **mix)
+    assert body.follows_outputs
+    assert not vehicle(**BRAKES, brake_offset=1.0).follows_outputs
+    for throttle, command in ((0.0, 1.0), (0.02, 0.6), (0.05, 0.0), (1.0, 0.0)):
+        body.follow_outputs([*[1500.0] * 4, 1000.0 + 1000.0 * throttle, *[1500.0] * 9])
+        assert body.brakes.command == pytest.approx(command, abs=1e-12)
+    body.follow_outputs([*[1500.0] * 4, 1020.0, *[1500.0] * 9])
+    changed = vehicle(**BRAKES, **mix, gravity=9.8)
+    changed.adopt(body)
+    assert changed.brakes.command == pytest.approx(0.6)
+    changed.start_over()
+    assert changed.brakes.command == 0.0
+
+
+@pytest.mark.parametrize(
+    ("given", "text"),
+    [
+        ({"contact_braking_friction": [0.1] * 4}, r"contact_braking_friction.*4 numbers given; allowed: at most 3"),
+        ({"contact_rolling_friction": [0.1]}, r"contact_braking_friction.*0.25 given for point 1, which does not roll"),
+        ({"brake_mix": [1.0] * 15}, r"brake_mix.*15 weights given; allowed: at most 14"),
+    ],
+)
+def test_brake_of_unknown_wheel_or_output_is_rejected(given, text):
+    with pytest.raises(ParameterError, match=text):
+        vehicle(**{**BRAKES, **given})
+
+
 def test_more_rolling_frictions_than_contact_points_are_rejected():
     with pytest.raises(ParameterError, match=r"contact_rolling_friction.*4 numbers given; allowed: at most 3"):
         vehicle(**{**WHEELS, "contact_rolling_friction": [0.1] * 4})

@@ -78,6 +78,9 @@ parameters:
   sim_has_wind: true
   turbulence_model: dryden_8785c
   turbulence_wind_speed_20ft: {uniform: [4.0, 10.0]}
+  contact_braking_friction: [0.2, 0.2]
+  brake_mix: [0.0, 0.0, 0.0, 0.0, -10.0]
+  brake_offset: -9.0
 """,
     "firmware": """
 description: Square with other gains of the attitude controller

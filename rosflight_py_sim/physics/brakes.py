@@ -1,0 +1,103 @@
+"""Wheel brakes: outputs of the flight controller add to the rolling friction of contact points."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rosflight_py_sim.parameters import Parameter, ParameterError, ParameterTable, Values, number
+from rosflight_py_sim.physics.contact import DOES_NOT_ROLL, ROLLING
+from rosflight_py_sim.physics.surface_mix import output_weights
+from rosflight_py_sim.pulse_width import SERVO
+
+BRAKE_PARAMETERS = ParameterTable(
+    Parameter(
+        "contact_braking_friction",
+        [],
+        "Friction coefficient that each point's brake adds to its rolling friction at full command; points beyond the "
+        "end of the list have no brake",
+        minimum=0.0,
+        maximum=10.0,
+        read_only=True,
+    ),
+    Parameter(
+        "brake_mix",
+        [],
+        "Weight of each flight controller output, from output 0, in the brake command (0 to 1); outputs beyond the end "
+        "of the list have no weight",
+        minimum=-100.0,
+        maximum=100.0,
+        read_only=True,
+    ),
+    Parameter(
+        "brake_offset",
+        0.0,
+        "Constant part of the brake command: 1 parks the vehicle; with brake_mix, the command of centred outputs",
+        minimum=-100.0,
+        maximum=100.0,
+    ),
+)
+
+
+class Brakes:
+    """Brakes the wheels among the contact points, without lag.
+
+    The brake command is `brake_offset` plus the sum of the servo commands (`pulse_width.py`) weighted by `brake_mix`,
+    limited to 0 to 1. The force of a braked wheel along its rolling direction is limited to (mu_r + command mu_b) f_n
+    with the rolling friction mu_r, mu_b of `contact_braking_friction` and the load f_n, and like every contact force to
+    Coulomb's friction cone (`contact.py`): a brake that needs more locks the wheel, which then slides.
+
+    Attributes:
+        command: the brake command, 0 to 1.
+        is_used: whether any output brakes any wheel.
+    """
+
+    def __init__(self, values: Values, points: NDArray[np.float64]) -> None:
+        """Set up from BRAKE_PARAMETERS; the rolling friction of the contact points (n, 6) is written.
+
+        Raises:
+            ParameterError: a list is longer than the number of outputs or points, or a braked point does not roll.
+        """
+        frictions = np.array(values["contact_braking_friction"], dtype=np.float64)
+        weights = output_weights(values, "brake_mix")
+        if len(points) and len(frictions) > len(points):
+            raise ParameterError(
+                f"parameter 'contact_braking_friction': {len(frictions)} numbers given; allowed: at most "
+                f"{len(points)}, one for each of contact_points"
+            )
+        braked = np.flatnonzero(frictions[: len(points)])
+        for i in braked:
+            if points[i, ROLLING] == DOES_NOT_ROLL:
+                raise ParameterError(
+                    f"parameter 'contact_braking_friction': {frictions[i]:g} given for point {i}, which does not roll; "
+                    "allowed: 0 there, or a contact_rolling_friction for that point"
+                )
+        self.is_used = bool(np.any(frictions) and np.any(weights))
+        self._points = points
+        self._wheels = [(int(i), float(points[i, ROLLING]), float(frictions[i])) for i in braked]
+        self._weights = [(int(j), float(weights[j]) / SERVO.reach_us) for j in np.flatnonzero(weights)]
+        self._offset = number(values, "brake_offset")
+        self._mixed = 0.0
+        self._press()
+
+    def follow(self, pwm_us: Sequence[float]) -> None:
+        """Brake according to the pulse widths of the 14 outputs, us."""
+        self._mixed = sum(weight * (pwm_us[j] - SERVO.zero_us) for j, weight in self._weights)
+        self._press()
+
+    def release(self) -> None:
+        """Brake as without outputs: by the constant part of the command."""
+        self._mixed = 0.0
+        self._press()
+
+    def adopt(self, other: Brakes) -> None:
+        """Brake by the outputs that the other brakes followed last."""
+        self._mixed = other._mixed
+        self._press()
+
+    def _press(self) -> None:
+        self.command = min(1.0, max(0.0, self._offset + self._mixed))
+        for i, rolling, braking in self._wheels:
+            self._points[i, ROLLING] = rolling + self.command * braking
