@@ -135,20 +135,24 @@ def add_turbulence(
 
 
 @kernel
-def rotate_turbulence(
+def add_turning_turbulence(
     wind_speed_20ft: float,
     intensity: float,
     dt: float,
     mean_ned: NDArray[np.float64],
     truth: NDArray[np.float64],
-    turbulence_ned: NDArray[np.float64],
+    filters: NDArray[np.float64],
     normals: NDArray[np.float64],
+    turbulence_ned: NDArray[np.float64],
+    wind_ned: NDArray[np.float64],
+    rolls: NDArray[np.float64],
     air: RotatingAir,
     rates_body: NDArray[np.float64],
 ) -> None:
-    """`rotate_air` with the scales at the vehicle's height; `normals` (1,): a standard normal number."""
+    """`add_turbulence`, then write the angular velocity of the air (3,), rad/s; `rolls` (1,): standard normal."""
+    add_turbulence(wind_speed_20ft, intensity, dt, mean_ned, truth, filters, normals, turbulence_ned, wind_ned)
     _, _, length_w, sigma_w = scales(-truth[2], wind_speed_20ft, intensity)
-    rotate_air(air, length_w, sigma_w, dt, mean_ned, truth, turbulence_ned, normals[0], rates_body)
+    rotate_air(air, length_w, sigma_w, dt, mean_ned, truth, turbulence_ned, rolls[0], rates_body)
 
 
 class DrydenTurbulence(WindModel):
@@ -205,10 +209,15 @@ class DrydenTurbulence(WindModel):
     def add(self, wind_ned: Array, mean_ned: Array, truth: Array, dt: float) -> None:
         """Advance by dt and add the turbulence."""
         normals, turbulence = self._normals.next(), self._turbulence_ned
-        given = self._wind_speed_20ft, self._intensity, dt, mean_ned, truth
-        add_turbulence(*given, self._filters, normals, turbulence, wind_ned)
-        if self.rates_body is not None:
-            rotate_turbulence(*given, turbulence, self._rolls.next(), self._air, self.rates_body)
+        speed, intensity, filters = self._wind_speed_20ft, self._intensity, self._filters
+        rates = self.rates_body
+        if rates is None:
+            add_turbulence(speed, intensity, dt, mean_ned, truth, filters, normals, turbulence, wind_ned)
+            return
+        rolls, air = self._rolls.next(), self._air
+        add_turning_turbulence(
+            speed, intensity, dt, mean_ned, truth, filters, normals, turbulence, wind_ned, rolls, air, rates
+        )
 
     def adopt(self, other: DrydenTurbulence) -> None:
         """Keep the filters' states."""

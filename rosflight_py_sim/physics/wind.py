@@ -132,7 +132,9 @@ class Wind:
         for add in self._adders:
             add(wind, mean, truth, dt)
         if self._rates:
-            np.sum(self._rates, axis=0, out=self.rates_body)
+            copy_velocity(self._rates[0], self.rates_body)
+            for rates in self._rates[1:]:
+                self.rates_body += rates
 
     def adopt(self, other: Wind) -> None:
         """Copy the state of another wind, model by model."""
