@@ -176,6 +176,7 @@ def ground_factor(strength: float, radius: float, height: float, upward: float) 
 def multirotor_wrench(
     truth: NDArray[np.float64],
     wind_ned: NDArray[np.float64],
+    wind_rates: NDArray[np.float64],
     pwm_us: NDArray[np.float64],
     dt: float,
     aerodynamics: Aerodynamics,
@@ -209,7 +210,8 @@ def multirotor_wrench(
     mx, my, mz = 0.0, 0.0, 0.0
     p, q, r, lever = 0.0, 0.0, 0.0, 0.0
     if aerodynamics.at_hub:
-        p, q, r, lever = truth[10], truth[11], truth[12], 1.0
+        p, q, r = truth[10] - wind_rates[0], truth[11] - wind_rates[1], truth[12] - wind_rates[2]
+        lever = 1.0
     for i in range(count):
         x, y, z = rotors[i, 0], rotors[i, 1], rotors[i, 2]
         ax, ay, az = rotors[i, 3], rotors[i, 4], rotors[i, 5]
@@ -279,11 +281,13 @@ class Multirotor(BatteryPowered):
         """Wrench (6,), N and N m in body axes, without gravity and contact, at the end of a step of dt (s).
 
         `truth` (19,), `wind_ned` (3,) m/s, `pwm_us` (14,) pulse widths in us: 1000 to 2000 is throttle 0 to 1 of the
-        rotor of that number. The next call overwrites the returned array.
+        rotor of that number, `wind_rates` (3,) angular velocity of the air in body axes, rad/s. The next call
+        overwrites the returned array.
         """
         multirotor_wrench(
             truth,
             wind_ned,
+            wind_rates,
             pwm_us,
             dt,
             self._aerodynamics,
@@ -312,6 +316,7 @@ class Multirotor(BatteryPowered):
             multirotor_wrench(
                 truth,
                 wind_ned,
+                NO_ROTATION,
                 pwm_us,
                 math.inf,
                 self._aerodynamics,

@@ -31,8 +31,10 @@ MODULES = (
     "wrench_hold",
     "air",
     "fixes",
+    "ground_roll",
     "latency",
     "rotors",
+    "slipstream",
     "water",
 )
 """Modules of this folder that are subjects."""

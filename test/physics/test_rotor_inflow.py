@@ -155,3 +155,14 @@ def test_without_air_motors_reach_no_load_speed():
     assert np.array_equal(wrench(vehicle), np.zeros(6))
     kq = MULTIROTOR_PARAMETERS["KQ"].default
     assert vehicle.rotor_speeds == pytest.approx((0.5 * vehicle.battery_voltage - 0.042 * 1.5) / kq, rel=1e-12)
+
+
+def test_rotors_that_turn_with_the_air_are_not_damped():
+    rates = np.array([0.5, -0.3, 0.4])
+    state = np.zeros(19)
+    state[2], state[3], state[10:13] = -50.0, 1.0, rates
+    pwm = np.full(14, 1500.0)
+    still, damped = wrench(rotors()), wrench(rotors(), rates)
+    # Rates and gusts cancel to rounding.
+    assert rotors().update(state, CALM, pwm, STEP, rates) == pytest.approx(still, rel=1e-12, abs=1e-12)
+    assert np.all(np.abs(damped - still)[3:5] > 1e-3)
