@@ -24,6 +24,7 @@ from rosflight_py_sim.parameters import ParameterTable, Value, number
 from rosflight_py_sim.sensing import SENSOR_PARAMETERS
 from rosflight_py_sim.sensing.suite import SensorSuite
 from rosflight_py_sim.shared_parameters import SEED
+from rosflight_py_sim.stamps import NANOSECONDS
 
 
 class StandaloneSensors(SensorInterface):
@@ -82,6 +83,8 @@ class StandaloneSensors(SensorInterface):
     def baro_update(self, state: VehicleState, dt: float) -> BarometerReading:
         """Read the barometer."""
         barometer = self.sensors.barometer
+        if barometer.waves.exist:
+            barometer.waves.move_to(state.truth, state.time_ns / NANOSECONDS)
         barometer.sample(state.truth, self.wind_ned, self.battery.current if self.battery else 0.0, dt)
         return BarometerReading(barometer.altitude_m, barometer.pressure_pa, barometer.temperature_k)
 

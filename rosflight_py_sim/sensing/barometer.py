@@ -1,7 +1,8 @@
 """Barometer: static pressure of the standard atmosphere at the vehicle's altitude, and of the water above it.
 
 Beard and McLain, Small Unmanned Aircraft, section 7.3, with the standard atmosphere in place of their linear law; in
-water, below down = 0, the air pressure at the surface plus rho g depth.
+water, below down = 0, the air pressure at the surface plus rho g depth; in waves with their elevation and dynamic
+pressure, as `physics/waves.py` has them.
 
 Besides the errors of `errors`, the reading contains, in air:
 
@@ -34,6 +35,7 @@ from rosflight_py_sim.parameters import Parameter, ParameterTable, Values, numbe
 from rosflight_py_sim.physics.atmosphere import GAS_CONSTANT, pressure, pressure_altitude, temperature
 from rosflight_py_sim.physics.earth import EARTH_PARAMETERS, Site, altitude_at, earth_of, site_of
 from rosflight_py_sim.physics.rotations import rotate_to_body
+from rosflight_py_sim.physics.waves import ELEVATION, HEAD, WAVE_PARAMETERS, Waves
 from rosflight_py_sim.sensing import thermometer
 from rosflight_py_sim.sensing.converter import converted
 from rosflight_py_sim.sensing.errors import ERROR, ErrorModel, ErrorSource, advance_errors
@@ -45,6 +47,7 @@ _ERRORS = ErrorSource("baro", "static pressure", "Pa", BARO_RATE, stdev=4.0, bia
 PARAMETERS = (
     EARTH_PARAMETERS
     + ParameterTable(WATER_DENSITY)
+    + WAVE_PARAMETERS
     + _ERRORS.parameters()
     + ParameterTable(
         Parameter(
@@ -127,12 +130,16 @@ class Barometer:
 
     The pressure altitude is the altitude at which the standard atmosphere has the measured pressure: an altimeter set
     to 1013.25 hPa. It includes the pressure bias, about 1 m for 12 Pa at sea level.
+
+    Attributes:
+        waves: the sea, calm until it is moved to the vehicle's position and time.
     """
 
     def __init__(self, values: Values, rng: np.random.Generator) -> None:
         self._errors = ErrorModel([_ERRORS.terms(values)], rng)
         self._site = site_of(values)
         self._water = number(values, "water_density") * earth_of(values).gravity
+        self.waves = Waves(values)
         # For a range of one, so that a new value scales the drift of a running sensor.
         self._coefficient_range = number(values, "baro_bias_temperature_range")
         self._unit_coefficient = float(rng.spawn(1)[0].uniform(-1.0, 1.0))
@@ -182,6 +189,7 @@ class Barometer:
             wind_ned,
             current_a,
             self._site,
+            self.waves.sea,
             self._water,
             self._board,
             dt,
@@ -196,15 +204,19 @@ def sample_pressure(
     wind_ned: NDArray[np.float64],
     current_a: float,
     site: Site,
+    sea: NDArray[np.float64],
     water: float,
     board: BarometerBoard,
     dt: float,
     channels: NDArray[np.float64],
     normals: NDArray[np.float64],
 ) -> tuple[float, float, float]:
-    """Measured pressure (Pa), air temperature (K), pressure altitude (m); `water` is its density times gravity."""
+    """Measured pressure (Pa), air temperature (K), pressure altitude (m).
+
+    `water` is the density of the water times gravity, `sea` as in `waves.py`.
+    """
     advance_errors(channels, normals, dt)
-    depth = truth[2] if water > 0.0 and truth[2] > 0.0 else 0.0
+    depth = truth[2] + sea[HEAD] if water > 0.0 and truth[2] + sea[ELEVATION] > 0.0 else 0.0
     altitude_msl_m = altitude_at(site, truth[0], truth[1], truth[2] - depth)
     air, static = temperature(altitude_msl_m), pressure(altitude_msl_m)
     error = channels[0, ERROR] + board.temperature_coefficient * (warm_up(board, air, dt) - CALIBRATION_TEMPERATURE)

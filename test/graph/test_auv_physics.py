@@ -12,20 +12,30 @@ from rosflight_msgs.msg import PwmOutput, SimState
 from rosflight_msgs.srv import SetSimState
 
 from rosflight_py_sim.interfaces.qos import CHAIN, LATCHED
-from rosflight_py_sim.interfaces.step_topics import IMU, PWM_OUTPUT, TRUTH_BATTERY, TRUTH_STATE, TRUTH_WIND
+from rosflight_py_sim.interfaces.step_topics import BARO, IMU, PWM_OUTPUT, TRUTH_BATTERY, TRUTH_STATE, TRUTH_WIND
 from rosflight_py_sim.interfaces.vehicle_state import truth_of_message
 from rosflight_py_sim.physics.rotations import rotate_to_inertial
-from rosflight_py_sim.physics.waves import ELEVATION, WAVE_PARAMETERS, Waves
+from rosflight_py_sim.physics.waves import ELEVATION, HEAD, WAVE_PARAMETERS, Waves
 
 MakeGraph = Callable[..., Any]
 
 OPEN_WATER = ("-p", "world:=''")
 CALM_SENSORS = ("-p", "acc_noise_density:=0.0", "-p", "acc_bias_range:=0.0", "-p", "acc_bias_walk_stdev:=0.0")
 
+CALM_PRESSURE = tuple(
+    word
+    for name in ("stdev", "bias_range", "bias_walk_stdev", "bias_temperature_range")
+    for word in ("-p", f"baro_{name}:=0.0")
+)
+
 
 def afloat(graph: MakeGraph, *arguments: str, name: str = "auv") -> Any:
     """A vehicle that nobody drives: the firmware's servo outputs stand in the middle."""
     return graph(*OPEN_WATER, *arguments, vehicle_name=name, flight_controller="sil_board")
+
+
+def nanoseconds(message: Any) -> int:
+    return int(message.header.stamp.sec * 10**9 + message.header.stamp.nanosec)
 
 
 def velocity_ned(graph: Any) -> np.ndarray:
@@ -61,29 +71,40 @@ def test_wind_acts_as_current_that_carries_the_vehicle(graph: MakeGraph) -> None
 
 def test_floating_vehicle_rides_on_the_waves_of_the_example_file(graph: MakeGraph) -> None:
     file = Path(__file__).parents[2] / "config" / "waves.yaml"
-    g = afloat(graph, "--params-file", str(file), name="bluerov2")
+    g = afloat(graph, "--params-file", str(file), *CALM_PRESSURE, name="bluerov2")
     winds = g.collect_messages(TRUTH_WIND, qos=LATCHED)
     states = g.collect_messages(TRUTH_STATE)
+    pressures = g.collect_messages(BARO)
     g.spin_for(12.0)
     # The same sea as that of the nodes: position and stamp alone determine it.
     values = {"wave_height": 0.3, "wave_period": 3.0, "wave_direction": 90.0}
     waves = Waves(WAVE_PARAMETERS.checked(values), reach=1.0)
-    position = {one.header.stamp.sec * 10**9 + one.header.stamp.nanosec: one.pose.position for one in states}
-    depths, elevations, checked = [], [], 0
-    for wind in winds[1:]:
-        time_ns = wind.header.stamp.sec * 10**9 + wind.header.stamp.nanosec
-        if time_ns not in position:
-            continue
-        place = position[time_ns]
-        waves.move_to(np.array([place.x, place.y, place.z]), time_ns * 1e-9)
-        assert (wind.vector.x, wind.vector.y, wind.vector.z) == pytest.approx(waves.velocity_ned, abs=1e-9)
-        depths.append(place.z)
-        elevations.append(waves.sea[ELEVATION])
-        checked += 1
-    assert checked > 1000
+    position = {nanoseconds(one): one.pose.position for one in states}
+
+    def move_waves(message: Any) -> Any:
+        place = position[nanoseconds(message)]
+        waves.move_to(np.array([place.x, place.y, place.z]), nanoseconds(message) * 1e-9)
+        return place
+
+    depths, elevations = [], []
+    for wind in winds:
+        if nanoseconds(wind) in position and nanoseconds(wind) > 0:
+            depths.append(move_waves(wind).z)
+            elevations.append(waves.sea[ELEVATION])
+            assert (wind.vector.x, wind.vector.y, wind.vector.z) == pytest.approx(waves.velocity_ned, abs=1e-9)
+    assert len(depths) > 1000
     # It moves as the water would, less the decay of the orbits over its draught.
     assert np.corrcoef(depths, elevations)[0, 1] < -0.9
     assert 0.6 < np.std(depths) / np.std(elevations) < 1.3
+    measured, expected = [], []
+    for pressure in pressures:
+        if nanoseconds(pressure) in position:
+            expected.append(1025.0 * 9.81 * (move_waves(pressure).z + waves.sea[HEAD]))
+            measured.append(pressure.pressure)
+    assert len(measured) > 100
+    # The resolution is 0.33 Pa, single precision 0.01 Pa, and the air at the surface changes by 12 Pa/m.
+    assert np.ptp(np.subtract(measured, expected)) < 4.0
+    assert np.ptp(measured) > 50.0
 
 
 def test_reset_restores_start_state_with_thrusters_stopped(graph: MakeGraph) -> None:

@@ -121,6 +121,31 @@ def test_static_port_error_is_a_share_of_the_dynamic_pressure_along_each_axis(pl
     assert np.array(readings[1:]) - readings[0] == pytest.approx([-0.1 * 0.5 * 1.225 * 100.0] * 2, rel=1e-4)
 
 
+def test_pressure_under_waves_is_that_of_linear_theory():
+    sensor = barometer(
+        **QUIET, origin_altitude=0.0, water_density=1000.0, wave_height=1.0, wave_period=4.0, wave_components=1
+    )
+    omega, wavenumber, amplitude, phase = sensor.waves.components[0]
+
+    def pressure_at(down, time_s):
+        sensor.waves.move_to(truth(down), time_s)
+        sensor.sample(truth(down), CALM, 0.0, 0.01)
+        return sensor.pressure_pa
+
+    crest, trough = (-phase / omega, (math.pi - phase) / omega)
+    calm = pressure_at(-5.0, 0.0) - pressure_at(-5.0, 1.0)
+    assert calm == 0.0
+    surface = 101325.0
+    for down in (0.5, 2.0, 8.0):
+        change = 1000.0 * 9.81 * amplitude * math.exp(-wavenumber * down)
+        for time_s, sign in ((crest, 1.0), (trough, -1.0)):
+            # The air at the surface changes by 12 Pa/m.
+            assert pressure_at(down, time_s) == pytest.approx(surface + 9810.0 * down + sign * change, abs=10.0)
+    # A crest wets the sensor above the mean surface; a trough leaves one below it dry.
+    assert pressure_at(-0.2, crest) == pytest.approx(surface + 9810.0 * (amplitude - 0.2), abs=10.0)
+    assert pressure_at(0.2, trough) == pytest.approx(surface, abs=10.0)
+
+
 def test_propeller_wash_is_proportional_to_the_current_and_absent_under_water():
     dry, wet = (barometer(**{**QUIET, "baro_propeller_wash": -0.3}, water_density=rho) for rho in (0.0, 1000.0))
     differences = []
