@@ -13,7 +13,9 @@ from numpy.typing import NDArray
 from rosflight_py_sim.commands.vehicle_models import given_values
 from rosflight_py_sim.parameters import Value, number
 from rosflight_py_sim.physics.descent import descent_flow, flow_slope
+from rosflight_py_sim.physics.dynamics import DYNAMICS_PARAMETERS, VehicleDynamics
 from rosflight_py_sim.physics.multirotor import MULTIROTOR_PARAMETERS, Multirotor
+from rosflight_py_sim.physics.rotations import rotate_to_inertial
 from rosflight_py_sim.pulse_width import MOTOR, pulse_of
 from rosflight_py_sim.vehicles import vehicle
 
@@ -23,6 +25,14 @@ HOVER = 0.5
 """Throttle near that of hovering flight."""
 DT = 0.0025
 CALM = np.zeros(3)
+FREE_BODY: dict[str, Value] = {
+    "mass": 3.5,
+    "gravity": 0.0,
+    "Jxx": 0.08,
+    "Jyy": 0.08,
+    "Jzz": 0.12,
+    "ground_contact": False,
+}
 FAR = 1000.0
 
 
@@ -96,6 +106,27 @@ def gyroscopic_moment() -> tuple[float, float]:
             moment = steady(rotors, rates=(1.0, 0.0, 0.0), throttles=(0.0, HOVER, 0.0, 0.0))[4]
         moments.append(moment)
     return moments[0] - moments[1], number(file_values(), "rotor_inertia") * rotors.rotor_speeds[1]
+
+
+def drift_of_angular_momentum(dt: float) -> float:
+    """Change of the angular momentum of body and rotors while these spin up in a vacuum, over that of one rotor."""
+    inertia = number(file_values(), "rotor_inertia")
+    rotors = multirotor(rho=0.0, CD=0.0)
+    body = VehicleDynamics(DYNAMICS_PARAMETERS.checked(FREE_BODY))
+    start = truth()
+    start[10:13] = 0.3, -0.2, 0.4
+    body.set_truth(start)
+    moments = np.array([float(FREE_BODY[name]) for name in ("Jxx", "Jyy", "Jzz")])
+    directions = np.array(file_values()["rotor_rotation_directions"])
+    pwm_us = np.full(14, 1000.0)
+    # Rotors of different speeds, so that their momenta do not cancel.
+    pwm_us[: rotors.outputs] = pulse_of(np.linspace(0.1, 0.7, rotors.outputs), MOTOR)
+    for _ in range(round(2.0 / dt)):
+        body.step(rotors.update(body.truth, CALM, pwm_us, dt), dt)
+    total = moments * body.truth[10:13]
+    total[2] += inertia * directions @ rotors.rotor_speeds
+    inertial = rotate_to_inertial(*body.truth[3:7].tolist(), *total.tolist())
+    return float(np.linalg.norm(inertial - moments * start[10:13]) / (inertia * rotors.rotor_speeds.max()))
 
 
 def drag_arm() -> float:
@@ -173,6 +204,13 @@ def comparisons() -> Iterator[Comparison]:
         f"{expected:.4f} N m (angular momentum times rate)",
         f"{100.0 * abs(simulated / expected - 1.0):.2f} %",
     )
+    for dt in (DT, 0.1 * DT):
+        yield Comparison(
+            f"angular momentum of body and rotors after spinning up in a vacuum, steps of {1000.0 * dt:g} ms",
+            f"{drift_of_angular_momentum(dt):.2g} of a rotor's",
+            "0 (conserved)",
+            f"{100.0 * drift_of_angular_momentum(dt):.2g} %",
+        )
     for climb in (-0.5, -1.0, -1.5, -3.0):
         simulated = induced_at(climb)
         source = "Leishman's fit" if climb > -2.0 else "momentum theory"
