@@ -29,7 +29,7 @@ pytestmark = pytest.mark.timeout(900)
 MULTIPLIER = 0.1
 
 # Later than any time that a restarted time manager could begin with by itself.
-LATE_S = 3.0
+LATE_S = 1.0
 
 
 # These two come first: the graph of the others runs until its last test.
