@@ -9,7 +9,6 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from sensor_msgs.msg import JointState
 
 from rosflight_py_sim.delay_line import DelayLine
 from rosflight_py_sim.failures.failure import FAILURES
@@ -43,6 +42,7 @@ from rosflight_py_sim.interfaces.step_topics import (
     GnssSample,
     ImuSample,
     MagSample,
+    NamedNumbers,
     Outputs,
     RangeSample,
     StatusReport,
@@ -57,7 +57,7 @@ from rosflight_py_sim.sensing.inertial import UNKNOWN
 from rosflight_py_sim.sensing.latency import ARRIVAL, LATENCY_PARAMETERS, SENSOR_STAMPS, latency_ns
 from rosflight_py_sim.sensing.site import RATE_PARAMETERS
 from rosflight_py_sim.shared_parameters import START_DATE
-from rosflight_py_sim.stamps import NANOSECONDS, set_time
+from rosflight_py_sim.stamps import NANOSECONDS
 
 ZERO_CELSIUS_K = 273.15
 
@@ -370,11 +370,9 @@ class SensorInterface(FallibleNode, ABC):
         kelvin, variance = self.imu_temperature_update(self._state, dt)
         self._send_temperature(TemperatureSample(time_ns, kelvin - ZERO_CELSIUS_K, variance))
 
-    def _errors_message(self, time_ns: int) -> JointState:
+    def _errors_message(self, time_ns: int) -> NamedNumbers:
         errors = self.true_errors()
-        message = JointState(name=list(errors), position=list(errors.values()))
-        set_time(message.header.stamp, time_ns)
-        return message
+        return NamedNumbers(time_ns, tuple(errors), tuple(errors.values()))
 
     def _publish_mag(self, time_ns: int, dt: float) -> None:
         field, covariance = self.mag_update(self._state, dt)

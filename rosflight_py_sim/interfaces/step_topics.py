@@ -40,8 +40,8 @@ from std_msgs.msg import Bool, Float64, String, UInt8, UInt32
 from rosflight_py_sim import topic_names
 from rosflight_py_sim.interfaces.qos import CHAIN, LATCHED, clock_qos, imu_qos, state_qos
 from rosflight_py_sim.interfaces.vehicle_state import VehicleState
-from rosflight_py_sim.interfaces.wire import Coders, WireFormat, encode_clock
-from rosflight_py_sim.stamps import stamp_ns
+from rosflight_py_sim.interfaces.wire import Coders, WireFormat, encode_clock, encode_named_numbers
+from rosflight_py_sim.stamps import stamp_ns, time_ns_of
 
 Floats: TypeAlias = Sequence[float]
 M = TypeVar("M")
@@ -232,6 +232,14 @@ class Setpoint(NamedTuple):
     quaternion_xyzw: Floats
 
 
+class NamedNumbers(NamedTuple):
+    """Numbers, each with a name."""
+
+    time_ns: int
+    names: tuple[str, ...]
+    numbers: Floats
+
+
 def vector3(numbers: Floats) -> tuple[float, float, float]:
     """Three numbers as a tuple."""
     x, y, z = numbers
@@ -332,6 +340,11 @@ def _stamped(
         coders=wire.coders(carried, coded, constants or {}),
         **options,
     )
+
+
+def _named_numbers(data: bytes) -> NamedNumbers:
+    message = deserialize_message(data, JointState)
+    return NamedNumbers(time_ns_of(message.header.stamp), tuple(message.name), tuple(message.position))
 
 
 _NO_ORIENTATION = {"orientation": (0.0, 0.0, 0.0, 1.0), "orientation_covariance": (-1.0, *(0.0,) * 8)}
@@ -474,7 +487,14 @@ RANGE = _stamped(
 )
 BATTERY = _stamped("sim/sensors/battery", BatteryStatus, BatterySample, by="sensors", to="sil_board, bridge")
 # Name and position of each entry are the name of an error and its value.
-TRUTH_ERRORS = StepTopic[JointState]("sim/truth_errors", JointState, by="sensors")
+TRUTH_ERRORS = StepTopic[NamedNumbers](
+    "sim/truth_errors",
+    JointState,
+    carried=NamedNumbers,
+    fields=NamedNumbers._fields,
+    coders=Coders(lambda message: encode_named_numbers(*message), _named_numbers),
+    by="sensors",
+)
 
 # Outputs and RC frames of the flight controller.
 PWM_OUTPUT = _stamped(

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import importlib
 import struct
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -187,6 +187,27 @@ class WireFormat:
         if not at:
             raise WireFormatError(f"{self.message_type.__name__} has no field {path!r}")
         return slice(at[0], at[-1] + 1)
+
+
+@lru_cache(maxsize=8)
+def _named_head(names: tuple[str, ...]) -> bytes:
+    """Serialised JointState from after the stamp to the first number: frame_id, names and the count of numbers."""
+    # Offsets count from after the encapsulation; the stamp has 8 bytes.
+    head = struct.pack("<I1sxxxI", 1, b"\x00", len(names))
+    for name in names:
+        text = name.encode() + b"\x00"
+        head += struct.pack("<I", len(text)) + text + bytes(-len(text) % 4)
+    head += struct.pack("<I", len(names))
+    return head + bytes(-len(head) % 8)
+
+
+def encode_named_numbers(time_ns: int, names: tuple[str, ...], numbers: Sequence[float]) -> bytes:
+    """Serialised sensor_msgs/JointState with these names and positions, without velocity and effort.
+
+    rclpy appends bytes to a message with empty sequences that some readers of recordings refuse.
+    """
+    body = struct.pack(f"<{len(names)}dII", *numbers, 0, 0)
+    return _LITTLE_ENDIAN + pack_stamp(time_ns) + _named_head(names) + body
 
 
 def encode_clock(time_ns: int) -> bytes:

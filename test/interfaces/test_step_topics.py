@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from rclpy.qos import DurabilityPolicy, ReliabilityPolicy
 from rclpy.serialization import deserialize_message, serialize_message
+from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64
 
 from rosflight_py_sim.interfaces.step_topics import (
@@ -17,10 +18,12 @@ from rosflight_py_sim.interfaces.step_topics import (
     RANGE,
     STEP_SIZE_S,
     STEP_TOPICS,
+    TRUTH_ERRORS,
     TRUTH_STATE,
     TRUTH_WIND,
     ImuEstimate,
     ImuSample,
+    NamedNumbers,
     RangeSample,
     StepTopic,
 )
@@ -71,6 +74,17 @@ def test_fields_map_to_ros_fields_of_same_meaning() -> None:
     assert (ros.orientation.x, ros.orientation.w, ros.orientation_covariance[0]) == (0.1, 0.9, 0.0)
     ros = deserialize_message(RANGE.encode(RangeSample(0, 0.5, 1.0, 2.0, 1.5)), RANGE.message_type)
     assert (ros.radiation_type, ros.field_of_view, ros.min_range, ros.max_range, ros.range) == (0, 0.5, 1.0, 2.0, 1.5)
+
+
+@pytest.mark.parametrize("count", range(1, 6))
+def test_named_numbers_are_those_of_a_joint_state(count: int) -> None:
+    names = tuple("abcdef"[: number + 1] for number in range(count))
+    message = NamedNumbers(5_000_000_007, names, tuple(float(number) for number in range(count)))
+    data = TRUTH_ERRORS.encode(message)
+    assert TRUTH_ERRORS.decode(data) == message
+    ros = JointState(name=list(names), position=message.numbers)
+    ros.header.stamp.sec, ros.header.stamp.nanosec = 5, 7
+    assert deserialize_message(data, JointState) == ros
 
 
 def test_truth_message_carries_the_truth_vector() -> None:
