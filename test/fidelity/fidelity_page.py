@@ -30,6 +30,7 @@ BEGIN, END = "<!-- table: written by test/fidelity/fidelity_page.py --write -->\
 MODULES = (
     "wrench_hold",
     "air",
+    "check_cases",
     "fixes",
     "ground_roll",
     "latency",

@@ -22,7 +22,7 @@ def rows_on_page() -> dict[str, dict[str, tuple[str, str]]]:
 
 
 @pytest.mark.parametrize("name", SUBJECTS)
-def test_subject_is_drawn_and_its_comparisons_are_on_the_page(name: str, tmp_path: Path) -> None:
+def test_subject_is_drawn_and_its_comparisons_are_on_the_page(name: str, tmp_path: Path, ros_domain: int) -> None:
     pixels = imread(picture(name, tmp_path))
     assert pixels.shape[:2] == (1000, 1600)
     # Lines and texts on a background, in every quarter.

@@ -1,0 +1,41 @@
+"""NASA's check-cases, flown through the node graph, stay within the band of NASA's simulators."""
+
+from __future__ import annotations
+
+import check_cases
+import numpy as np
+import pytest
+from check_cases import CASES, KINDS, bands, flown
+
+OUTSIDE = {(4, "velocity east"): 6e-5, (4, "longitude"): 1.2e-9}
+"""Known distances (ft/s, deg) outside of bands without width: the drag turns in body axes while it is extrapolated."""
+
+
+@pytest.fixture(autouse=True)
+def _domain(ros_domain: int) -> None:
+    """A domain of the test's own for the graph."""
+
+
+@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize("kind", KINDS)
+def test_case_is_within_the_band_of_the_simulators(case: int, kind: str) -> None:
+    for name in KINDS[kind]:
+        band, values = bands(case)[name], flown(case)[name]
+        allowed = np.maximum(band.tolerance, OUTSIDE.get((case, name), 0.0))
+        excess = band.outside(values) - allowed
+        worst = int(np.argmax(excess))
+        assert excess[worst] <= 0.0, f"{name} after {worst} s: {values[worst]!r} with {band}"
+
+
+def test_every_case_is_flown_to_its_end() -> None:
+    assert {len(flown(case)["altitude"]) for case in CASES} == {31}
+
+
+def test_cases_are_distinguished() -> None:
+    """A band that holds anything would prove nothing: no case fits the band of the case it differs least from."""
+    for one, other in ((1, 6), (4, 5), (5, 6), (6, 7), (7, 8)):
+        assert any(np.any(bands(other)[n].outside(flown(one)[n]) > bands(other)[n].tolerance) for n in flown(one))
+
+
+def test_page_has_all_cases() -> None:
+    assert len(list(check_cases.comparisons())) == len(CASES) * len(KINDS)
