@@ -445,6 +445,12 @@ def test_user_vehicle_file_supplies_node_parameters(tmp_path: Path) -> None:
     assert nodes["recorder"]["parameters"][0]["record.vehicle"] == str(own)
 
 
+def test_argument_earth_reaches_the_nodes_that_use_it() -> None:
+    nodes = started(vehicle="multirotor", earth="wgs84")
+    for name in ("dynamics", "sensors", "forces_and_moments"):
+        assert nodes[name]["parameters"][-1]["earth"] == "wgs84"
+
+
 def test_scenario_is_started_in_one_process_or_in_many() -> None:
     (composed,) = started("scenario_graph", file="harbour", view="true").values()
     assert composed["arguments"][:2] == ["sim", "--launched"]

@@ -82,6 +82,14 @@ parameters:
   brake_mix: [0.0, 0.0, 0.0, 0.0, -10.0]
   brake_offset: -9.0
 """,
+    "ellipsoid": """
+description: Square over the ellipsoid
+vehicle: multirotor
+runs: 1
+limit: 30
+parameters:
+  earth: wgs84
+""",
     "firmware": """
 description: Square with other gains of the attitude controller
 vehicle: multirotor
