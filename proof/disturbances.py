@@ -57,6 +57,7 @@ class Aftermath:
         logged: number of warnings and errors logged by the nodes.
         repeated: warnings that a node logged more than once, compared without their numbers.
         alarms: entries on /diagnostics that are not OK.
+        doubled: number of IMU messages with the stamp of an earlier one, besides those that the disturbance publishes.
     """
 
     goes_on: bool
@@ -64,6 +65,7 @@ class Aftermath:
     logged: int
     repeated: tuple[str, ...]
     alarms: int
+    doubled: int
 
     @property
     def text(self) -> str:
@@ -72,16 +74,20 @@ class Aftermath:
         return (
             f"{'continues' if self.goes_on else 'HALTED'}; {self.gaps.missing} steps missing, stamps at most "
             f"{1e3 * self.gaps.longest_s:.3g} ms apart, {self.gaps.back} decreases; {self.logged} warnings logged, "
-            f"{len(self.repeated)} of them repeated{first}; {self.alarms} reports not OK"
+            f"{len(self.repeated)} of them repeated{first}; {self.alarms} reports not OK; {self.doubled} IMU stamps "
+            "repeated"
         )
 
     def holds(self, time_mode: str) -> bool:
-        """Whether the graph continues, no stamp decreases, no warning is repeated, and lockstep loses no step."""
+        """Whether the graph continues, no stamp decreases or repeats, no warning does, and lockstep loses no step."""
         exact = time_mode != "lockstep" or not self.gaps.missing
-        return self.goes_on and not self.gaps.back and not self.repeated and exact
+        return self.goes_on and not (self.gaps.back or self.repeated or self.doubled) and exact
 
 
-PROMISE = "the graph continues; no stamp decreases; in lockstep no step is missing; no warning is repeated"
+PROMISE = (
+    "the graph continues; no stamp decreases; no stamp of the IMU repeats; in lockstep no step is missing; no warning "
+    "is repeated"
+)
 
 
 @contextlib.contextmanager
@@ -98,9 +104,11 @@ def running(time_mode: str, domain: int, multiplier: float = 1.0) -> Iterator[tu
         observer.close()
 
 
-def aftermath(graph: NodeGraph, observer: Observer, disturb: Callable[[], None]) -> Aftermath:
-    """Disturb a graph, then wait until it has taken some steps."""
-    first = len(observer.stamps) - 1
+def aftermath(
+    graph: NodeGraph, observer: Observer, disturb: Callable[[], None], *, copies_imu: bool = False
+) -> Aftermath:
+    """Disturb a graph, then wait until it has taken some steps; `copies_imu`: the disturbance repeats IMU messages."""
+    first, first_imu = len(observer.stamps) - 1, len(observer.imu.stamps)
     before = {name: len(warnings_of(graph.log_of(name))) for name in graph.executables}
     known = {name: len(reports) for name, reports in observer.reports.items()}
     disturb()
@@ -119,7 +127,9 @@ def aftermath(graph: NodeGraph, observer: Observer, disturb: Callable[[], None])
         logged += sum(texts.values())
         repeated += [f"{name}: {text}" for text, number in texts.items() if number > 1]
     alarms = sum(r.level > 0 for name, reports in observer.reports.items() for r in reports[known.get(name, 0) :])
-    return Aftermath(goes_on, gaps, logged, tuple(repeated), alarms)
+    imu = observer.imu.stamps[first_imu:]
+    doubled = 0 if copies_imu else len(imu) - len(set(imu))
+    return Aftermath(goes_on, gaps, logged, tuple(repeated), alarms, doubled)
 
 
 def warnings_of(log: str) -> list[str]:
@@ -285,8 +295,15 @@ def disturbed(time_mode: str, domain: int) -> list[Row]:
     manager = TIME_MANAGERS.get(time_mode)
     rows = []
 
-    def row(what: str, disturb: Callable[[], None], promise: str = PROMISE, *, quiet: bool = False) -> None:
-        found = aftermath(graph, observer, disturb)
+    def row(
+        what: str,
+        disturb: Callable[[], None],
+        promise: str = PROMISE,
+        *,
+        quiet: bool = False,
+        copies_imu: bool = False,
+    ) -> None:
+        found = aftermath(graph, observer, disturb, copies_imu=copies_imu)
         holds = found.holds(time_mode) and not (quiet and (found.gaps.longest_s > PAUSE_S or found.logged))
         rows.append(Row(f"{what}: multirotor, {time_mode}", promise, found.text, holds))
 
@@ -296,6 +313,7 @@ def disturbed(time_mode: str, domain: int) -> list[Row]:
         row(
             "IMU, PWM and wrench messages duplicated, reordered, and delayed by 20 messages, by an injecting node",
             lambda: inject(observer, _INJECTED_S),
+            copies_imu=True,
         )
         row(f"{_PARTICIPANTS_COUNT} short-lived DDS participants", lambda: visit(graph, observer, _PARTICIPANTS_COUNT))
         if manager:

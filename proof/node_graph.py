@@ -33,7 +33,7 @@ from rosflight_py_sim.graph.time_modes import TIME_MANAGERS
 from rosflight_py_sim.interfaces.diagnostics import DIAGNOSTICS_TOPIC
 from rosflight_py_sim.interfaces.dynamics_interface import LONGEST_STEP_NS
 from rosflight_py_sim.interfaces.rclpy_internals import leave_unserved
-from rosflight_py_sim.interfaces.step_topics import FORCES_AND_MOMENTS, TRUTH_STATE, StepTopic
+from rosflight_py_sim.interfaces.step_topics import FORCES_AND_MOMENTS, IMU, TRUTH_STATE, StepTopic
 from rosflight_py_sim.nodes.running import node_class
 from rosflight_py_sim.stamps import NANOSECONDS, stamp_ns, time_ns_of
 from rosflight_py_sim.vehicles import CAMERA, vehicle
@@ -287,6 +287,7 @@ class Observer:
         node: the node.
         truth: all truth states received.
         wrenches: all wrenches received; they show the steps while dynamics is not running.
+        imu: all IMU messages received.
         reports: of each node, oldest first.
     """
 
@@ -298,6 +299,7 @@ class Observer:
         self._executor = _executor(self._context)
         self._executor.add_node(self.node)
         self.truth, self.wrenches = Track(self.node, TRUTH_STATE), Track(self.node, FORCES_AND_MOMENTS)
+        self.imu = Track(self.node, IMU)
         self.reports: dict[str, list[Report]] = {}
         self.node.create_subscription(DiagnosticArray, DIAGNOSTICS_TOPIC, self._on_report, _DEEP)
 
@@ -344,6 +346,7 @@ class Observer:
         self._executor.spin_once(timeout_sec=0.02)
         self.truth.take()
         self.wrenches.take()
+        self.imu.take()
 
     def set_number(self, node: str, name: str, value: float) -> None:
         """Set a parameter of type double of a node."""
