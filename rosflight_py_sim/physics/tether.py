@@ -14,8 +14,8 @@ The load is the weight in water plus the normal drag of Morison's equation (Bert
 rho C d |v_n| v_n per length, with the velocity v_n of the water across the chord), where the cable's own velocity grows
 linearly from zero at the anchor to the vehicle's. Each end carries its share of the load, as two forces on a beam.
 
-Defaults: 7.6 mm is the diameter of the Fathom ROV Tether, as its maker Blue Robotics states in its forum (thread 9092),
-1.2 the drag coefficient of a smooth cylinder, 0 the weight of a neutrally buoyant cable; stiffness and damping are
+Defaults: 7.6 mm is the diameter in a drag calculation by Blue Robotics for an ROV's tether (forum, thread 9092), 1.2
+the drag coefficient of a smooth cylinder, 0 the weight of a neutrally buoyant cable; stiffness and damping are
 estimates. Not modelled: deep slack, friction along the cable, its own and the added inertia, bending, contact with
 floor and objects, a current that changes along the cable.
 """
