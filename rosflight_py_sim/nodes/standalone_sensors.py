@@ -56,8 +56,8 @@ class StandaloneSensors(SensorInterface):
 
     def imu_update(self, state: VehicleState, dt: float) -> ImuReading:
         """Read accelerometer and gyroscope."""
-        inertial = self.sensors.inertial
-        inertial.sample(state.truth, dt, self.armed, self.rotor_speeds)
+        inertial, temperature_k = self.sensors.inertial, self.sensors.thermometer.temperature_k
+        inertial.sample(state.truth, dt, self.armed, self.rotor_speeds, temperature_k)
         noise = dt, *inertial.noise_densities
         if noise != self._imu_noise:
             self._imu_noise = noise

@@ -1,24 +1,40 @@
 """Gyro and accelerometer: body rate and specific force with the errors of a small MEMS unit.
 
-The accelerometer measures the specific force f = a - g (Beard and McLain, Small Unmanned Aircraft, section 7.1): 0 in
-free fall, (0, 0, -g) at rest. The gyro measures the body rate (section 7.2), on an earth that rotates the inertial one
-(`earth.py`). The gyro's bias has a third part besides those of `errors`: one that decays as the sensor warms up, x0
-exp(-t / tau), as in ROSflight.
+The accelerometer measures the specific force f = a - g (Beard and McLain, Small Unmanned Aircraft, section 7.1) where
+it is mounted: at r from the centre of mass, a has the terms w' x r and w x (w x r) as well. At rest it reads
+(0, 0, -g), in free fall 0. The gyro measures the body rate w (section 7.2), on an earth that rotates the inertial one
+(`earth.py`). Both take part in the vibration of the airframe (`vibration`). In the sensor's own axes, which are turned
+by a small misalignment, the readings are
+
+    M_a f + b_a + n_a,    M_w w + S f + b_w + n_w
+
+with the matrices M of scale factors and cross-axis sensitivities, the gyro's sensitivity S to specific force, and bias
+b and white noise n of `errors`. The biases also change with the temperature of the IMU (`thermometer`), in proportion
+to its distance from 25 deg C, and the gyro's has a part that decays as the sensor warms up, x0 exp(-t / tau), as in
+ROSflight. The converter has a range and a resolution (`converter`).
 
 Each reading has the sensor's own white noise and, while the vehicle is armed and a rotor turns, that of the vibration.
 ROSflight's simulator models only the latter, and adds it while the vehicle is armed. The default densities of the
 former are the typical ones of the ICM-20689 (TDK InvenSense, data sheet DS-000143): 0.006 deg/s/sqrt(Hz) and 150
 ug/sqrt(Hz).
+
+Its predecessor's data sheet gives the other errors (InvenSense, MPU-6000 and MPU-6050 product specification,
+PS-MPU-6000A-00 revision 3.4, sections 6.1 and 6.2), for the ranges of 2000 deg/s and 16 g: 16.4 LSB/(deg/s) and 2048
+LSB/g, scale factors within 3 %, cross-axis sensitivity 2 %, 0.1 deg/s/g of linear acceleration sensitivity. Its limits
+of the bias over temperature, 20 deg/s over 125 K and 35 mg over 70 K, are those of the temperature coefficients here.
+Position and misalignment are estimates for a flight controller in the middle of a small vehicle.
 """
 
 from __future__ import annotations
 
 import math
+from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rosflight_py_sim.jit import kernel
+from rosflight_py_sim.kernel_record import kernel_record
 from rosflight_py_sim.parameters import Parameter, ParameterTable, Values, number
 from rosflight_py_sim.physics.earth import (
     EARTH_PARAMETERS,
@@ -27,8 +43,15 @@ from rosflight_py_sim.physics.earth import (
     earth_of,
     earth_rate_in_body,
 )
+from rosflight_py_sim.physics.rotations import quaternion_from_rotation_vector, rotate_to_body
+from rosflight_py_sim.sensing import vibration
+from rosflight_py_sim.sensing.converter import converted, converter_of, converter_parameters
 from rosflight_py_sim.sensing.errors import BIAS, ERROR, NOISE_DENSITY, ErrorModel, ErrorSource, advance_errors, axes
 from rosflight_py_sim.sensing.site import IMU_RATE
+from rosflight_py_sim.sensing.vibration import Vibration, vibrate
+
+_G = 9.80665
+_DEGREE = math.pi / 180.0
 
 _GYRO = ErrorSource(
     "gyro",
@@ -55,12 +78,41 @@ _ACCELEROMETER = ErrorSource(
     walk_stdev=0.00001,
 )
 _BIASES = (*axes("acc_bias"), *axes("gyro_bias"))
+_PAIRS = [one + other for one in "xyz" for other in "xyz"]
+_RESPONSES = [
+    name for matrix in ("acc_response", "gyro_response", "gyro_g_sensitivity") for name in axes(matrix, _PAIRS)
+]
 _WARM_UP = ("gyro_bias_model_x0", "gyro_bias_model_y0", "gyro_bias_model_z0")
+
+
+def _drawn(name: str, default: float, what: str, unit: str = "", maximum: float = math.inf) -> Parameter:
+    text = f"{what}: drawn uniformly from plus or minus this value"
+    return Parameter(name, default, text, unit, minimum=0.0, maximum=maximum)
+
+
+def _imperfections(source: ErrorSource, full_scale: float, resolution: float, drift: float) -> ParameterTable:
+    sensor, quantity = source.sensor, source.quantity
+    return ParameterTable(
+        _drawn(
+            f"{sensor}_bias_temperature_range",
+            drift,
+            f"Change of each {quantity} bias with temperature",
+            f"{source.unit}/K",
+        ),
+        _drawn(f"{sensor}_scale_range", 0.03, f"Relative error of each {quantity} scale factor", maximum=0.5),
+        _drawn(
+            f"{sensor}_cross_axis_range",
+            0.02,
+            f"Cross-axis sensitivity of each {quantity} to each other axis",
+            maximum=0.5,
+        ),
+    ) + converter_parameters(sensor, quantity, source.unit, full_scale, resolution)
+
 
 PARAMETERS = (
     EARTH_PARAMETERS
     + _GYRO.parameters()
-    + _ACCELEROMETER.parameters()
+    + _imperfections(_GYRO, 2000.0 * _DEGREE, _DEGREE / 16.4, 0.0028)
     + ParameterTable(
         Parameter(_WARM_UP[0], 0.003, "Roll rate bias at switch-on, decaying as the gyro warms up", "rad/s"),
         Parameter(_WARM_UP[1], -0.002, "Pitch rate bias at switch-on, decaying as the gyro warms up", "rad/s"),
@@ -73,9 +125,29 @@ PARAMETERS = (
             minimum=0.0,
             above_minimum=True,
         ),
+        _drawn(
+            "gyro_g_sensitivity_range", 1.78e-4, "Sensitivity of each angular rate to each specific force", "rad s/m"
+        ),
     )
+    + _ACCELEROMETER.parameters()
+    + _imperfections(_ACCELEROMETER, 16.0 * _G, _G / 2048.0, 0.0049)
+    + ParameterTable(
+        Parameter(
+            "imu_position",
+            [0.01, 0.0, -0.02],
+            "Position of the IMU in body axes, from the centre of mass",
+            "m",
+            minimum=-100.0,
+            maximum=100.0,
+            length=3,
+        ),
+        _drawn("imu_misalignment_range", 0.01, "Turn of the IMU about each body axis", "rad", maximum=0.5),
+    )
+    + vibration.PARAMETERS
 )
 
+# Temperature at which the data sheet states the biases, K.
+_CALIBRATED_AT = 298.15
 
 UNKNOWN: NDArray[np.float64] = np.zeros(0)
 """Rotor speeds of a vehicle that does not publish them."""
@@ -84,35 +156,90 @@ UNKNOWN: NDArray[np.float64] = np.zeros(0)
 _TURNING = 1.0
 
 
-class InertialSensor:
-    """Three-axis gyro and accelerometer at the centre of mass, aligned with the body axes.
+@kernel_record
+class ImuSettings:
+    """Parameters of the measurement.
 
-    After `sample`: `accel` (3,) specific force (m/s^2) and `gyro` (3,) angular rate (rad/s) as measured, body axes;
-    `accel_bias` and `gyro_bias` (3,) the true biases in that measurement. The four arrays are views of the sensor's
-    state: the next sample overwrites them.
+    Attributes:
+        x: position of the IMU from the centre of mass, body axes (m); likewise `y` and `z`.
+        accel_limit: largest specific force (m/s^2).
+        accel_resolution: of the specific force (m/s^2); 0 for continuous readings.
+        gyro_limit: largest angular rate (rad/s).
+        gyro_resolution: of the angular rate (rad/s); 0 for continuous readings.
+        warm_up_time: time constant of the gyro's warm-up (s).
+    """
+
+    x: float
+    y: float
+    z: float
+    accel_limit: float
+    accel_resolution: float
+    gyro_limit: float
+    gyro_resolution: float
+    warm_up_time: float
+
+
+class InertialSensor:
+    """Three-axis gyro and accelerometer.
+
+    Attributes:
+        accel: specific force as measured, (3,), m/s^2.
+        gyro: angular rate as measured, (3,), rad/s.
+        accel_bias: true bias in that measurement, (3,), m/s^2.
+        gyro_bias: true bias in that measurement, (3,), rad/s.
+        accel_response: reading of the accelerometer for each body axis, without bias (3, 3).
+        gyro_response: reading of the gyro for each body axis, without bias (3, 3).
+        g_sensitivity: reading of the gyro for a specific force along each body axis (3, 3), rad s/m.
+
+    The next sample overwrites measurement and biases.
     """
 
     def __init__(self, values: Values, rng: np.random.Generator) -> None:
         sources = [_ACCELEROMETER] * 3 + [_GYRO] * 3
         self._errors = ErrorModel([source.terms(values) for source in sources], rng)
+        further, shaking = rng.spawn(2)
+        # Scale and cross-axis errors of both, g-sensitivity, misalignment, temperature coefficients.
+        self._draws = further.uniform(-1.0, 1.0, 36)
+        self.vibration = Vibration(values, shaking)
+        self._values = values
         # Densities at rest, and of a vibrating airframe.
         own = self._errors.channels[:, NOISE_DENSITY]
         self._noise = np.array([own, [source.vibrating_noise_density(values) for source in sources]])
         self._earth = earth_of(values)
-        self._warm_up = np.array([*(number(values, name) for name in _WARM_UP), number(values, "gyro_bias_model_tau")])
-        # Six measurements, six biases, and the remaining share of the warm-up.
-        self._state: NDArray[np.float64] = np.zeros(13)
+        x, y, z = cast("list[float]", values["imu_position"])
+        accel, gyro = converter_of(values, "acc"), converter_of(values, "gyro")
+        self._settings = ImuSettings(
+            x=x,
+            y=y,
+            z=z,
+            accel_limit=accel.limit,
+            accel_resolution=accel.resolution,
+            gyro_limit=gyro.limit,
+            gyro_resolution=gyro.resolution,
+            warm_up_time=number(values, "gyro_bias_model_tau"),
+        )
+        self._warm_up = np.array([number(values, name) for name in _WARM_UP])
+        self._responses: NDArray[np.float64] = np.empty((3, 3, 3))
+        self._drift: NDArray[np.float64] = np.empty(6)
+        self._shake: NDArray[np.float64] = np.zeros(6)
+        # Six measurements, six biases, the remaining share of the warm-up, and the temperature above 25 deg C.
+        self._state: NDArray[np.float64] = np.zeros(14)
         self._state[12] = 1.0
         self.accel = self._state[0:3]
         self.gyro = self._state[3:6]
         self.accel_bias = self._state[6:9]
         self.gyro_bias = self._state[9:12]
+        self.accel_response, self.gyro_response, self.g_sensitivity = self._responses
+        self._scale_draws()
         self._fill_biases()
 
     def adopt(self, other: InertialSensor) -> None:
-        """Copy another sensor's errors, warm-up and last measurement."""
+        """Copy another sensor's errors, warm-up, vibration and last measurement."""
         self._errors.adopt(other._errors)
+        self._draws[:] = other._draws
+        self.vibration.adopt(other.vibration)
         self._state[:] = other._state
+        self._scale_draws()
         self._fill_biases()
 
     @property
@@ -127,8 +254,9 @@ class InertialSensor:
         return variances[0], variances[3]
 
     def true_errors(self) -> dict[str, float]:
-        """True biases of the last measurement, body axes, m/s^2 and rad/s; see SensorSuite."""
-        return dict(zip(_BIASES, self._state[6:12].tolist(), strict=True))
+        """True biases of the last measurement, body axes, m/s^2 and rad/s, and the three matrices; see SensorSuite."""
+        errors = dict(zip(_BIASES, self._state[6:12].tolist(), strict=True))
+        return errors | dict(zip(_RESPONSES, self._responses.ravel().tolist(), strict=True))
 
     def sample(
         self,
@@ -136,6 +264,7 @@ class InertialSensor:
         dt: float,
         armed: bool = False,
         rotor_speeds: NDArray[np.float64] = UNKNOWN,
+        temperature_k: float = _CALIBRATED_AT,
     ) -> None:
         """Measure.
 
@@ -144,6 +273,7 @@ class InertialSensor:
             dt: time since the last sample, s, > 0.
             armed: whether the vehicle is armed.
             rotor_speeds: true speed of each rotor, rad/s (n,); UNKNOWN: they turn while the vehicle is armed.
+            temperature_k: true temperature of the IMU, K; not a number while it is unknown.
         """
         errors = self._errors
         sample_inertial(
@@ -152,16 +282,40 @@ class InertialSensor:
             dt,
             armed,
             rotor_speeds,
+            temperature_k,
+            self._settings,
+            self._responses,
+            self._drift,
             self._noise,
             self._warm_up,
+            self.vibration.waves,
+            self.vibration.phases,
+            self._shake,
             errors.channels,
             errors.normals.next(),
             self._state,
         )
 
+    def _scale_draws(self) -> None:
+        """Compute matrices and temperature coefficients from the draws."""
+        draws, values = self._draws, self._values
+
+        def matrix(sensor: str, drawn: NDArray[np.float64]) -> NDArray[np.float64]:
+            scale, cross = number(values, f"{sensor}_scale_range"), number(values, f"{sensor}_cross_axis_range")
+            return np.eye(3) + np.where(np.eye(3) == 1.0, scale, cross) * drawn.reshape(3, 3)
+
+        turn = quaternion_from_rotation_vector(*(number(values, "imu_misalignment_range") * draws[27:30]).tolist())
+        aligned = np.array([rotate_to_body(*turn, *axis) for axis in np.eye(3).tolist()]).T
+        self._responses[0] = matrix("acc", draws[0:9]) @ aligned
+        self._responses[1] = matrix("gyro", draws[9:18]) @ aligned
+        self._responses[2] = number(values, "gyro_g_sensitivity_range") * draws[18:27].reshape(3, 3)
+        self._drift[:3] = number(values, "acc_bias_temperature_range") * draws[30:33]
+        self._drift[3:] = number(values, "gyro_bias_temperature_range") * draws[33:36]
+
     def _fill_biases(self) -> None:
-        self._state[6:12] = self._errors.channels[:, BIAS]
-        self._state[9:12] += self._state[12] * self._warm_up[0:3]
+        biases, (left, warmth) = self._errors.channels[:, BIAS], self._state[12:14]
+        self.accel_bias[:] = biases[:3] + self._drift[:3] * warmth
+        self.gyro_bias[:] = biases[3:] + (left * self._warm_up + self._drift[3:] * warmth)
 
 
 @kernel
@@ -171,28 +325,51 @@ def sample_inertial(
     dt: float,
     armed: bool,
     rotor_speeds: NDArray[np.float64],
+    temperature: float,
+    settings: ImuSettings,
+    responses: NDArray[np.float64],
+    drift: NDArray[np.float64],
     noise: NDArray[np.float64],
     warm_up: NDArray[np.float64],
+    waves: NDArray[np.float64],
+    phases: NDArray[np.float64],
+    shake: NDArray[np.float64],
     channels: NDArray[np.float64],
     normals: NDArray[np.float64],
     state: NDArray[np.float64],
 ) -> None:
-    """Write one measurement into `state`: accelerometer, gyro, their biases, and the remaining share of the warm-up."""
+    """Write one measurement into `state`: accelerometer, gyro, their biases, share of the warm-up, and warmth."""
     shaken = armed and len(rotor_speeds) == 0
     for rotor in range(len(rotor_speeds)):
         shaken = shaken or (armed and rotor_speeds[rotor] > _TURNING)
     for channel in range(6):
         channels[channel, NOISE_DENSITY] = noise[int(shaken), channel]
     advance_errors(channels, normals, dt)
-    left = state[12] * math.exp(-dt / warm_up[3])
+    vibrate(rotor_speeds, dt, waves, phases, shake)
+    left = state[12] * math.exp(-dt / settings.warm_up_time)
     state[12] = left
+    warmth = 0.0 if math.isnan(temperature) else temperature - _CALIBRATED_AT
+    state[13] = warmth
     gx, gy, gz = apparent_gravity_in_body(earth, truth)
     wx, wy, wz = earth_rate_in_body(earth, truth[3], truth[4], truth[5], truth[6])
-    state[0] = truth[13] - gx + channels[0, ERROR]
-    state[1] = truth[14] - gy + channels[1, ERROR]
-    state[2] = truth[15] - gz + channels[2, ERROR]
-    state[3], state[4], state[5] = truth[10] + wx, truth[11] + wy, truth[12] + wz
+    p, q, r = truth[10] + wx, truth[11] + wy, truth[12] + wz
+    # w x r, whose cross product with w is the centripetal acceleration.
+    vx = q * settings.z - r * settings.y
+    vy = r * settings.x - p * settings.z
+    vz = p * settings.y - q * settings.x
+    fx = truth[13] - gx + truth[17] * settings.z - truth[18] * settings.y + q * vz - r * vy + shake[0]
+    fy = truth[14] - gy + truth[18] * settings.x - truth[16] * settings.z + r * vx - p * vz + shake[1]
+    fz = truth[15] - gz + truth[16] * settings.y - truth[17] * settings.x + p * vy - q * vx + shake[2]
+    p, q, r = p + shake[3], q + shake[4], r + shake[5]
     for axis in range(3):
-        state[3 + axis] = state[3 + axis] + left * warm_up[axis] + channels[3 + axis, ERROR]
-        state[6 + axis] = channels[axis, BIAS]
-        state[9 + axis] = left * warm_up[axis] + channels[3 + axis, BIAS]
+        drifted = drift[axis] * warmth
+        force = responses[0, axis, 0] * fx + responses[0, axis, 1] * fy + responses[0, axis, 2] * fz
+        force += channels[axis, ERROR] + drifted
+        state[axis] = converted(force, settings.accel_limit, settings.accel_resolution)
+        state[6 + axis] = channels[axis, BIAS] + drifted
+        drifted = left * warm_up[axis] + drift[3 + axis] * warmth
+        rate = responses[1, axis, 0] * p + responses[1, axis, 1] * q + responses[1, axis, 2] * r
+        rate += responses[2, axis, 0] * fx + responses[2, axis, 1] * fy + responses[2, axis, 2] * fz
+        rate += channels[3 + axis, ERROR] + drifted
+        state[3 + axis] = converted(rate, settings.gyro_limit, settings.gyro_resolution)
+        state[9 + axis] = channels[3 + axis, BIAS] + drifted

@@ -52,6 +52,11 @@ class Thermometer:
         # NaN until the first sample gives the air temperature.
         self._state: NDArray[np.float64] = np.full(1, math.nan)
 
+    @property
+    def temperature_k(self) -> float:
+        """True temperature of the IMU, K; not a number before the first sample."""
+        return float(self._state[0])
+
     def adopt(self, other: Thermometer) -> None:
         """Copy another thermometer's errors and temperature."""
         self._errors.adopt(other._errors)

@@ -252,7 +252,7 @@ class _Sensors:
 
     def _read_imu(self, time_ns: int, dt: float) -> None:
         inertial = self._suite.inertial
-        inertial.sample(self._truth, dt, self.armed, self.rotor_speeds)
+        inertial.sample(self._truth, dt, self.armed, self.rotor_speeds, self._suite.thermometer.temperature_k)
         accel: Any = inertial.accel
         gyro: Any = inertial.gyro
         if self._failed_imu is not None:

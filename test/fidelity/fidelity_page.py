@@ -28,15 +28,16 @@ PICTURES = Path("flights/fidelity")
 BEGIN, END = "<!-- table: written by test/fidelity/fidelity_page.py --write -->\n", "<!-- end of the table -->\n"
 
 MODULES = (
-    "wrench_hold",
     "air",
     "check_cases",
     "fixes",
     "ground_roll",
+    "imu",
     "latency",
     "rotors",
     "slipstream",
     "water",
+    "wrench_hold",
 )
 """Modules of this folder that are subjects."""
 

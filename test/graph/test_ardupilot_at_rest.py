@@ -77,7 +77,8 @@ def test_imu_from_sensors_is_noisy_and_biased(first_replies: Callable[..., list[
     replies = first_replies(200, "ardupilot.imu:=sensors", vehicle="multirotor", rate=400)
     rolls = [reply.gyro[0] for reply in replies]
     assert max(rolls) - min(rolls) > 0.01
-    assert len(set(rolls)) > 100
+    # Noise of two steps of the gyro's resolution.
+    assert len(set(rolls)) > 10
 
 
 def test_reply_includes_wind_and_available_sensors(first_replies: Callable[..., list[Reply]]) -> None:

@@ -20,7 +20,11 @@ from rosflight_py_sim.physics.waves import ELEVATION, HEAD, WAVE_PARAMETERS, Wav
 MakeGraph = Callable[..., Any]
 
 OPEN_WATER = ("-p", "world:=''")
-CALM_SENSORS = ("-p", "acc_noise_density:=0.0", "-p", "acc_bias_range:=0.0", "-p", "acc_bias_walk_stdev:=0.0")
+_ERRORS = "noise_density", "bias_range", "bias_walk_stdev", "bias_temperature_range", "scale_range", "cross_axis_range"
+CALM_SENSORS = (
+    *(word for error in _ERRORS for word in ("-p", f"acc_{error}:=0.0")),
+    *("-p", "imu_misalignment_range:=0.0"),
+)
 
 CALM_PRESSURE = tuple(
     word

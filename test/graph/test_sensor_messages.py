@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from imu_errors import IDEAL_IMU
 from rclpy.qos import QoSProfile
 
 from rosflight_py_sim.interfaces.step_topics import (
@@ -56,7 +57,7 @@ def test_messages_carry_the_variances_of_noise_and_vibration(graph: Callable[...
 
 
 def test_true_errors_of_a_stamp_are_those_of_the_measurement(graph: Callable[..., Any]) -> None:
-    g = graph("-p", "acc_noise_density:=0.0", "-p", "gyro_noise_density:=0.0").ready()
+    g = graph("-p", "gyro_noise_density:=0.0", "-p", "gyro_resolution:=0.0").ready()
     errors = g.collect_messages(TRUTH_ERRORS, qos=DEEP)
     imu = g.collect_messages(IMU, qos=DEEP)
     g.spin_until(lambda: len(errors) > 10)
@@ -65,9 +66,10 @@ def test_true_errors_of_a_stamp_are_those_of_the_measurement(graph: Callable[...
     assert not newest.velocity and not newest.effort
     stamp_ns = time_ns_of(newest.header.stamp)
     (reading,) = [one.angular_velocity for one in imu if time_ns_of(one.header.stamp) == stamp_ns]
-    # At rest on the ground.
+    # At rest on the ground, where the gyro reads its bias and some of the specific force.
     found = [reading.x, reading.y, reading.z]
-    assert found == pytest.approx([values[f"gyro_bias_{axis}"] for axis in "xyz"], abs=1e-9)
+    expected = [values[f"gyro_bias_{axis}"] - 9.81 * values[f"gyro_g_sensitivity_{axis}z"] for axis in "xyz"]
+    assert found == pytest.approx(expected, abs=1e-8)
     assert abs(values["baro_bias"]) > 0.0
 
 
@@ -136,7 +138,7 @@ def test_defaults_delay_gnss_alone(graph: Callable[..., Any]) -> None:
 def test_late_imu_message_has_the_measurement_of_an_earlier_step(graph: Callable[..., Any]) -> None:
     noise = {"acc_noise_density": 0.0, "gyro_noise_density": 0.0, "gyro_bias_walk_stdev": 0.0, "acc_stdev": 0.0}
     noise |= {"acc_bias_range": 0.0, "gyro_bias_range": 0.0, "acc_bias_walk_stdev": 0.0}
-    g = graph(*settings(imu_latency=0.01, sensor_stamps="arrival", initial_down=-50.0, **noise)).ready()
+    g = graph(*settings(imu_latency=0.01, sensor_stamps="arrival", initial_down=-50.0, **noise, **IDEAL_IMU)).ready()
     g.pause()
     state = g.truth
     state.twist.angular.x, state.pose.position.z = 3.0, -40.0

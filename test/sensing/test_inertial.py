@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+from imu_errors import IDEAL_IMU
 
 from rosflight_py_sim.sensing import SENSOR_PARAMETERS, InertialSensor
 from rosflight_py_sim.sensing.inertial import UNKNOWN
@@ -18,7 +19,8 @@ QUIET = {
 
 
 def inertial_sensor(seed=0, **given):
-    return InertialSensor(SENSOR_PARAMETERS.checked(given), np.random.default_rng(seed))
+    """A sensor whose only errors are noise and biases, which do not depend on the temperature."""
+    return InertialSensor(SENSOR_PARAMETERS.checked(IDEAL_IMU | given), np.random.default_rng(seed))
 
 
 def truth(quaternion=(1.0, 0.0, 0.0, 0.0), rates=(0.0, 0.0, 0.0), acceleration=(0.0, 0.0, 0.0)):

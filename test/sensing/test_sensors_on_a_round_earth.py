@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pymap3d
 import pytest
+from imu_errors import IDEAL_IMU
 
 from rosflight_py_sim.parameters import Value
 from rosflight_py_sim.physics.atmosphere import pressure
@@ -23,7 +24,7 @@ QUIET: dict[str, Value] = {
     for name in (p.name for p in SENSOR_PARAMETERS)
     if name.endswith(("_stdev", "_noise_density", "_bias_range", "_walk_density", "_x0", "_y0", "_z0"))
 }
-QUIET |= {"baro_bias_temperature_range": 0.0, "baro_resolution": 0.0, "baro_propeller_wash": 0.0}
+QUIET |= IDEAL_IMU | {"baro_bias_temperature_range": 0.0, "baro_resolution": 0.0, "baro_propeller_wash": 0.0}
 
 
 def sensor(kind: Any) -> Any:

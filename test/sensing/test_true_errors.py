@@ -18,6 +18,9 @@ ALTITUDE_M = 1387.0
 OFF = {
     "baro_static_port_error": [0.0] * 6,
     "baro_propeller_wash": 0.0,
+    "acc_resolution": 0.0,
+    "gyro_resolution": 0.0,
+    "imu_position": [0.0, 0.0, 0.0],
     "baro_resolution": 0.0,
     "airspeed_resolution": 0.0,
     "range_resolution": 0.0,
@@ -47,11 +50,19 @@ def errors_of(suite: SensorSuite, prefix: str) -> list[float]:
     return [value for name, value in suite.true_errors().items() if name.startswith(prefix)]
 
 
-def test_imu_errors_are_measurement_minus_truth(suite):
+def test_imu_errors_explain_the_measurement(suite):
+    truth, rates, force = truth_vector(), np.array([0.1, -0.2, 0.3]), np.array([1.0, 2.0, -9.0])
+    truth[10:13], truth[13:16] = rates, force + np.array([0.0, 0.0, 9.81])
     for _ in range(5):
-        suite.inertial.sample(truth_vector(), 0.0025)
-    assert suite.inertial.accel.tolist() == pytest.approx(errors_of(suite, "acc_bias"), abs=1e-12)
-    assert suite.inertial.gyro.tolist() == pytest.approx(errors_of(suite, "gyro_bias"), abs=1e-12)
+        suite.inertial.sample(truth, 0.0025, temperature_k=310.0)
+
+    def matrix(name: str) -> np.ndarray:
+        return np.reshape(errors_of(suite, name), (3, 3))
+
+    accel = matrix("acc_response") @ force + errors_of(suite, "acc_bias")
+    gyro = matrix("gyro_response") @ rates + matrix("gyro_g_sensitivity") @ force + errors_of(suite, "gyro_bias")
+    assert suite.inertial.accel.tolist() == pytest.approx(accel.tolist(), abs=1e-12)
+    assert suite.inertial.gyro.tolist() == pytest.approx(gyro.tolist(), abs=1e-12)
     assert min(map(abs, errors_of(suite, "gyro_bias"))) > 1e-5
 
 

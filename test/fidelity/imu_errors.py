@@ -1,0 +1,13 @@
+"""Parameters that switch off the IMU's errors other than noise, biases and their warm-up."""
+
+from rosflight_py_sim.parameters import Value
+from rosflight_py_sim.sensing import SENSOR_PARAMETERS
+
+_ENDINGS = ("_scale_range", "_cross_axis_range", "_sensitivity_range", "_misalignment_range", "_temperature_range")
+
+IDEAL_IMU: dict[str, Value] = {
+    **{name: 0.0 for name in SENSOR_PARAMETERS.defaults() if name.endswith(_ENDINGS)},
+    **dict.fromkeys(("gyro_range", "gyro_resolution", "acc_range", "acc_resolution"), 0.0),
+    **dict.fromkeys(("vibration_displacement", "vibration_angle"), 0.0),
+    "imu_position": [0.0, 0.0, 0.0],
+}
