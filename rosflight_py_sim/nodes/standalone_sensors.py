@@ -78,7 +78,8 @@ class StandaloneSensors(SensorInterface):
     def mag_update(self, state: VehicleState, dt: float) -> MagReading:
         """Read the magnetometer."""
         magnetometer = self.sensors.magnetometer
-        return MagReading(magnetometer.sample(state.truth, dt), covariance(magnetometer.variance(dt)))
+        field = magnetometer.sample(state.truth, dt, self.battery.current if self.battery else 0.0)
+        return MagReading(field, covariance(magnetometer.variance(dt)))
 
     def baro_update(self, state: VehicleState, dt: float) -> BarometerReading:
         """Read the barometer."""

@@ -1,22 +1,42 @@
-"""Magnetometer: the earth's magnetic field at the origin, in body axes, with errors.
+"""Magnetometer: the magnetic field of the earth and of the vehicle, in body axes, with errors.
 
-The field is constant over the flight. It is given by inclination, declination and intensity (`fixed`), or comes from
-the World Magnetic Model at the origin and `start_date` (`wmm`). `fixed` is the default so that the three numbers in
-ROSflight's parameter files take effect. Their defaults are for the default origin, where both models agree to about
-half a degree and one percent. Choose `wmm` when you move the origin.
+The field at the origin is given by inclination, declination and intensity (`fixed`), or comes from the World Magnetic
+Model at the origin and `start_date` (`wmm`). `fixed` is the default so that the three numbers in ROSflight's parameter
+files take effect. Their defaults are for the default origin, where both models agree to about half a degree and one
+percent. Choose `wmm` when you move the origin.
+
+The field changes linearly with the position from there: by the gradient of the model at the origin (`wmm`), or by
+`magnetic_gradient` (`fixed`). In air, the gradient's matrix is symmetric and has no trace (Maxwell's equations), so
+that five of its elements give the others. At 20 km from the origin the linear field is within 2 nT of the model.
+
+On the vehicle the sensor reads
+
+    M B + c I + b + n
+
+with the matrix M of the soft iron, symmetric for material without hysteresis, the field c per ampere of the battery's
+current I, the hard iron in the constant part of the bias b, and white noise n; all in body axes. The defaults of hard
+iron, soft iron and current are estimates, for they depend on the installation: 0.1 gauss, 3 %, and the leads of a
+battery, 5 mm apart, at 0.1 m (Biot-Savart: mu0 d / (2 pi r^2) per ampere). Range and resolution are those of
+Honeywell's HMC5883L with its default gain (data sheet 900405, table 7): 1.3 gauss, 1090 LSB/gauss.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
+from functools import cache
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rosflight_py_sim.jit import kernel
+from rosflight_py_sim.kernel_record import kernel_record
 from rosflight_py_sim.parameters import Parameter, ParameterError, ParameterTable, Values, number
 from rosflight_py_sim.physics.rotations import rotate_to_body
+from rosflight_py_sim.sensing.converter import converted, converter_of, converter_parameters
 from rosflight_py_sim.sensing.errors import ERROR, ErrorModel, ErrorSource, advance_errors, axes
+from rosflight_py_sim.sensing.geodetic import ned_to_geodetic, tangent_plane
 from rosflight_py_sim.sensing.site import MAG_RATE, SITE_PARAMETERS
 from rosflight_py_sim.shared_parameters import START_DATE
 from rosflight_py_sim.start_date import start_of, year_of
@@ -30,7 +50,11 @@ _ERRORS = ErrorSource(
     walk_name="mag_stdev",
     walk_drives=True,
     decay_rate=7.0,
+    bias_range=1.0e-5,
 )
+_RESPONSES = axes("mag_response", [one + other for one in "xyz" for other in "xyz"])
+# Distance over which the model's gradient is taken (m).
+_STEP = 10e3
 
 PARAMETERS = (
     SITE_PARAMETERS
@@ -61,7 +85,33 @@ PARAMETERS = (
             maximum=math.pi,
         ),
         Parameter("total_intensity", 50.7163e-6, "Intensity of the fixed field", "T", minimum=0.0, maximum=1e-3),
+        Parameter(
+            "magnetic_gradient",
+            [0.0] * 5,
+            "Gradient of the fixed field, NED: change of north with north, east and down, of east with east and down",
+            "T/m",
+            minimum=-1e-3,
+            maximum=1e-3,
+            length=5,
+        ),
+        Parameter(
+            "mag_soft_iron_range",
+            0.03,
+            "Soft iron, each element of the symmetric matrix: drawn uniformly from plus or minus this value",
+            minimum=0.0,
+            maximum=0.5,
+        ),
+        Parameter(
+            "mag_current_field",
+            [0.0, 1e-7, 0.0],
+            "Magnetic field of the battery's current at the magnetometer, body axes",
+            "T/A",
+            minimum=-1e-4,
+            maximum=1e-4,
+            length=3,
+        ),
     )
+    + converter_parameters("mag", "magnetic field", "T", 1.3e-4, 1e-4 / 1090.0)
 )
 
 
@@ -75,16 +125,20 @@ def world_magnetic_model(
     Raises:
         ParameterError: the date is outside the model's validity.
     """
-    import pygeomag  # imported here so that only processes that use the model load it
-
     if not 2025.0 <= decimal_year <= 2030.0:
         raise ParameterError(
             f"parameter '{START_DATE.name}': the year {decimal_year:.2f} given; allowed with magnetic_model 'wmm': "
             "2025.0 to 2030.0"
         )
-    model = pygeomag.GeoMag(coefficients_file="wmm/WMM_2025.COF")
-    field = model.calculate(glat=latitude_deg, glon=longitude_deg, alt=altitude_msl_m / 1000.0, time=decimal_year)
+    field = _model().calculate(glat=latitude_deg, glon=longitude_deg, alt=altitude_msl_m / 1000.0, time=decimal_year)
     return np.array([field.x, field.y, field.z]) * 1e-9
+
+
+@cache
+def _model() -> Any:
+    import pygeomag  # imported here so that only processes that use the model load it
+
+    return pygeomag.GeoMag(coefficients_file="wmm/WMM_2025.COF")
 
 
 def fixed_field(inclination: float, declination: float, total_intensity: float) -> NDArray[np.float64]:
@@ -94,55 +148,136 @@ def fixed_field(inclination: float, declination: float, total_intensity: float) 
     return np.array([north, east, total_intensity * math.sin(inclination)])
 
 
+def modelled_gradient(
+    latitude_deg: float, longitude_deg: float, altitude_msl_m: float, decimal_year: float
+) -> NDArray[np.float64]:
+    """Gradient (3, 3) of the main field at a place, T/m: change of each NED component with each NED coordinate."""
+    frame = tangent_plane(latitude_deg, longitude_deg, altitude_msl_m)
+
+    def field(offset: NDArray[np.float64]) -> NDArray[np.float64]:
+        latitude, longitude, height = ned_to_geodetic(frame, *offset.tolist())
+        there = tangent_plane(latitude, longitude, height)
+        return frame[:3] @ there[:3].T @ world_magnetic_model(latitude, longitude, height, decimal_year)
+
+    return np.array([field(offset) - field(-offset) for offset in _STEP * np.eye(3)]).T / (2.0 * _STEP)
+
+
+def symmetric(elements: Sequence[float]) -> NDArray[np.float64]:
+    """Symmetric matrix (3, 3) of its elements xx, xy, xz, yy, yz, zz."""
+    xx, xy, xz, yy, yz, zz = elements
+    return np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
+
+
+@kernel_record
+class MagnetometerSettings:
+    """Parameters of the measurement.
+
+    Attributes:
+        current_x: field per ampere, x axis (T/A); likewise `current_y` and `current_z`.
+        limit: largest reading (T).
+        resolution: of the reading (T); 0 for continuous readings.
+    """
+
+    current_x: float
+    current_y: float
+    current_z: float
+    limit: float
+    resolution: float
+
+
 class Magnetometer:
-    """Three-axis magnetometer aligned with the body axes; `field_ned` (3,) is the true field (T)."""
+    """Three-axis magnetometer aligned with the body axes.
+
+    Attributes:
+        field_ned: true field at the origin (3,), T.
+        gradient: change of its components with the NED coordinates (3, 3), T/m.
+        response: reading of each axis for a field along each body axis, without bias (3, 3).
+    """
 
     def __init__(self, values: Values, rng: np.random.Generator) -> None:
         self._errors = ErrorModel([_ERRORS.terms(values)] * 3, rng)
         if values["magnetic_model"] == "wmm":
-            self.field_ned = world_magnetic_model(
+            place = (
                 number(values, "origin_latitude"),
                 number(values, "origin_longitude"),
                 number(values, "origin_altitude"),
                 year_of(start_of(values)),
             )
+            self.field_ned, self.gradient = world_magnetic_model(*place), modelled_gradient(*place)
         else:
             self.field_ned = fixed_field(
                 number(values, "inclination"), number(values, "declination"), number(values, "total_intensity")
             )
+            given = cast("list[float]", values["magnetic_gradient"])
+            self.gradient = symmetric([*given, -given[0] - given[3]])
+        self._soft_iron = number(values, "mag_soft_iron_range")
+        self._draws = rng.spawn(1)[0].uniform(-1.0, 1.0, 6)
+        x, y, z = cast("list[float]", values["mag_current_field"])
+        limit, resolution = converter_of(values, "mag")
+        self._settings = MagnetometerSettings(current_x=x, current_y=y, current_z=z, limit=limit, resolution=resolution)
+        self.response: NDArray[np.float64] = np.eye(3) + self._soft_iron * symmetric(self._draws.tolist())
         self._field_body: NDArray[np.float64] = np.zeros(3)
 
     def adopt(self, other: Magnetometer) -> None:
         """Copy another magnetometer's errors."""
         self._errors.adopt(other._errors)
+        self._draws[:] = other._draws
+        self.response[:] = np.eye(3) + self._soft_iron * symmetric(self._draws.tolist())
 
     def variance(self, dt: float) -> float:
         """Variance of a component of the field, T^2; see ErrorModel.variances."""
         return self._errors.variances(dt)[0]
 
     def true_errors(self) -> dict[str, float]:
-        """True biases of the last measurement, T; see SensorSuite."""
-        return self._errors.biases(*axes("mag_bias"))
+        """True biases of the last measurement, T, and the response; see SensorSuite."""
+        errors = self._errors.biases(*axes("mag_bias"))
+        return errors | dict(zip(_RESPONSES, self.response.ravel().tolist(), strict=True))
 
-    def sample(self, truth: NDArray[np.float64], dt: float) -> NDArray[np.float64]:
-        """Measured field (3,), body axes (T), dt (s, > 0) after the last sample; the next sample overwrites it."""
+    def sample(self, truth: NDArray[np.float64], dt: float, current: float = 0.0) -> NDArray[np.float64]:
+        """Measured field (3,), body axes (T); the next sample overwrites it.
+
+        Args:
+            truth: truth vector (19,).
+            dt: time since the last sample, s, > 0.
+            current: true current of the battery, A.
+        """
         errors = self._errors
-        sample_field(truth, self.field_ned, dt, errors.channels, errors.normals.next(), self._field_body)
+        sample_field(
+            truth,
+            current,
+            dt,
+            self._settings,
+            self.field_ned,
+            self.gradient,
+            self.response,
+            errors.channels,
+            errors.normals.next(),
+            self._field_body,
+        )
         return self._field_body
 
 
 @kernel
 def sample_field(
     truth: NDArray[np.float64],
-    field_ned: NDArray[np.float64],
+    current: float,
     dt: float,
+    settings: MagnetometerSettings,
+    field_ned: NDArray[np.float64],
+    gradient: NDArray[np.float64],
+    response: NDArray[np.float64],
     channels: NDArray[np.float64],
     normals: NDArray[np.float64],
     field_body: NDArray[np.float64],
 ) -> None:
-    """Write one measurement of `field_ned` (3,) into `field_body` (3,), T."""
+    """Write one measurement into `field_body` (3,), T."""
     advance_errors(channels, normals, dt)
-    x, y, z = rotate_to_body(truth[3], truth[4], truth[5], truth[6], field_ned[0], field_ned[1], field_ned[2])
-    field_body[0] = x + channels[0, ERROR]
-    field_body[1] = y + channels[1, ERROR]
-    field_body[2] = z + channels[2, ERROR]
+    down = truth[2]
+    north = field_ned[0] + gradient[0, 0] * truth[0] + gradient[0, 1] * truth[1] + gradient[0, 2] * down
+    east = field_ned[1] + gradient[1, 0] * truth[0] + gradient[1, 1] * truth[1] + gradient[1, 2] * down
+    below = field_ned[2] + gradient[2, 0] * truth[0] + gradient[2, 1] * truth[1] + gradient[2, 2] * down
+    x, y, z = rotate_to_body(truth[3], truth[4], truth[5], truth[6], north, east, below)
+    limit, resolution = settings.limit, settings.resolution
+    for axis, per_ampere in ((0, settings.current_x), (1, settings.current_y), (2, settings.current_z)):
+        field = response[axis, 0] * x + response[axis, 1] * y + response[axis, 2] * z
+        field_body[axis] = converted(field + per_ampere * current + channels[axis, ERROR], limit, resolution)

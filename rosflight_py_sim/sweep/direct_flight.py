@@ -278,7 +278,7 @@ class _Sensors:
         self._receive_temperature(celsius + ZERO_CELSIUS_K)
 
     def _read_mag(self, time_ns: int, dt: float) -> None:
-        field: Sequence[float] = self._suite.magnetometer.sample(self._truth, dt).tolist()
+        field: Sequence[float] = self._suite.magnetometer.sample(self._truth, dt, self.battery[1]).tolist()
         if self._failed:
             sample = self._received("mag", MagSample(time_ns, field))
             if sample is None:

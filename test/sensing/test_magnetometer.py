@@ -4,10 +4,12 @@ import math
 
 import numpy as np
 import pytest
+from imu_errors import IDEAL_MAGNETOMETER
 
 from rosflight_py_sim.parameters import ParameterError
 from rosflight_py_sim.sensing import SENSOR_PARAMETERS, Magnetometer
-from rosflight_py_sim.sensing.magnetometer import fixed_field, world_magnetic_model
+from rosflight_py_sim.sensing.geodetic import ned_to_geodetic, tangent_plane
+from rosflight_py_sim.sensing.magnetometer import fixed_field, modelled_gradient, world_magnetic_model
 
 # NOAA NCEI, WMM2025_TestValues: year, height (km), latitude, longitude (deg), north, east, down (nT).
 PUBLISHED = [
@@ -23,12 +25,19 @@ PUBLISHED = [
 
 
 def magnetometer(seed=0, **given):
-    return Magnetometer(SENSOR_PARAMETERS.checked(given), np.random.default_rng(seed))
+    """A sensor whose only error is the walk of the bias."""
+    values = SENSOR_PARAMETERS.checked(IDEAL_MAGNETOMETER | {"mag_bias_range": 0.0} | given)
+    return Magnetometer(values, np.random.default_rng(seed))
 
 
-def truth(quaternion=(1.0, 0.0, 0.0, 0.0)):
+def silent(seed=0, **given):
+    """A sensor with no errors but those given."""
+    return magnetometer(seed, **({"mag_stdev": 0.0} | given))
+
+
+def truth(quaternion=(1.0, 0.0, 0.0, 0.0), position=(0.0, 0.0, 0.0)):
     vector = np.zeros(19)
-    vector[3:7] = quaternion
+    vector[:3], vector[3:7] = position, quaternion
     return vector
 
 
@@ -86,3 +95,104 @@ def test_white_noise_has_configured_density():
     errors = np.array([sensor.sample(truth(), 0.01) - sensor.field_ned for _ in range(5000)])
     # 15,000 values: relative standard error 0.58 %; 4.5 of them.
     assert errors.std() == pytest.approx(1e-8 / math.sqrt(0.01), rel=0.026)
+
+
+def test_reading_beyond_the_range_saturates():
+    sensor = silent(mag_range=4e-5)
+    field = sensor.field_ned
+    assert sensor.sample(truth(), 0.02) == pytest.approx([field[0], field[1], 4e-5], abs=1e-18)
+    assert sensor.sample(truth((0.0, 1.0, 0.0, 0.0)), 0.02)[2] == pytest.approx(-4e-5, abs=1e-18)
+
+
+def test_readings_are_multiples_of_the_resolution():
+    sensor, rng = silent(mag_resolution=1e-7), np.random.default_rng(2)
+    for quaternion in rng.standard_normal((200, 4)):
+        attitude = truth(quaternion / np.linalg.norm(quaternion))
+        reading, exact = sensor.sample(attitude, 0.02).copy(), silent().sample(attitude, 0.02)
+        assert reading / 1e-7 == pytest.approx(np.round(reading / 1e-7), abs=1e-6)
+        assert np.abs(reading - exact).max() <= 0.5e-7 * (1.0 + 1e-9)
+
+
+def test_default_range_and_resolution_are_those_of_the_data_sheet():
+    values = SENSOR_PARAMETERS.defaults()
+    # HMC5883L: 1.3 gauss, 0.92 milligauss per LSB.
+    assert values["mag_range"] == pytest.approx(1.3e-4)
+    assert values["mag_resolution"] == pytest.approx(0.92e-7, rel=3e-3)
+
+
+def test_hard_iron_is_a_constant_field_in_body_axes():
+    sensor = silent(3, mag_bias_range=1e-5)
+    errors = []
+    for quaternion in ((1.0, 0.0, 0.0, 0.0), (0.6, 0.8, 0.0, 0.0), (0.0, 0.6, 0.0, 0.8)):
+        errors.append(sensor.sample(truth(quaternion), 0.02) - silent().sample(truth(quaternion), 0.02))
+    assert errors == pytest.approx(np.broadcast_to(errors[0], (3, 3)), abs=1e-18)
+    assert 0.0 < np.abs(errors[0]).max() <= 1e-5
+
+
+def test_soft_iron_is_a_symmetric_matrix_uniform_within_its_range():
+    responses = np.array([silent(seed, mag_soft_iron_range=0.03).response for seed in range(400)])
+    assert np.array_equal(responses, responses.transpose(0, 2, 1))
+    rows, columns = np.triu_indices(3)
+    elements = (responses - np.eye(3))[:, rows, columns]
+    assert np.abs(elements).max() <= 0.03
+    # Relative standard error of the deviation of 2,400 uniform numbers: sqrt(0.2 / 2400) = 0.9 %; 4.5 of them.
+    assert elements.std() == pytest.approx(0.03 / math.sqrt(3.0), rel=0.041)
+    sensor = silent(7, mag_soft_iron_range=0.03)
+    assert sensor.sample(truth(), 0.02) == pytest.approx(sensor.response @ sensor.field_ned, rel=1e-12)
+
+
+def test_motor_current_adds_its_field_in_body_axes():
+    sensor = silent(mag_current_field=[1e-7, -2e-7, 3e-7])
+    attitude = truth((0.6, 0.0, 0.8, 0.0))
+    calm = sensor.sample(attitude, 0.02).copy()
+    assert sensor.sample(attitude, 0.02, 40.0) - calm == pytest.approx([4e-6, -8e-6, 12e-6], abs=1e-18)
+
+
+def test_fixed_field_has_its_gradient_and_no_trace():
+    sensor = silent(magnetic_gradient=[1e-8, 2e-8, 3e-8, 4e-8, 5e-8])
+    expected = np.array([[1e-8, 2e-8, 3e-8], [2e-8, 4e-8, 5e-8], [3e-8, 5e-8, -5e-8]])
+    for place in np.array([[10.0, 0.0, 0.0], [0.0, 10.0, 0.0], [3.0, -4.0, 10.0]]):
+        change = sensor.sample(truth(position=place), 0.02) - sensor.field_ned
+        assert change == pytest.approx(expected @ place, abs=1e-18)
+
+
+SITES = [(40.2463724, -111.6474138, 1387.0), (-33.9, 151.2, 20.0), (67.3, 179.9, 500.0)]
+
+
+@pytest.mark.parametrize("site", SITES)
+def test_gradient_of_the_model_is_that_of_a_field_in_air(site):
+    gradient = modelled_gradient(*site, 2026.0)
+    scale = np.abs(gradient).max()
+    # The differences over 10 km leave (10 km / 6400 km)^2 of it, 2e-6, and the coefficients' roundings.
+    assert gradient == pytest.approx(gradient.T, abs=1e-4 * scale)
+    assert abs(np.trace(gradient)) < 1e-4 * scale
+    # That of a dipole, 3 B / R, within a factor of 2.
+    assert 0.5 < scale / (3.0 * 5e-5 / 6.4e6) < 2.0
+
+
+@pytest.mark.parametrize("site", SITES)
+@pytest.mark.parametrize("place", [(20e3, 0.0, 0.0), (0.0, -20e3, 0.0), (14e3, 14e3, -3e3)])
+def test_linear_field_follows_the_model_to_20_km(site, place):
+    origin = dict(zip(("origin_latitude", "origin_longitude", "origin_altitude"), site, strict=True))
+    sensor = silent(magnetic_model="wmm", start_date="2026-01-01", **origin)
+    frame = tangent_plane(*site)
+    latitude, longitude, height = ned_to_geodetic(frame, *place)
+    there = tangent_plane(latitude, longitude, height)
+    expected = frame[:3] @ there[:3].T @ world_magnetic_model(latitude, longitude, height, 2026.0)
+    reading = sensor.sample(truth(position=place), 0.02)
+    assert reading == pytest.approx(expected, abs=2.5e-9)
+    # Without the gradient it would be off by tens of nT.
+    assert np.abs(expected - sensor.field_ned).max() > 2e-8
+
+
+def test_adopting_magnetometer_keeps_its_drawn_errors():
+    first, heir = (silent(seed, mag_bias_range=1e-5, mag_soft_iron_range=0.03) for seed in (1, 2))
+    heir.adopt(first)
+    assert np.array_equal(heir.sample(truth(), 0.02), first.sample(truth(), 0.02))
+
+
+def test_true_errors_explain_the_reading():
+    sensor = magnetometer(4, mag_bias_range=1e-5, mag_soft_iron_range=0.03)
+    reading = sensor.sample(truth(), 0.02)
+    errors = list(sensor.true_errors().values())
+    assert reading == pytest.approx(np.reshape(errors[3:], (3, 3)) @ sensor.field_ned + errors[:3], rel=1e-12)
