@@ -34,6 +34,7 @@ MODULES = (
     "ground_roll",
     "imu",
     "latency",
+    "magnetometer",
     "rotors",
     "slipstream",
     "water",
