@@ -165,7 +165,7 @@ def test_diverged_state_pauses_run_and_valid_state_resumes_it(flown: Callable[..
     g = flown().ready()
     faults = g.collect_messages(FAULT, qos=LATCHED)
     wild = in_flight()
-    wild.twist.angular.x = wild.twist.angular.y = 9e3
+    wild.twist.angular.x = wild.twist.angular.y = 7e3
     g.call("dynamics/set_sim_state", SetSimState, state=wild)
     g.spin_until(lambda: faults and faults[-1].data, "a fault")
     assert "dynamics/set_sim_state" in faults[-1].data
