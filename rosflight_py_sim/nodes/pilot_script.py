@@ -21,7 +21,7 @@ _MAX_STATUSES = 150
 
 # Status messages per calibration, which takes 1001 IMU messages: 2.5 s at their default rate.
 _CALIBRATION = 30
-_CALIBRATIONS = 5
+_CALIBRATIONS = 10
 
 
 class FlightAbortedError(RuntimeError):

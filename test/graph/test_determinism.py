@@ -36,12 +36,12 @@ def flown(run: Run, vehicle: str, dynamics: str, seed: int, seconds: int = SECON
 def test_same_seed_reproduces_flight_bit_for_bit_and_other_seed_differs(
     command_line: Run, vehicle: str, dynamics: str, doing: str
 ) -> None:
-    first = flown(command_line, vehicle, dynamics, 7)
+    first = flown(command_line, vehicle, dynamics, 1)
     assert len(first) == SECONDS + 1
     # The vehicle is under the autopilot by then, and in the air or on the way there.
     assert first[-1].startswith(doing)
-    assert flown(command_line, vehicle, dynamics, 7) == first
-    other = flown(command_line, vehicle, dynamics, 8, OTHER_SECONDS)
+    assert flown(command_line, vehicle, dynamics, 1) == first
+    other = flown(command_line, vehicle, dynamics, 2, OTHER_SECONDS)
     assert len(other) == OTHER_SECONDS + 1
     # A hash is of all states so far; they part once the vehicle feels wind and noise.
     assert other[-2] != first[OTHER_SECONDS - 1]
