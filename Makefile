@@ -89,7 +89,6 @@ proof: $(VENV)/.kernels  ## measure the promises, or those in ARGS, and write do
 	@$(BIN)/python -m proof $(ARGS)
 
 lock: $(VENV)/.project  ## pin the newest allowed versions of all packages in requirements.lock
-	@$(PIP) --quiet uv
 	@$(BIN)/python tools/build_requirements.py | $(BIN)/python -m uv pip compile --quiet --no-config --upgrade \
 		--universal --python-version 3.10 --generate-hashes --all-extras --custom-compile-command "make lock" \
 		--override tools/lock_overrides.txt --output-file requirements.lock setup.py rosflight_msgs/pyproject.toml -
@@ -107,16 +106,16 @@ endef
 
 $(VENV)/.created:
 	@$(PYTHON) tools/check_machine.py
-	@echo "Setting up $(VENV) with $$($(PYTHON) --version); takes a few minutes, once"
+	@echo "Setting up $(VENV) with $$($(PYTHON) --version); takes a minute or two, once"
 	@$(PYTHON) -m venv --clear $(VENV)
 	@touch $@
 
 $(VENV)/.packages: requirements.lock $(VENV)/.created
-	$(call step,  installing the packages of requirements.lock (including ROS 2),$(PIP) --no-compile --no-deps --require-hashes -r requirements.lock)
+	$(call step,  installing the packages of requirements.lock (including ROS 2),$(BIN)/python tools/install_lock.py)
 	@touch $@
 
 $(VENV)/.rosflight_msgs: $(INTERFACES) $(VENV)/.packages
-	$(call step,  building rosflight_msgs and tf2_msgs (about a minute),$(PIP) --no-build-isolation --no-deps --force-reinstall ./rosflight_msgs ./tf2_msgs)
+	$(call step,  building rosflight_msgs and tf2_msgs (about half a minute),$(PIP) --no-build-isolation --no-deps --force-reinstall ./rosflight_msgs ./tf2_msgs)
 	@touch $@
 
 $(VENV)/.project: setup.py setup.cfg package.xml $(VENV)/.rosflight_msgs

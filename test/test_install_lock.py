@@ -1,0 +1,64 @@
+"""tools/install_lock.py passes pip's configuration on to uv."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+PROJECT = Path(__file__).parents[1]
+
+
+@pytest.fixture(autouse=True)
+def _no_settings_of_this_machine(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in [name for name in os.environ if name.startswith("PIP_")]:
+        monkeypatch.delenv(name)
+    monkeypatch.setenv("PIP_CONFIG_FILE", os.devnull)
+
+
+@pytest.fixture(scope="module")
+def tool() -> Any:
+    spec = importlib.util.spec_from_file_location("install_lock", PROJECT / "tools" / "install_lock.py")
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_indexes_folders_and_hosts_of_pip_become_options_of_uv(
+    tool: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    file = tmp_path / "pip.conf"
+    file.write_text(
+        "[global]\nindex-url = https://one/simple\nextra-index-url = https://two/simple\n  https://three/s\n"
+    )
+    monkeypatch.setenv("PIP_CONFIG_FILE", str(file))
+    monkeypatch.setenv("PIP_INDEX_URL", "https://nearer/simple")
+    monkeypatch.setenv("PIP_FIND_LINKS", "/wheels")
+    monkeypatch.setenv("PIP_TRUSTED_HOST", "nearer")
+    monkeypatch.setenv("PIP_NO_INDEX", "1")
+    options = " ".join(tool.uv_options(tool.pip_settings()))
+    assert "--index-url https://nearer/simple --extra-index-url https://two/simple" in options
+    assert "--extra-index-url https://three/s" in options
+    assert "--find-links /wheels" in options
+    assert "--allow-insecure-host nearer" in options
+    assert options.endswith("--no-index")
+
+
+def test_certificates_proxy_and_timeout_of_pip_become_variables_of_uv(
+    tool: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, value in (("CERT", "/ca.crt"), ("PROXY", "http://proxy:3128"), ("DEFAULT_TIMEOUT", "9")):
+        monkeypatch.setenv(f"PIP_{name}", value)
+    variables = tool.uv_variables(tool.pip_settings())
+    assert variables == {"SSL_CERT_FILE": "/ca.crt", "ALL_PROXY": "http://proxy:3128", "UV_HTTP_TIMEOUT": "9"}
+
+
+def test_entry_of_a_package_in_the_lock_has_its_hashes(tool: Any) -> None:
+    lock = "a==1 \\\n    --hash=sha256:1\n    # via b\nuv==2 \\\n    --hash=sha256:2 \\\n    --hash=sha256:3\n    # via"
+    assert tool.pinned("uv", lock) == "uv==2 \\\n    --hash=sha256:2 \\\n    --hash=sha256:3"
+    with pytest.raises(SystemExit, match="lacks pip; run make lock"):
+        tool.pinned("pip", lock)

@@ -1,0 +1,83 @@
+"""Install the packages of requirements.lock into the environment of this Python, for make.
+
+pip installs uv, and uv the others in a third of pip's time. uv does not read pip's configuration, so it is passed on:
+indexes, folders with packages, hosts and certificates.
+"""
+
+from __future__ import annotations
+
+import ast
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+LOCK = Path("requirements.lock")
+
+_PIP = [sys.executable, "-m", "pip", "--disable-pip-version-check", "--no-input"]
+
+# Settings of pip that may have several values, and options of uv.
+_OPTIONS = {
+    "index-url": "--index-url",
+    "extra-index-url": "--extra-index-url",
+    "find-links": "--find-links",
+    "trusted-host": "--allow-insecure-host",
+}
+
+_INSTALL = ("install", "--no-deps", "--require-hashes")
+
+
+def pip_settings() -> dict[str, str]:
+    """pip's settings for `pip install`, from its files and the environment, by name; the environment comes first."""
+    listed = subprocess.run([*_PIP, "config", "list"], stdout=subprocess.PIPE, text=True, check=True).stdout
+    found = re.findall(r"^(global|install|:env:)\.([\w-]+)=(.*)$", listed, re.MULTILINE)
+    found.sort(key=lambda setting: ("global", "install", ":env:").index(setting[0]))
+    return {name: str(ast.literal_eval(value)) for _, name, value in found}
+
+
+def uv_options(settings: dict[str, str]) -> list[str]:
+    """Options of uv for these settings of pip."""
+    options = [
+        word for name, option in _OPTIONS.items() for one in settings.get(name, "").split() for word in (option, one)
+    ]
+    return [*options, *(["--no-index"] if settings.get("no-index", "").lower() in ("1", "true", "yes", "on") else [])]
+
+
+def uv_variables(settings: dict[str, str]) -> dict[str, str]:
+    """Environment variables of uv for these settings of pip."""
+    names = {
+        "cert": "SSL_CERT_FILE",
+        "proxy": "ALL_PROXY",
+        "default-timeout": "UV_HTTP_TIMEOUT",
+        "timeout": "UV_HTTP_TIMEOUT",
+    }
+    return {variable: settings[name] for name, variable in names.items() if name in settings}
+
+
+def pinned(name: str, lock: str) -> str:
+    """The entry of one package in a lock file, with its hashes."""
+    entry = re.search(rf"^{name}==(?:.*\\\n)*.*$", lock, re.MULTILINE)
+    if entry is None:
+        raise SystemExit(f"{LOCK} lacks {name}; run make lock")
+    return entry[0]
+
+
+def main() -> None:
+    """Install everything."""
+    settings = pip_settings()
+    own = Path(sys.prefix) / "uv.lock"
+    own.write_text(pinned("uv", LOCK.read_text(encoding="utf-8")), encoding="utf-8")
+    subprocess.run([*_PIP, *_INSTALL, "--quiet", "-r", str(own)], check=True)
+    subprocess.run(
+        [
+            *(sys.executable, "-m", "uv", "pip", *_INSTALL, "--no-config", "--python", sys.executable),
+            *("--index-strategy", "unsafe-best-match", *uv_options(settings), "-r", str(LOCK)),
+        ],
+        env={**os.environ, **uv_variables(settings)},
+        check=True,
+    )
+
+
+if __name__ == "__main__":
+    main()
