@@ -87,8 +87,8 @@ def test_vehicle_tracks_commanded_roll_pitch_and_yaw_rate(yaw: float) -> None:
     assert vehicle.firmware.status.rc_override == 0
     assert vehicle.angles() == pytest.approx((0.0, 0.0), abs=1e-3)
     vehicle.run(1.5, [0, 0, 0.4, 0.2, -0.1, 0, 0, 0, 0, 0])
-    # No integrator is set; what is left is the settling of a loop of about 5 rad/s.
-    assert vehicle.angles() == pytest.approx((0.2, -0.1), abs=0.01)
+    # What is left is the overshoot that the integrators of the angles have yet to unwind.
+    assert vehicle.angles() == pytest.approx((0.2, -0.1), abs=0.015)
     vehicle.run(1.5, [0, 0, 0.4, 0.0, 0.0, 0.3, 0, 0, 0, 0])
-    assert vehicle.angles() == pytest.approx((0.0, 0.0), abs=0.01)
+    assert vehicle.angles() == pytest.approx((0.0, 0.0), abs=0.015)
     assert vehicle.rate[2] == pytest.approx(0.3, abs=0.02)
