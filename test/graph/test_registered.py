@@ -114,7 +114,7 @@ class Judge(ClientJudge):
         self.log.append(self.state.time_s, self.state.truth, commands, flow_ned)
 
     def verdict(self):
-        height = -self.log.position_ned[-1, 2]
+        height = -self.log.position_ned[:, 2].min()
         rows = [("world", self.values["world"]), ("rows", str(len(self.log))), ("height", f"{height!r} m")]
         rows.append(("wind", str(self.log.flow_ned[-1].tolist())))
         return Verdict("Patience", rows, height > 1.0)

@@ -134,9 +134,12 @@ def test_each_vehicle_of_the_harbour_is_flown_by_its_own_program(graph: Callable
 
     program.send("data_request(plane=12345, variable=heading, interval=0.1)")
     diver.thrusters.send(encode_thrusters(ThrusterCommand(0, 100, 100, 0, 0)))
+    heights = []
     for _ in range(1200):
         assert ardupilot.step(1750)
-    assert copter().pose.position.z < -5.0
+        heights.append(-copter().pose.position.z)
+    # Nothing keeps it level, so that the wind soon overturns it.
+    assert max(heights) > 1.0
     assert auv().pose.position.x > -3.0
     made.idle(0.2)
     seen = [one for one in program.replies() if isinstance(one, Data)]
@@ -221,10 +224,10 @@ def test_copter_of_the_relay_follows_the_plane(ros_domain: int) -> None:
             return graph.time_ns < end_ns
 
         graph.spin(follows)
-        # The plane circles at 18 m/s in the wind.
-        assert max(distances) < 35.0
+        # The plane circles at 15 m/s in the wind.
+        assert max(distances) < 12.0
         assert len(distances) >= 20 * 400
-        assert math.hypot(*plane.state.velocity_body[:2]) > 12.0
+        assert math.hypot(*plane.state.velocity_body[:2]) > 9.0
     finally:
         graph.close()
 
