@@ -22,7 +22,7 @@ Run = Callable[..., "subprocess.CompletedProcess[str]"]
 def check_flight(run: Run, vehicle: str, recorded: list[Any], *watch: str) -> str:
     """Fly as long as was recorded, compare both, and return what the pilot was doing at the end."""
     words = (PROGRAM, vehicle, str(recorded[-1][0]), *watch)
-    result = run(*words, "--params-file", WIND, "-p", "seed:=7", timeout_s=300.0)
+    result = run(*words, "--params-file", WIND, "-p", f"seed:={RECORDED['seed']}", timeout_s=300.0)
     assert result.returncode == 0, result.stderr
     *lines, doing = result.stdout.splitlines()
     flown = {int(second): (digest, [float(x) for x in place]) for second, digest, *place in map(str.split, lines)}
