@@ -123,8 +123,9 @@ class ClosedLoop:
         for sample in self._due[k % SCHEDULE_STEPS]:
             sample(time_us)
         imu = self.imu
-        imu.sample(truth, STEP_S)
-        temperature = self.imu_thermometer.sample(truth, STEP_S)
+        thermometer = self.imu_thermometer
+        imu.sample(truth, STEP_S, firmware.status.armed, self.multirotor.rotor_speeds, thermometer.temperature_k)
+        temperature = thermometer.sample(truth, STEP_S)
         firmware.receive_imu(time_us, imu.accel, imu.gyro, temperature)
         self.pwm = firmware.step(time_us)
         self.dynamics.step(self.multirotor.update(truth, wind.wind_ned, self.pwm, STEP_S), STEP_S)
@@ -138,7 +139,9 @@ class ClosedLoop:
         self.firmware.receive_range(self.range_finder.sample(self.truth, RANGE_EVERY * STEP_S))
 
     def _sample_mag(self, time_us: int) -> None:
-        self.firmware.receive_mag(self.magnetometer.sample(self.truth, MAG_EVERY * STEP_S).tolist())
+        self.firmware.receive_mag(
+            self.magnetometer.sample(self.truth, MAG_EVERY * STEP_S, self.multirotor.current_a).tolist()
+        )
 
     def _sample_baro(self, time_us: int) -> None:
         sensor = self.barometer

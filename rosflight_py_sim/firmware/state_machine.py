@@ -254,8 +254,10 @@ class StateMachine:
 
     def clear_error(self, flag: ErrorFlag) -> None:
         """Clear an error bit."""
-        if self.errors & flag:
-            self.errors &= ~int(flag)
+        # As integers: operations on flags would take longer than the rest of a pass over the errors.
+        bit = int(flag)
+        if self.errors & bit:
+            self.errors &= ~bit
             self.changed = True
             self._process_errors()
 

@@ -336,13 +336,15 @@ class SensorInterface(FallibleNode, ABC):
         self._inputs.deliver(time_ns)
         if time_ns < self._join.answered_ns:
             self._drop_in_transit()
+            for sensor in self._slow:
+                sensor.schedule.restart()
         for line in self._late:
             if time_ns >= line.due:
                 line.advance(time_ns)
         if self.has_failures:
             self.advance_failures(time_ns)
         for sensor in self._slow:
-            if sensor.schedule.due(time_ns):
+            if time_ns >= sensor.schedule.next_ns and sensor.schedule.due(time_ns):
                 sensor.sample(time_ns)
         self._imu.sample(time_ns)
         if self._errors_schedule.due(time_ns):

@@ -110,11 +110,12 @@ class StepJoin:
 
     def trigger(self, stamp_ns: int, content: Any = None) -> None:
         """Process a message of the trigger: answer it, repeat the answer, or wait."""
-        if self.is_late(stamp_ns):
-            return
-        if stamp_ns == self.answered_ns and not self._is_stale:
-            self._again(stamp_ns)
-            return
+        if stamp_ns <= self.answered_ns or stamp_ns < self.waiting_ns:
+            if self.is_late(stamp_ns):
+                return
+            if stamp_ns == self.answered_ns and not self._is_stale:
+                self._again(stamp_ns)
+                return
         is_repeated = stamp_ns == self.waiting_ns
         self.waiting_ns, self._content = stamp_ns, content
         if (is_repeated or self._stamps.count(stamp_ns) >= self._waits_for) and not self._missing:

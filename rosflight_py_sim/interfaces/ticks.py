@@ -26,6 +26,10 @@ class Schedule:
         self._last_ns: float = math.inf
         self.next_ns = 0
 
+    def restart(self) -> None:
+        """Restart the grid at the next time given."""
+        self._last_ns, self.next_ns = math.inf, 0
+
     def due(self, time_ns: int) -> bool:
         """Whether the action is due: true once per period. A time before the previous one restarts the grid."""
         if self._last_ns <= time_ns < self.next_ns:

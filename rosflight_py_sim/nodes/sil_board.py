@@ -220,7 +220,7 @@ class SilBoard(FallibleNode):
 
     def _waits_for_call(self, time_ns: int) -> bool:
         """Whether the answer of `time_ns` waits for a call of sil_board/run, which no repetition replaces."""
-        return not self.values["use_timer"] and time_ns == self._join.waiting_ns
+        return time_ns == self._join.waiting_ns and not self.values["use_timer"]
 
     def _receive_imu(self, imu: ImuSample) -> None:
         self._imu_is_new = True

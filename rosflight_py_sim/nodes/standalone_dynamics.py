@@ -55,6 +55,7 @@ class StandaloneDynamics(DynamicsInterface):
             body.adopt(self._body)
             wind.adopt(self._wind)
         self._body, self._wind, self._air_ned = body, wind, wind.wind_ned
+        self._wind_rates = wind.rates_body if values[ROTATIONAL_GUSTS.name] else None
         self._waves = Waves(values, reach_of(values))
 
     @property
@@ -95,7 +96,7 @@ class StandaloneDynamics(DynamicsInterface):
 
     def compute_wind_rates(self) -> NDArray[np.float64] | None:
         """Rotation of the air at the vehicle, with the parameter `rotational_gusts`."""
-        return self.wind.rates_body if self.values[ROTATIONAL_GUSTS.name] else None
+        return self._wind_rates
 
     def set_sim_state(self, truth: NDArray[np.float64]) -> None:
         """Set the state of the body."""

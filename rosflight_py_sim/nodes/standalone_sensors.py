@@ -44,8 +44,8 @@ class StandaloneSensors(SensorInterface):
         if self._sensors is not None:
             new.adopt(self._sensors)
         self._sensors = new
-        # Time between two samples of the IMU and densities of its noise, and the covariances that follow from them.
-        self._imu_noise = math.nan, math.nan, math.nan
+        # Time between two samples of the IMU, whether it vibrates, and the covariances that follow from both.
+        self._imu_dt, self._imu_vibrates = math.nan, False
         self._imu_covariances: tuple[Floats, Floats] = (UNKNOWN_COVARIANCE, UNKNOWN_COVARIANCE)
 
     @property
@@ -56,11 +56,11 @@ class StandaloneSensors(SensorInterface):
 
     def imu_update(self, state: VehicleState, dt: float) -> ImuReading:
         """Read accelerometer and gyroscope."""
-        inertial, temperature_k = self.sensors.inertial, self.sensors.thermometer.temperature_k
-        inertial.sample(state.truth, dt, self.armed, self.rotor_speeds, temperature_k)
-        noise = dt, *inertial.noise_densities
-        if noise != self._imu_noise:
-            self._imu_noise = noise
+        sensors = self.sensors
+        inertial = sensors.inertial
+        inertial.sample(state.truth, dt, self.armed, self.rotor_speeds, sensors.thermometer.temperature_k)
+        if dt != self._imu_dt or inertial.vibrates != self._imu_vibrates:
+            self._imu_dt, self._imu_vibrates = dt, inertial.vibrates
             accel, gyro = inertial.variances(dt)
             self._imu_covariances = covariance(accel), covariance(gyro)
         return ImuReading(inertial.accel, inertial.gyro, *self._imu_covariances)

@@ -158,8 +158,9 @@ class ErrorModel:
     """Errors of a sensor's channels: parameters and state, advanced by `advance_errors`.
 
     `channels` has one row per channel and the columns named above; `normals` supplies two numbers per channel and
-    sample. The walk is stored for a density of one, and the turn-on bias for a range of one, so that new parameter
-    values scale the errors of a running sensor instead of drawing new ones.
+    sample. `walk_variances` has the stationary variance of each channel's walk, 0 for a random walk. The walk is stored
+    for a density of one, and the turn-on bias for a range of one, so that new parameter values scale the errors of a
+    running sensor instead of drawing new ones.
     """
 
     def __init__(self, terms: Sequence[ErrorTerms], rng: np.random.Generator) -> None:
@@ -171,6 +172,10 @@ class ErrorModel:
             bias = term.bias_range * turn_on[row] + term.walk_density * walk
             numbers = (term.noise_density, term.bias_range, term.walk_density, term.decay_rate)
             self.channels[row] = (*numbers, turn_on[row], walk, bias, bias)
+        self.walk_variances = [
+            term.walk_density**2 / (2.0 * term.decay_rate) if term.decay_rate > 0.0 else 0.0 for term in terms
+        ]
+        self._noise_densities = [term.noise_density for term in terms]
         self.normals = NormalDraws(rng, 2 * len(terms))
 
     def biases(self, *names: str) -> dict[str, float]:
@@ -182,10 +187,9 @@ class ErrorModel:
 
         White noise plus the stationary variance of the walk. A random walk (k = 0) has none and is left out.
         """
-        variances = []
-        for noise, _, walk, decay, *_ in self.channels.tolist():
-            variances.append(noise * noise / dt + (walk * walk / (2.0 * decay) if decay > 0.0 else 0.0))
-        return variances
+        return [
+            noise * noise / dt + walk for noise, walk in zip(self._noise_densities, self.walk_variances, strict=True)
+        ]
 
     def adopt(self, other: ErrorModel) -> None:
         """Copy another model's turn-on draw, walk and random numbers."""

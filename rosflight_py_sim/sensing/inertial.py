@@ -190,6 +190,7 @@ class InertialSensor:
         accel_response: reading of the accelerometer for each body axis, without bias (3, 3).
         gyro_response: reading of the gyro for each body axis, without bias (3, 3).
         g_sensitivity: reading of the gyro for a specific force along each body axis (3, 3), rad s/m.
+        vibrates: whether that measurement has the white noise of a vibrating airframe.
 
     The next sample overwrites measurement and biases.
     """
@@ -230,6 +231,7 @@ class InertialSensor:
         self.accel_bias = self._state[6:9]
         self.gyro_bias = self._state[9:12]
         self.accel_response, self.gyro_response, self.g_sensitivity = self._responses
+        self.vibrates = False
         self._scale_draws()
         self._fill_biases()
 
@@ -239,19 +241,17 @@ class InertialSensor:
         self._draws[:] = other._draws
         self.vibration.adopt(other.vibration)
         self._state[:] = other._state
+        self.vibrates = other.vibrates
         self._scale_draws()
         self._fill_biases()
 
-    @property
-    def noise_densities(self) -> tuple[float, float]:
-        """White noise densities of accelerometer and gyro in the last sample."""
-        channels = self._errors.channels
-        return float(channels[0, NOISE_DENSITY]), float(channels[3, NOISE_DENSITY])
-
     def variances(self, dt: float) -> tuple[float, float]:
-        """Variances of a component of specific force and angular rate; see ErrorModel.variances."""
-        variances = self._errors.variances(dt)
-        return variances[0], variances[3]
+        """Variances of a component of specific force and angular rate, as vibrating as in the last sample.
+
+        See ErrorModel.variances.
+        """
+        densities, walks = self._noise[int(self.vibrates)].tolist(), self._errors.walk_variances
+        return densities[0] ** 2 / dt + walks[0], densities[3] ** 2 / dt + walks[3]
 
     def true_errors(self) -> dict[str, float]:
         """True biases of the last measurement, body axes, m/s^2 and rad/s, and the three matrices; see SensorSuite."""
@@ -276,7 +276,7 @@ class InertialSensor:
             temperature_k: true temperature of the IMU, K; not a number while it is unknown.
         """
         errors = self._errors
-        sample_inertial(
+        self.vibrates = sample_inertial(
             truth,
             self._earth,
             dt,
@@ -337,13 +337,16 @@ def sample_inertial(
     channels: NDArray[np.float64],
     normals: NDArray[np.float64],
     state: NDArray[np.float64],
-) -> None:
-    """Write one measurement into `state`: accelerometer, gyro, their biases, share of the warm-up, and warmth."""
-    shaken = armed and len(rotor_speeds) == 0
+) -> bool:
+    """Write one measurement into `state`: accelerometer, gyro, their biases, share of the warm-up, and warmth.
+
+    Return whether its noise is that of a vibrating airframe.
+    """
+    vibrates = armed and len(rotor_speeds) == 0
     for rotor in range(len(rotor_speeds)):
-        shaken = shaken or (armed and rotor_speeds[rotor] > _TURNING)
+        vibrates = vibrates or (armed and rotor_speeds[rotor] > _TURNING)
     for channel in range(6):
-        channels[channel, NOISE_DENSITY] = noise[int(shaken), channel]
+        channels[channel, NOISE_DENSITY] = noise[int(vibrates), channel]
     advance_errors(channels, normals, dt)
     vibrate(rotor_speeds, dt, waves, phases, shake)
     left = state[12] * math.exp(-dt / settings.warm_up_time)
@@ -373,3 +376,4 @@ def sample_inertial(
         rate += channels[3 + axis, ERROR] + drifted
         state[3 + axis] = converted(rate, settings.gyro_limit, settings.gyro_resolution)
         state[9 + axis] = channels[3 + axis, BIAS] + drifted
+    return bool(vibrates)

@@ -42,7 +42,11 @@ PARAMETERS = (
 
 
 class Thermometer:
-    """Thermometer inside the IMU."""
+    """Thermometer inside the IMU.
+
+    Attributes:
+        temperature_k: true temperature of the IMU, K; not a number before the first sample.
+    """
 
     def __init__(self, values: Values, rng: np.random.Generator) -> None:
         self._errors = ErrorModel([_ERRORS.terms(values)], rng)
@@ -51,16 +55,13 @@ class Thermometer:
         self._time_constant = number(values, "imu_thermal_time_constant")
         # NaN until the first sample gives the air temperature.
         self._state: NDArray[np.float64] = np.full(1, math.nan)
-
-    @property
-    def temperature_k(self) -> float:
-        """True temperature of the IMU, K; not a number before the first sample."""
-        return float(self._state[0])
+        self.temperature_k = math.nan
 
     def adopt(self, other: Thermometer) -> None:
         """Copy another thermometer's errors and temperature."""
         self._errors.adopt(other._errors)
         self._state[:] = other._state
+        self.temperature_k = other.temperature_k
 
     def variance(self, dt: float) -> float:
         """Variance of a temperature, K^2; see ErrorModel.variances."""
@@ -73,7 +74,7 @@ class Thermometer:
     def sample(self, truth: NDArray[np.float64], dt: float) -> float:
         """Measured temperature (K) in a truth state (19,), dt (s, > 0) after the last sample."""
         errors = self._errors
-        return sample_temperature(
+        measured = sample_temperature(
             truth,
             self._site,
             dt,
@@ -83,6 +84,8 @@ class Thermometer:
             errors.normals.next(),
             self._state,
         )
+        self.temperature_k = self._state.item(0)
+        return measured
 
 
 @kernel
