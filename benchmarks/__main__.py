@@ -14,11 +14,13 @@ import statistics
 import subprocess
 import sys
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from rich.console import Console
 from rich.table import Table
 
+from rosflight_py_sim.parameters import Value
 from rosflight_py_sim.process_environment import stay_on_this_machine
 from rosflight_py_sim.vehicles import STANDALONE, all_vehicles
 
@@ -41,6 +43,7 @@ _HELD_TO = ("multirotor", "anaconda", "aerosonde")
 PARTS = (
     "no-ros",
     "vehicles",
+    "sensors",
     "fleets",
     "processes",
     "cameras",
@@ -55,6 +58,38 @@ PARTS = (
     "sweeps",
     "endurance",
 )
+
+WITHOUT_FURTHER_ERRORS: dict[str, Value] = {
+    "acc_scale_range": 0.0,
+    "acc_cross_axis_range": 0.0,
+    "acc_resolution": 0.0,
+    "acc_bias_temperature_range": 0.0,
+    "gyro_scale_range": 0.0,
+    "gyro_cross_axis_range": 0.0,
+    "gyro_resolution": 0.0,
+    "gyro_g_sensitivity_range": 0.0,
+    "gyro_bias_temperature_range": 0.0,
+    "imu_misalignment_range": 0.0,
+    "imu_position": [0.0, 0.0, 0.0],
+    "vibration_displacement": 0.0,
+    "vibration_angle": 0.0,
+    "vibration_harmonics": [0.0] * 4,
+    "mag_soft_iron_range": 0.0,
+    "mag_current_field": [0.0, 0.0, 0.0],
+    "mag_resolution": 0.0,
+    "baro_resolution": 0.0,
+    "baro_propeller_wash": 0.0,
+    "baro_static_port_error": [0.0] * 6,
+    "baro_bias_temperature_range": 0.0,
+    "airspeed_resolution": 0.0,
+    "airspeed_position_error": 0.0,
+    "gnss_smoothing_time": 0.0,
+    "horizontal_gnss_noise_density": 0.0,
+    "vertical_gnss_noise_density": 0.0,
+    "range_resolution": 0.0,
+    "range_signal_noise": 0.0,
+}
+"""Parameters of the sensors that leave only noise and biases."""
 
 FRAME_RATES = (400, 1200)
 """Frame rates of ArduPilot to measure, Hz."""
@@ -98,6 +133,8 @@ def main() -> None:
     chosen = [one for one in CONFIGURATIONS if options.vehicle in (None, one[0])]
     if {"no-ros", "vehicles", "processes"} & set(options.parts):
         console.print(_steps(options, chosen))
+    if "sensors" in options.parts:
+        console.print(_sensors(options))
     if "fleets" in options.parts:
         console.print(_fleets(options, chosen if options.vehicle else chosen[:1]))
     if "cameras" in options.parts:
@@ -203,6 +240,27 @@ def _fleets(options: argparse.Namespace, chosen: list[tuple[str, str]]) -> Table
             figures = f"{rate:,.0f}", f"{count * rate:,.0f}", f"{ratio:.2f}", "2.5" if count == 8 else "", f"{cost:.2f}"
             table.add_row(f"{name}{by}", str(count), *figures)
         table.add_section()
+    return table
+
+
+def _sensors(options: argparse.Namespace) -> Table:
+    """Cost of the errors of real sensors, next to ROSflight's noise and biases alone."""
+    table = Table(title="The multirotor with the errors of real sensors, and with ROSflight's noise and biases alone")
+    for column in ("", "all errors (steps/s)", "noise and biases (steps/s)", "cost of a step", "target"):
+        table.add_column(column, justify="left" if not column else "right")
+    arguments = [word for name, value in WITHOUT_FURTHER_ERRORS.items() for word in ("-p", f"{name}:={value}")]
+    hover, graph = "hovering_rate(sensors={})", f"composed_run(duration_s={options.seconds}, arguments={{!r}})"
+    for name, module, real, plain in (
+        ("hovering, no ROS", "closed_loop", hover.format({}), hover.format(WITHOUT_FURTHER_ERRORS)),
+        ("one process, lockstep", "composed_graph", graph.format([]), graph.format(arguments)),
+    ):
+
+        def rate(expression: str, module: str = module) -> float:
+            figures = measured(expression, module)
+            return float(figures["rate"] if isinstance(figures, dict) else figures)
+
+        slow, fast, ratio = by_turns(options.runs, partial(rate, real), partial(rate, plain))
+        table.add_row(name, f"{slow:,.0f}", f"{fast:,.0f}", f"{1.0 / ratio:.2f}", "1.10")
     return table
 
 

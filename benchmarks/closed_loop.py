@@ -33,6 +33,7 @@ from rosflight_py_sim.physics.multirotor import MULTIROTOR_PARAMETERS, Multiroto
 from rosflight_py_sim.physics.wind import WIND_PARAMETERS, Wind
 from rosflight_py_sim.pulse_width import LOW_US, MOTOR, command_of
 from rosflight_py_sim.sensing import (
+    SENSOR_PARAMETERS,
     barometer,
     battery_monitor,
     gnss,
@@ -61,22 +62,27 @@ class ClosedLoop:
     """A multirotor with its sensors and flight controller, stepped at 400 Hz; the same seed gives the same flight."""
 
     def __init__(
-        self, seed: int = 1, wind: Mapping[str, Value] | None = None, given: Mapping[str, Value] | None = None
+        self,
+        seed: int = 1,
+        wind: Mapping[str, Value] | None = None,
+        given: Mapping[str, Value] | None = None,
+        sensors: Mapping[str, Value] | None = None,
     ) -> None:
-        """`wind`: values of WIND_PARAMETERS (default: calm); `given`: values of MULTIROTOR_PARAMETERS."""
+        """Values of WIND_PARAMETERS (default: calm), MULTIROTOR_PARAMETERS and SENSOR_PARAMETERS."""
         streams = [np.random.default_rng(child) for child in np.random.SeedSequence(seed).spawn(9)]
         self.dynamics = VehicleDynamics(configured(DYNAMICS_PARAMETERS, "dynamics"))
         self.wind = Wind(WIND_PARAMETERS.checked(wind or {}), streams[0])
         vehicle_values = configured(MULTIROTOR_PARAMETERS, "forces_and_moments", given)
         self.multirotor = Multirotor(vehicle_values)
-        self.imu = inertial.InertialSensor(inertial.PARAMETERS.defaults(), streams[1])
-        self.imu_thermometer = thermometer.Thermometer(thermometer.PARAMETERS.defaults(), streams[2])
-        self.magnetometer = magnetometer.Magnetometer(magnetometer.PARAMETERS.defaults(), streams[3])
-        self.barometer = barometer.Barometer(barometer.PARAMETERS.defaults(), streams[4])
-        self.gnss = gnss.GnssReceiver(gnss.PARAMETERS.defaults(), streams[5])
-        self.range_finder = range_finder.RangeFinder(range_finder.PARAMETERS.defaults(), streams[6])
-        self.pitot = pitot.PitotTube(pitot.PARAMETERS.defaults(), streams[7])
-        self.battery_monitor = battery_monitor.BatteryMonitor(battery_monitor.PARAMETERS.defaults(), streams[8])
+        sensed = SENSOR_PARAMETERS.checked(sensors or {})
+        self.imu = inertial.InertialSensor(sensed, streams[1])
+        self.imu_thermometer = thermometer.Thermometer(sensed, streams[2])
+        self.magnetometer = magnetometer.Magnetometer(sensed, streams[3])
+        self.barometer = barometer.Barometer(sensed, streams[4])
+        self.gnss = gnss.GnssReceiver(sensed, streams[5])
+        self.range_finder = range_finder.RangeFinder(sensed, streams[6])
+        self.pitot = pitot.PitotTube(sensed, streams[7])
+        self.battery_monitor = battery_monitor.BatteryMonitor(sensed, streams[8])
         parameters = FirmwareParameters()
         parameters.load(VEHICLE.firmware_file)
         self.firmware = Firmware(parameters)
@@ -240,9 +246,9 @@ def configured(table: ParameterTable, node: str, given: Mapping[str, Value] | No
     return table.checked({name: value for name, value in values.items() if name in table} | dict(given or {}))
 
 
-def hovering() -> ClosedLoop:
-    """A loop after a climb of one second, in a wind of 5 m/s with turbulence."""
-    loop = ClosedLoop(wind=WIND_OF_5)
+def hovering(sensors: Mapping[str, Value] | None = None) -> ClosedLoop:
+    """A loop after a climb of one second, in a wind of 5 m/s with turbulence; `sensors` as in ClosedLoop."""
+    loop = ClosedLoop(wind=WIND_OF_5, sensors=sensors)
     loop.arm()
     _hover(loop, 400, throttle=0.5)
     return loop
@@ -264,9 +270,9 @@ def _hover(loop: ClosedLoop, steps: int, throttle: float) -> None:
         loop.step()
 
 
-def hovering_rate(steps: int = 8000, runs: int = 15) -> float:
+def hovering_rate(steps: int = 8000, runs: int = 15, sensors: Mapping[str, Value] | None = None) -> float:
     """Steps per second in hovering flight: the best of several runs, as other work on the machine only slows it."""
-    loop = hovering()
+    loop = hovering(sensors)
     rates = []
     for _ in range(runs):
         start = time.perf_counter()
