@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -52,6 +53,9 @@ INITIAL_POSITION = Parameter(
     read_only=True,
 )
 
+# By the number of earlier wrenches that each uses.
+_HOLDS = ("zero_order", "first_order", "second_order")
+
 _BODY_PARAMETERS = INERTIA_PARAMETERS + ParameterTable(
     INITIAL_POSITION.overridden("relative to the world's start if use_world_start is true and the world defines one"),
     Parameter(
@@ -78,8 +82,9 @@ _BODY_PARAMETERS = INERTIA_PARAMETERS + ParameterTable(
     Parameter(
         "wrench_hold",
         "zero_order",
-        "Wrench over a step: zero_order holds it constant; first_order extrapolates it linearly from the last two",
-        choices=("zero_order", "first_order"),
+        "Wrench over a step: zero_order holds it constant; first_order extrapolates it linearly from the last two, "
+        "second_order by a parabola from the last three",
+        choices=_HOLDS,
     ),
 )
 
@@ -153,10 +158,11 @@ class VehicleDynamics:
         self._body = np.array([mass, *inertia.ravel(), *np.linalg.inv(inertia).ravel(), rate])
         self._earth = earth_of(values)
         self._water = water_numbers(values)
-        self._work = np.zeros((7, 13))
-        self._extrapolates = values["wrench_hold"] == "first_order"
+        self._work = np.zeros((8, 13))
+        self._order = _HOLDS.index(cast("str", values["wrench_hold"]))
         self._wrench = np.zeros(6)
-        self._last_dt = 0.0
+        # Length of the last step, and number of steps of that length since the last jump, at most the order.
+        self._last_dt, self._differences = 0.0, 0
         self.truth = np.zeros(19)
         self.truth[3] = 1.0
         self._resting_depth = 0.0
@@ -164,7 +170,7 @@ class VehicleDynamics:
         self._given = _BODY_PARAMETERS.given(values)
         with self._divergence_refused():
             self._start(values, world, solids_of(values, world))
-        self._last_dt = 0.0
+        self._differences = 0
         self.initial_truth = self.truth.copy()
 
     @contextmanager
@@ -220,7 +226,7 @@ class VehicleDynamics:
     ) -> None:
         """Advance by dt (s, > 0) under `wrench` (6,), N and N m in body axes, without gravity and contact.
 
-        The wrench is held over the step or, with `wrench_hold` first_order, extrapolated from this and the last one.
+        The wrench is held over the step or, as `wrench_hold` says, extrapolated from this and the last one or two.
         The first step after a new state, or after a change of parameters, always holds it. `current_ned` (3,), m/s, is
         the velocity of the water, with that of the waves; `sea` (10,) as in `waves.py`. Both affect added mass only and
         count as steady within the step. Accelerations are those of the new state under the wrench at the end of the
@@ -243,11 +249,12 @@ class VehicleDynamics:
             self._work,
             self._wrench,
             self._last_dt,
+            self._differences,
         )
         if diverged:
             self._fail(diverged)
-        if self._extrapolates:
-            self._last_dt = dt
+        self._differences = min(self._order, self._differences + 1 if dt == self._last_dt else 1)
+        self._last_dt = dt
 
     def set_truth(self, truth: NDArray[np.float64]) -> None:
         """Set the state (19,); its accelerations are recomputed under the wrench of the last step.
@@ -265,7 +272,7 @@ class VehicleDynamics:
             raise ValueError(f"the vehicle would be inside the {overlapped}")
         self.truth[:] = new
         self._anchors[:, :, ANCHORED] = 0.0
-        self._last_dt = 0.0
+        self._differences = 0
         self._refresh()
 
     @property
@@ -342,7 +349,7 @@ class VehicleDynamics:
         worst = float(part[np.argmax(np.where(np.isfinite(part), np.abs(part), math.inf))])
         self._anchors[:, :, ANCHORED] = 0.0
         self._wrench[:] = 0.0
-        self._last_dt = 0.0
+        self._differences = 0
         raise StateDivergedError(name, worst)
 
     def _lift(self, truth: NDArray[np.float64]) -> None:

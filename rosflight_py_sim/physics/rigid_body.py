@@ -169,9 +169,9 @@ def _momentum(
 
 @kernel
 def wrench_after(work: NDArray[np.float64], wrench: NDArray[np.float64], time: float) -> None:
-    """Write the wrench at `time` (s) after the start of the step into work[6, :6], from its rate work[6, 6:12]."""
+    """Write the wrench at `time` (s) after the start of the step into work[6, :6], from `work`."""
     for i in range(6):
-        work[6, i] = wrench[i] + work[6, 6 + i] * time
+        work[6, i] = wrench[i] + work[6, 6 + i] * time + work[7, i] * (time * time)
 
 
 @kernel
@@ -191,8 +191,9 @@ def runge_kutta_step(
 ) -> None:
     """Advance work[0] by dt (s) with the classical fourth-order method, and normalise the quaternion.
 
-    `work` is (7, 13): the state, the stage's state, the four slopes, and the stage's wrench with its rate (N/s, N m/s).
-    `wrench` (6,) is that of `start` (s) before this integration step. The anchors are held.
+    `work` is (8, 13): the state, the stage's state, the four slopes, the stage's wrench with its rate (N/s, N m/s), and
+    half of the wrench's second derivative (N/s^2, N m/s^2) with the mean rate over the last step. `wrench` (6,) is that
+    of `start` (s) before this integration step. The anchors are held.
     """
     state, stage = work[0], work[1]
     wrench_after(work, wrench, start)

@@ -88,19 +88,22 @@ def advance(
     work: NDArray[np.float64],
     last_wrench: NDArray[np.float64],
     last_dt: float,
+    differences: int,
 ) -> int:
     """Advance the truth state by dt; return the index in QUANTITIES of what diverged, or 0.
 
-    With `last_dt` > 0, the time from `last_wrench` to `wrench` (s), the wrench continues linearly over the step, at the
-    rate between the two, but changes no more than it did between them; otherwise it is held. `last_wrench` becomes
-    `wrench`.
+    Without `differences` the wrench is held over the step. With 1 it continues linearly, at the rate between
+    `last_wrench` and `wrench`, `last_dt` (s) apart, but changes no more than it did between them. With 2, and equal
+    steps, it continues along the parabola through the last three. `last_wrench` becomes `wrench`.
     The step is divided if the body turns by more than LARGEST_TURN in it and, if any point may touch the ground in it,
     so that the fastest contact rate times a substep stays below 1 (the method is stable up to 2.78).
     """
     state = work[0]
     load_state(truth, state)
     for i in range(6):
-        work[6, 6 + i] = (wrench[i] - last_wrench[i]) / max(last_dt, dt) if last_dt > 0.0 else 0.0
+        rate = (wrench[i] - last_wrench[i]) / max(last_dt, dt) if differences > 0 else 0.0
+        bend = (rate - work[7, 6 + i]) / (2.0 * dt) if differences > 1 and last_dt == dt else 0.0
+        work[6, 6 + i], work[7, i], work[7, 6 + i] = rate + bend * dt, bend, rate
         last_wrench[i] = wrench[i]
     for i in range(6):
         if not math.isfinite(wrench[i]):

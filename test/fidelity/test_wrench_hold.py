@@ -1,4 +1,4 @@
-"""Modes and energies at the graph's step with both holds of the wrench."""
+"""Modes and energies at the graph's step with every hold of the wrench."""
 
 import pytest
 from aircraft import NAMES
@@ -15,13 +15,15 @@ def test_zero_order_hold_acts_half_a_step_late(name: str) -> None:
         assert 0.5 * late - 5e-4 < one.error < 1.1 * late + 5e-4, mode
 
 
+@pytest.mark.parametrize("hold", ["first_order", "second_order"])
 @pytest.mark.parametrize("name", NAMES)
-def test_first_order_hold_keeps_modes_within_half_a_percent(name: str) -> None:
-    for mode, one in modes(name, "first_order").items():
+def test_extrapolated_wrench_keeps_modes_within_half_a_percent(name: str, hold: str) -> None:
+    for mode, one in modes(name, hold).items():
         assert one.error < 0.005, mode
 
 
 @pytest.mark.parametrize("quantity", ENERGIES)
-def test_only_first_order_hold_conserves_energy(quantity: str) -> None:
+def test_only_an_extrapolated_wrench_conserves_energy(quantity: str) -> None:
     assert ENERGIES[quantity]("zero_order")[-1] > 1.1
     assert ENERGIES[quantity]("first_order")[-1] == pytest.approx(1.0, abs=1e-4)
+    assert ENERGIES[quantity]("second_order")[-1] == pytest.approx(1.0, abs=1e-4)

@@ -17,12 +17,12 @@ from mode_identification import GRAPH, SeenMode, seen_modes
 
 from rosflight_py_sim.physics.dynamics import DYNAMICS_PARAMETERS, VehicleDynamics
 from rosflight_py_sim.physics.trim import FlightCondition
-from rosflight_py_sim.viewer.picture_page import AMBER, BLUE, GREY
+from rosflight_py_sim.viewer.picture_page import AMBER, BLUE, GREEN, GREY
 
 TITLE = "wrench over a step"
 
-HOLDS = ("zero_order", "first_order")
-COLOURS = {"zero_order": AMBER, "first_order": BLUE}
+HOLDS = ("zero_order", "first_order", "second_order")
+COLOURS = {"zero_order": AMBER, "first_order": BLUE, "second_order": GREEN}
 
 # What the linear model leaves out: the lag of the motor and the decrease of density with height.
 AS_THE_LINEAR_MODEL = {"motor_time_constant": 0.0, "use_standard_atmosphere": False, "rho": 1.2}
@@ -79,7 +79,7 @@ ENERGIES: dict[str, Callable[[str], Array]] = {
 
 
 def comparisons() -> Iterator[Comparison]:
-    """Modes of the fixed wings, and energies after 100 s, for both holds."""
+    """Modes of the fixed wings, and energies after 100 s, for every hold."""
     for name in NAMES:
         for mode in ("roll", "short period", "dutch roll"):
             for hold in HOLDS:
@@ -107,9 +107,9 @@ def draw(figure: Figure) -> None:
         axes = figure.add_subplot(grid[0, column])
         names = list(modes(name, HOLDS[0]))
         for k, hold in enumerate(HOLDS):
-            places = np.arange(len(names)) + 0.4 * k - 0.2
+            places = np.arange(len(names)) + 0.25 * (k - 1)
             errors = [100.0 * modes(name, hold)[mode].error for mode in names]
-            axes.bar(places, errors, 0.4, color=COLOURS[hold], label=hold)
+            axes.bar(places, errors, 0.25, color=COLOURS[hold], label=hold)
         axes.axhline(0.5, color=GREY, linestyle="--", linewidth=1.0)
         axes.set_xticks(np.arange(len(names)), names)
         axes.set_ylabel("difference (%)")

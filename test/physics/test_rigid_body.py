@@ -59,6 +59,21 @@ def test_first_order_hold_is_exact_for_linear_force():
     assert body.truth[13] == pytest.approx(2.0, rel=1e-12)
 
 
+def test_second_order_hold_is_exact_for_quadratic_force():
+    times = np.arange(0.0, 1.0, 0.01)
+    body = driven(vehicle(gravity=0.0, wrench_hold="second_order"), 3.5 * 3.0 * times**2)
+    # a = 3 t^2, but for the first step, in which the force, 0, is held, and the second, in which it is linear:
+    # 1e-6 and 8e-6 - 1e-6 m/s become 0 and (3e-4 + 6e-4) / 2 * 0.01.
+    assert body.truth[7] == pytest.approx(1.0 - 8e-6 + 4.5e-6, rel=1e-12)
+    assert body.truth[13] == pytest.approx(3.0, rel=1e-12)
+
+
+def test_second_order_hold_is_linear_after_a_change_of_the_step():
+    body = driven(vehicle(gravity=0.0, wrench_hold="second_order"), [0.0, 3.5, 14.0, 24.5], dt=[0.01, 0.01, 0.01, 0.02])
+    # 1, 4 and 7 m/s^2, then at 3 m/s^2 in each step of 0.02 s.
+    assert body.truth[13] == pytest.approx(10.0, rel=1e-12)
+
+
 def test_zero_order_hold_ignores_earlier_forces():
     body = driven(vehicle(gravity=0.0), [35.0, 3.5])
     assert body.truth[7] == pytest.approx(0.11, rel=1e-12)
@@ -72,17 +87,18 @@ def test_first_order_hold_extrapolates_no_further_than_the_last_change():
     assert body.truth[7] == pytest.approx(0.03, rel=1e-12)
 
 
+@pytest.mark.parametrize("hold", ["first_order", "second_order"])
 @pytest.mark.parametrize("jump", ["set_truth", "start_over", "adopt", "start"])
-def test_first_order_hold_starts_again_after_a_jump(jump):
-    body = vehicle(gravity=0.0, wrench_hold="first_order", ground_contact=jump == "start")
+def test_extrapolation_starts_again_after_a_jump(jump, hold):
+    body = vehicle(gravity=0.0, wrench_hold=hold, ground_contact=jump == "start")
     if jump != "start":
-        driven(body, [0.0, 35.0])
+        driven(body, [0.0, 35.0, 7.0])
     if jump == "set_truth":
         body.set_truth(state())
     elif jump == "start_over":
         body.start_over()
     elif jump == "adopt":
-        old, body = body, vehicle(gravity=0.0, wrench_hold="first_order")
+        old, body = body, vehicle(gravity=0.0, wrench_hold=hold)
         body.adopt(old)
     before = body.truth[7]
     driven(body, [3.5])
