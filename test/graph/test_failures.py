@@ -26,7 +26,7 @@ from rosflight_py_sim.failures.failure import FAILURES
 from rosflight_py_sim.firmware import ErrorFlag
 from rosflight_py_sim.graph.fleet import Member
 from rosflight_py_sim.interfaces.diagnostics import DIAGNOSTICS_QOS
-from rosflight_py_sim.interfaces.qos import LATCHED
+from rosflight_py_sim.interfaces.qos import LATCHED, LATCHED_QUEUE
 from rosflight_py_sim.interfaces.step_topics import (
     ACTIVE_FAILURES,
     BARO,
@@ -213,7 +213,7 @@ def test_failure_injected_at_run_time_is_seen_on_diagnostics_and_on_a_topic(grap
     g = graph()
     g.ready()
     shown = g.collect_messages("/diagnostics", DiagnosticArray, DIAGNOSTICS_QOS)
-    published = g.collect_messages(ACTIVE_FAILURES, qos=LATCHED)
+    published = g.collect_messages(ACTIVE_FAILURES, qos=LATCHED_QUEUE)
     g.set_parameter("sensors", FAILURES.name, ["gnss jammed", "mag off"])
     g.spin_until(lambda: "sensors: failures" in entries(shown), "the entry on /diagnostics")
     entry = entries(shown)["sensors: failures"]

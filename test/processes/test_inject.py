@@ -6,7 +6,7 @@ from rosflight_msgs.msg import Status
 from std_msgs.msg import String
 
 from rosflight_py_sim.firmware import ErrorFlag
-from rosflight_py_sim.interfaces.qos import CHAIN, LATCHED
+from rosflight_py_sim.interfaces.qos import CHAIN, LATCHED_QUEUE
 from rosflight_py_sim.interfaces.step_topics import ACTIVE_FAILURES, STATUS
 from test.processes.conftest import Processes
 
@@ -15,7 +15,7 @@ def test_failures_are_injected_into_every_node_or_none_and_cleared(processes: Pr
     processes.command("sim")
     observer = processes.observer()
     received: list[String] = []
-    observer.node.create_subscription(String, ACTIVE_FAILURES.name, received.append, LATCHED)
+    observer.node.create_subscription(String, ACTIVE_FAILURES.name, received.append, LATCHED_QUEUE)
     status: list[Status] = []
     observer.node.create_subscription(Status, STATUS.name, status.append, CHAIN)
     observer.wait_for(lambda: status and not status[-1].error_code & ErrorFlag.RC_LOST, "all nodes")
