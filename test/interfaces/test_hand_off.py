@@ -209,10 +209,12 @@ def test_external_subscriber_does_not_affect_members(process: Process) -> None:
     received: list[Wind] = []
     second.subscribe(TRUTH_WIND, received.append)
     send = first.publisher(TRUTH_WIND)
-    outside = collect_messages(process.outside(), TRUTH_WIND, DEEP)
+    node = process.outside()
+    outside = collect_messages(node, TRUTH_WIND, DEEP)
+    (subscription,) = (one for one in node.subscriptions if one.topic_name == "/sim/truth_wind")
     process.until(lambda: process.hand_off.outlets("/sim/truth_wind")[0].is_encoded)
-    # The other side matches on its own.
-    process.idle()
+    # Each side matches on its own.
+    process.until(subscription.get_publisher_count)
     for k in range(50):
         send(wind(k))
         process.turn()
