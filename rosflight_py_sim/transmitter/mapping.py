@@ -15,7 +15,7 @@ from typing import Any
 
 import yaml
 
-from rosflight_py_sim.bounded_yaml import BoundedLoader
+from rosflight_py_sim.bounded_yaml import BoundedLoader, compose_yaml
 from rosflight_py_sim.resources import share_directory
 from rosflight_py_sim.transmitter.channels import CENTRE, CHANNELS, HIGH, LOW, YAW
 from rosflight_py_sim.transmitter.controls import (
@@ -98,8 +98,7 @@ def load_mappings(path: Path) -> list[Mapping]:
     except UnicodeDecodeError as error:
         raise MappingError(f"mapping file '{path}' is not text in UTF-8") from error
     try:
-        loader = BoundedLoader(text)
-        return _Reader(path, loader).mappings(loader.get_single_node())
+        return _Reader(path, BoundedLoader("")).mappings(compose_yaml(text))
     except yaml.MarkedYAMLError as error:
         line = "" if error.problem_mark is None else f", line {error.problem_mark.line + 1}"
         raise MappingError(f"mapping file '{path}'{line}, is not YAML: {error.problem}") from error
