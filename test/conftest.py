@@ -193,7 +193,7 @@ def pytest_configure() -> None:
 
 
 # Folders whose tests take longest, in the order in which they start.
-_LONGEST = ("processes", "graph", "bridge")
+_LONGEST = ("processes", "sweep", "graph", "fidelity", "docs", "bridge")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
