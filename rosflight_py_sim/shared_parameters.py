@@ -80,7 +80,7 @@ WATER_DENSITY = Parameter(
 ROTATIONAL_GUSTS = Parameter(
     "rotational_gusts",
     False,
-    "Whether turbulence also turns the air at the vehicle: dynamics publishes sim/truth_wind_rates, for which "
+    "Whether turbulence also rotates the air at the vehicle: dynamics publishes sim/truth_wind_rates, for which "
     "forces_and_moments waits",
     read_only=True,
 )

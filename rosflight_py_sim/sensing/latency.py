@@ -32,8 +32,8 @@ def _latency(sensor: str, default: float, text: str) -> Parameter:
 SENSOR_STAMPS = Parameter(
     "sensor_stamps",
     MEASUREMENT,
-    "Stamps of sensor messages: time of the measurement, or of its arrival. With an imu_latency they must be arrival "
-    "times, because the IMU message with the stamp of a step triggers it",
+    "Stamps of sensor messages: time of the measurement, or of its arrival. An imu_latency above 0 requires arrival, "
+    "because the IMU message triggers a step by its stamp",
     choices=(MEASUREMENT, ARRIVAL),
     read_only=True,
 )
