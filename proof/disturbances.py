@@ -15,14 +15,25 @@ import sys
 import tempfile
 import threading
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from functools import partial
 from multiprocessing import get_context
 from pathlib import Path
+from typing import Any
 
-from proof.node_graph import MULTIROTOR, PAUSE_S, STEP_NS, Gaps, NodeGraph, Observer, TimedOutError
+from proof.node_graph import (
+    MULTIROTOR,
+    PAUSE_S,
+    STEP_NS,
+    Gaps,
+    Launch,
+    NodeGraph,
+    Observer,
+    TimedOutError,
+    new_interpreter,
+)
 from proof.results import Row, publish
 from rosflight_py_sim.graph.time_modes import TIME_MANAGERS
 from rosflight_py_sim.interfaces.qos import CHAIN
@@ -91,9 +102,15 @@ PROMISE = (
 
 
 @contextlib.contextmanager
-def running(time_mode: str, domain: int, multiplier: float = 1.0) -> Iterator[tuple[NodeGraph, Observer]]:
+def running(
+    time_mode: str,
+    domain: int,
+    multiplier: float = 1.0,
+    launch: Launch = new_interpreter,
+    settings: Mapping[str, Any] | None = None,
+) -> Iterator[tuple[NodeGraph, Observer]]:
     """Graph of the multirotor, once it takes steps and all nodes report them."""
-    graph, observer = NodeGraph(MULTIROTOR, time_mode, domain, multiplier), Observer(domain)
+    graph, observer = NodeGraph(MULTIROTOR, time_mode, domain, multiplier, launch, settings), Observer(domain)
     try:
         graph.start_all()
         observer.wait_for(lambda: len(observer.stamps) > _STEPS, "the start of the graph")
@@ -192,7 +209,7 @@ for number in range(int(sys.argv[1])):
 
 def visit(graph: NodeGraph, observer: Observer, count: int) -> None:
     """Add `count` short-lived participants to the domain, one after another."""
-    visitor = subprocess.Popen([sys.executable, "-c", _PARTICIPANTS, str(count)], env=graph.environment)
+    visitor = graph.run(["-c", _PARTICIPANTS, str(count)], "visitor")
     try:
         observer.wait_for(lambda: visitor.poll() is not None, "the end of the participants", 4.0 * count + 60.0)
     finally:

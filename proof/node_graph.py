@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import rclpy
 from diagnostic_msgs.msg import DiagnosticArray
@@ -112,6 +113,32 @@ GRAPHS = {
 }
 
 
+class Process(Protocol):
+    """The methods of `subprocess.Popen` that a graph needs."""
+
+    def poll(self) -> int | None:
+        """Exit code; None while it runs."""
+
+    def wait(self, timeout: float | None = None) -> int:
+        """Exit code, once it has ended; raises subprocess.TimeoutExpired."""
+
+    def send_signal(self, number: int, /) -> None:
+        """Send a signal, if it still runs."""
+
+    def kill(self) -> None:
+        """Send SIGKILL, if it still runs."""
+
+
+Launch = Callable[[Sequence[str], Mapping[str, str], Path, Path], Process]
+"""Function that runs `python WORDS` with an environment in a folder, and appends its output to a file."""
+
+
+def new_interpreter(words: Sequence[str], environment: Mapping[str, str], folder: Path, log: Path) -> Process:
+    """Start a new interpreter, as users do."""
+    with log.open("a") as output:
+        return subprocess.Popen([sys.executable, *words], env=environment, cwd=folder, stdout=output, stderr=output)
+
+
 class NodeGraph:
     """The processes of a graph.
 
@@ -125,9 +152,18 @@ class NodeGraph:
         processes: of the nodes, by executable.
     """
 
-    def __init__(self, kind: GraphKind, time_mode: str, domain: int, multiplier: float = 1.0) -> None:
-        """Choose the nodes and their parameters."""
+    def __init__(
+        self,
+        kind: GraphKind,
+        time_mode: str,
+        domain: int,
+        multiplier: float = 1.0,
+        launch: Launch = new_interpreter,
+        settings: Mapping[str, Any] | None = None,
+    ) -> None:
+        """Choose the nodes and their parameters; `settings` are further parameters of all nodes."""
         self.kind, self.time_mode, self.multiplier = kind, time_mode, multiplier
+        self._launch = launch
         chosen = vehicle(kind.vehicle).carrying(CAMERA, False)
         controller = chosen_flight_controller(kind.flight_controller)
         member = Member(chosen, flight_controller=kind.flight_controller, executables=kind.executables)
@@ -145,12 +181,13 @@ class NodeGraph:
             **controller.settings,
             **({"front_ends": [controller.front_end]} if controller.front_end else {}),
             **dict(zip(kind.port_names, ports, strict=False)),
+            **(settings or {}),
         }
         files = [chosen.parameter_file, *controller.files_for(chosen)]
         self._arguments = [word for file in files for word in ("--params-file", str(file))]
         self._arguments += [word for name, one in values.items() for word in ("-p", f"{name}:={json.dumps(one)}")]
         self._folder = tempfile.TemporaryDirectory()
-        self.processes: dict[str, subprocess.Popen[bytes]] = {}
+        self.processes: dict[str, Process] = {}
         self._client: subprocess.Popen[bytes] | None = None
 
     def log_of(self, executable: str) -> str:
@@ -161,17 +198,13 @@ class NodeGraph:
         """Start a node."""
         own = {name: ["-p", f"real_time_multiplier:={self.multiplier}"] for name in TIME_MANAGERS.values()}
         own["rc"] = ["-p", "device:=none"]
-        with (Path(self._folder.name) / executable).open("a") as log:
-            self.processes[executable] = subprocess.Popen(
-                [
-                    *(sys.executable, "-m", "rosflight_py_sim.executables", executable, "--ros-args"),
-                    *("--log-level", "warn", *self._arguments, *own.get(executable, [])),
-                ],
-                env=self.environment,
-                cwd=self._folder.name,
-                stdout=log,
-                stderr=log,
-            )
+        words = ["-m", "rosflight_py_sim.executables", executable, "--ros-args", "--log-level", "warn"]
+        self.processes[executable] = self.run([*words, *self._arguments, *own.get(executable, [])], executable)
+
+    def run(self, words: Sequence[str], log: str) -> Process:
+        """Run a Python program in the environment of the nodes."""
+        folder = Path(self._folder.name)
+        return self._launch(words, self.environment, folder, folder / log)
 
     def start_all(self) -> None:
         """Start all nodes, and the client."""
@@ -197,9 +230,9 @@ class NodeGraph:
 
     def close(self) -> None:
         """End all processes."""
-        running = [*self.processes.values(), *([self._client] if self._client else [])]
+        running: list[Process] = [*self.processes.values(), *([self._client] if self._client else [])]
         for process in running:
-            process.terminate()
+            process.send_signal(signal.SIGTERM)
         end_s = time.monotonic() + 8.0
         for process in running:
             try:

@@ -25,9 +25,11 @@ from proof.node_graph import (
     STEP_NS,
     Gaps,
     GraphKind,
+    Launch,
     NodeGraph,
     Observer,
     TimedOutError,
+    new_interpreter,
 )
 from proof.results import Row, publish
 from rosflight_py_sim.graph.time_modes import TIME_MANAGERS
@@ -37,6 +39,9 @@ from rosflight_py_sim.process_environment import stay_on_this_machine
 
 RESPAWN_S = 1.0
 """System time after which launch's `respawn` restarts a node, s."""
+
+PACE_S = 2.0
+"""System time for which the pace is measured after the restart of a time manager, s."""
 
 # Topic on which each node publishes again after a restart; the other nodes report on /diagnostics.
 _OUTPUTS: dict[str, StepTopic[Any]] = {
@@ -94,10 +99,12 @@ class Restart:
         return self.gaps.longest_s > PAUSE_S and not self.reported
 
 
-def restarts(name: str, time_mode: str, kills: int, seed: int, domain: int) -> list[Restart]:
+def restarts(
+    name: str, time_mode: str, kills: int, seed: int, domain: int, launch: Launch = new_interpreter
+) -> list[Restart]:
     """Kill and restart each node of a graph, `kills` times each, in random order and at random moments."""
     rng = random.Random(seed)
-    graph, observer = NodeGraph(GRAPHS[name], time_mode, domain, _PACE), Observer(domain)
+    graph, observer = NodeGraph(GRAPHS[name], time_mode, domain, _PACE, launch), Observer(domain)
     try:
         graph.start_all()
         observer.wait_for(lambda: observer.time_s > 0.5 and len(observer.stamps) > 200, "the start of the graph")
@@ -262,10 +269,16 @@ class LateRestart:
 
 
 def late_restarts(
-    time_mode: str, multiplier: float, kills: int, domain: int, late_s: float = LATE_S
+    time_mode: str,
+    multiplier: float,
+    kills: int,
+    domain: int,
+    late_s: float = LATE_S,
+    pace_s: float = PACE_S,
+    launch: Launch = new_interpreter,
 ) -> list[LateRestart]:
     """Run until `late_s`, then kill and restart the time manager."""
-    graph, observer = NodeGraph(MULTIROTOR, time_mode, domain, multiplier), Observer(domain)
+    graph, observer = NodeGraph(MULTIROTOR, time_mode, domain, multiplier, launch), Observer(domain)
     found: list[LateRestart] = []
     try:
         graph.start_all()
@@ -275,7 +288,7 @@ def late_restarts(
         observer.set_number("time_manager", "real_time_multiplier", multiplier)
         for _ in range(kills):
             observer.spin(0.5)
-            found.append(late_restart(graph, observer))
+            found.append(late_restart(graph, observer, pace_s))
             if found[-1].error:
                 break
         return found
@@ -284,8 +297,8 @@ def late_restarts(
         observer.close()
 
 
-def late_restart(graph: NodeGraph, observer: Observer) -> LateRestart:
-    """Kill and restart the time manager of a running graph."""
+def late_restart(graph: NodeGraph, observer: Observer, pace_s: float = PACE_S) -> LateRestart:
+    """Kill and restart the time manager of a running graph, and measure the pace for `pace_s` of system time."""
     manager = TIME_MANAGERS[graph.time_mode]
     graph.kill(manager)
     observer.spin(RESPAWN_S)
@@ -299,7 +312,7 @@ def late_restart(graph: NodeGraph, observer: Observer) -> LateRestart:
     recovery_s = time.monotonic() - began_s
     after = next(stamp for stamp in observer.stamps[first:] if stamp != observer.stamps[first])
     at_s, from_s = time.monotonic(), observer.time_s
-    observer.spin(2.0)
+    observer.spin(pace_s)
     pace = (observer.time_s - from_s) / (time.monotonic() - at_s)
     back = observer.truth.gaps(first, STEP_NS).back
     return LateRestart(killed_s, (after - observer.stamps[first]) * 1e-9, back, recovery_s, pace)

@@ -134,12 +134,15 @@ class Observer:
         """Let another node of the test run too; it is destroyed with the observer."""
         self.executor.add_node(node)
 
-    def wait_for(self, condition: Callable[[], bool], what: str, timeout: float = TIMEOUT_S) -> None:
-        """Run until the condition holds."""
+    def wait_for(
+        self, condition: Callable[[], bool], what: str, timeout: float = TIMEOUT_S, *, every_s: float = 0.0
+    ) -> None:
+        """Run until the condition holds, which is asked after each message, or `every_s` of system time."""
         end = time.monotonic() + timeout
         while not condition():
             assert time.monotonic() < end, f"not within {timeout} s: {what} (truth at {self.time_s} s)"
             self.executor.spin_once(timeout_sec=0.05)
+            self.spin(every_s)
 
     def spin(self, seconds: float) -> None:
         """Run for a while of system time."""

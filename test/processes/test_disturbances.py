@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import pytest
+from forked_python import ForkedPython
 
 from proof.disturbances import (
     Aftermath,
@@ -29,25 +31,37 @@ MULTIPLIER = 0.1
 # Later than any time that a restarted time manager could begin with by itself.
 LATE_S = 1.0
 
+# The pace is not judged here; a second of it shows that time goes on and never back.
+PACE_S = 1.0
+
+# With system time, a graph runs at the rates of its nodes: these are a quarter of the usual ones.
+SLOW_RATES = {"simulation_loop_frequency": 100.0, "imu_update_frequency": 100.0}
+
+
+def forked(words: Sequence[str], environment: Mapping[str, str], folder: Path, log: Path) -> ForkedPython:
+    """As `proof.node_graph.new_interpreter`, in less time."""
+    return ForkedPython(words, env=environment, cwd=folder, stdout=log, stderr=log)
+
 
 # These two come first: the graph of the others runs until its last test.
 
 
 def test_no_step_is_lost_in_lockstep_when_nodes_are_killed(ros_domain: int) -> None:
-    done = restarts("multirotor", "lockstep", 1, 7, ros_domain)
+    done = restarts("multirotor", "lockstep", 1, 7, ros_domain, forked)
     assert {one.executable for one in done} >= {"standalone_dynamics", "lockstep_time_manager", "autopilot"}
     for one in done:
         assert not one.error and not one.gaps.missing and not one.gaps.back, one
 
 
 def test_time_goes_on_when_the_gated_time_manager_is_killed_late_at_full_speed(ros_domain: int) -> None:
-    (found,) = late_restarts("gated", 0.0, 1, ros_domain, LATE_S)
+    (found,) = late_restarts("gated", 0.0, 1, ros_domain, LATE_S, PACE_S, forked)
     assert_time_goes_on(found, "gated")
 
 
 @pytest.fixture(scope="module", params=["wall", "paced", "lockstep"])
 def run(request: pytest.FixtureRequest, claim_domain: Any) -> Iterator[Any]:
-    with claim_domain() as domain, running(request.param, domain, MULTIPLIER) as (graph, observer):
+    settings = SLOW_RATES if request.param == "wall" else {}
+    with claim_domain() as domain, running(request.param, domain, MULTIPLIER, forked, settings) as (graph, observer):
         yield graph, observer
 
 
@@ -103,7 +117,7 @@ def test_time_goes_on_when_the_time_manager_is_killed_late(run: Any) -> None:
         pytest.skip("system time has no time manager")
     observer.wait_for(lambda: observer.time_s > LATE_S, "the late moment")
     graph.multiplier = 2.0 if graph.time_mode == "paced" else MULTIPLIER
-    assert_time_goes_on(late_restart(graph, observer), graph.time_mode)
+    assert_time_goes_on(late_restart(graph, observer, PACE_S), graph.time_mode)
 
 
 def assert_time_goes_on(found: LateRestart, time_mode: str) -> None:

@@ -18,14 +18,16 @@ from rosflight_py_sim.stamps import time_ns_of
 
 pytestmark = pytest.mark.timeout(240)
 
+# Low and brisk, for the sake of the number of steps.
 MISSION = {
     "square_side": 3.0,
-    "square_height": 2.0,
-    "square_speed": 1.5,
+    "square_height": 1.0,
+    "square_speed": 2.0,
+    "square_acceleration": 2.0,
     "corner_pause": 0.2,
     "arrival_radius": 0.5,
     "climb_speed": 1.5,
-    "landing_height": 0.5,
+    "landing_height": 0.3,
 }
 
 

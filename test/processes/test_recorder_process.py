@@ -19,6 +19,10 @@ from rosflight_py_sim.recording.mcap_file import Recording, read_recording
 pytestmark = pytest.mark.timeout(150)
 
 STEP_NS = 2_500_000
+
+# System time between two looks at a file, which take longer than a message.
+LOOK_S = 0.1
+
 TRUTH = f"/{TRUTH_STATE.name}"
 
 
@@ -59,14 +63,14 @@ def test_recorder_process_finds_every_topic_and_completes_its_file(
     recorder = simulation.start(
         "recorder", "-p", f"record.file:={path}", "-p", "record.vehicle:=multirotor", "-p", "vehicles:=['']"
     )
-    observer.wait_for(lambda: holds(path, TRUTH, 400), "messages in the file")
+    observer.wait_for(lambda: holds(path, TRUTH, 200), "messages in the file", every_s=LOOK_S)
     # On a busy machine it takes a while until every participant knows every other one.
-    observer.wait_for(lambda: types_in(recorded(path)) == published_types(observer.node), "all topics")
+    observer.wait_for(lambda: types_in(recorded(path)) == published_types(observer.node), "all topics", every_s=LOOK_S)
     published = published_types(observer.node)
     recorder.signal(signal.SIGINT)
     assert recorder.wait() == 0
     assert recorder.error_lines == []
-    observer.wait_for(lambda: recorded(path).trouble == "", "the end of the file")
+    observer.wait_for(lambda: recorded(path).trouble == "", "the end of the file", every_s=LOOK_S)
     recording = recorded(path)
     assert recording.facts["vehicle"] == "multirotor" and json.loads(recording.facts["namespaces"]) == [""]
     assert types_in(recording) == published
@@ -82,10 +86,10 @@ def test_killed_composed_run_leaves_a_complete_file(processes: Any, tmp_path: Pa
     path = tmp_path / "run.mcap"
     program = processes.command("sim", "--record", str(path))
     observer = processes.observer()
-    observer.wait_for(lambda: holds(path, TRUTH, 400), "messages in the file")
+    observer.wait_for(lambda: holds(path, TRUTH, 400), "messages in the file", every_s=LOOK_S)
     program.kill()
     # Whoever writes the file hears that there is nobody any more.
-    observer.wait_for(lambda: recorded(path).trouble == "", "the end of the file")
+    observer.wait_for(lambda: recorded(path).trouble == "", "the end of the file", every_s=LOOK_S)
     assert_every_step(recorded(path))
 
 
@@ -93,7 +97,7 @@ def test_killing_all_processes_loses_at_most_one_second(processes: Any, tmp_path
     path = tmp_path / "run.mcap"
     program = processes.command("sim", "--record", str(path))
     observer = processes.observer()
-    observer.wait_for(lambda: holds(path, TRUTH, 800), "messages in the file")
+    observer.wait_for(lambda: holds(path, TRUTH, 800), "messages in the file", every_s=LOOK_S)
     found = subprocess.run(
         ["pgrep", "-P", str(program.process.pid), "-f", "mcap_writer"],
         capture_output=True,
@@ -116,7 +120,7 @@ def test_terminated_composed_run_leaves_a_complete_file(processes: Any, tmp_path
     path = tmp_path / "run.mcap"
     program = processes.command("sim", "--record", str(path))
     observer = processes.observer()
-    observer.wait_for(lambda: holds(path, TRUTH, 200), "messages in the file")
+    observer.wait_for(lambda: holds(path, TRUTH, 200), "messages in the file", every_s=LOOK_S)
     program.signal(number)
     assert program.wait() == 130
     assert recorded(path).trouble == ""

@@ -22,9 +22,7 @@ _PR_SET_CHILD_SUBREAPER = 36
 @pytest.fixture
 def drawn(processes: Any) -> tuple[Any, Any, list[Any]]:
     """A composed run with the visualizer beside it, an observer, and what /tf has told."""
-    program = processes.run(
-        "commands.cli", "sim", "--visualizer", "--real-time-multiplier", "5", "--ros-args", "-p", "device:=none"
-    )
+    program = processes.run("commands.cli", "sim", "--visualizer", "--ros-args", "-p", "device:=none")
     observer = processes.observer()
     received: list[Any] = []
     observer.node.create_subscription(TFMessage, "/tf", received.append, 10)
