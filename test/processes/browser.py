@@ -20,6 +20,14 @@ CHROMIUM = Path("/usr/bin/chromium")
 # Debian's Chromium draws WebGL on the processor alone with these.
 FLAGS = ("--no-sandbox", "--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swiftshader")
 
+# Pages would draw 60 frames a second while the tests wait for something else.
+_FEW_FRAMES = """
+const draw = window.requestAnimationFrame.bind(window);
+window.requestAnimationFrame = (callback) => setTimeout(() => draw(callback), 200);
+window.cancelAnimationFrame = clearTimeout;
+"""
+
+
 
 class Tab:
     """One page of a browser.
@@ -33,7 +41,8 @@ class Tab:
     def __init__(self, browser: Any, url: str, *, width: int = 900, height: int = 560) -> None:
         self.outside: list[str] = []
         self.errors: list[str] = []
-        self.page = browser.new_page(viewport={"width": width, "height": height})
+        self.page = browser.new_page()
+        self.page.set_viewport_size({"width": width, "height": height})
         self.page.set_default_timeout(1000.0 * TIMEOUT_S)
         self.page.on("console", lambda message: message.type == "error" and self.errors.append(message.text))
         self.page.on("pageerror", lambda error: self.errors.append(str(error)))
@@ -105,7 +114,10 @@ def browsers() -> Iterator[Any]:
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=str(CHROMIUM), args=list(FLAGS))
         try:
-            yield browser
+            # Its pages share a cache, and draw at most five frames a second, as on a slow computer.
+            context = browser.new_context()
+            context.add_init_script(_FEW_FRAMES)
+            yield context
         finally:
             browser.close()
 
