@@ -179,7 +179,7 @@ class DrydenTurbulence(WindModel):
         Parameter(
             "turbulence_span",
             2.0,
-            "Wing span, or distance across the outer rotors: turbulence of smaller size does not turn the vehicle",
+            "Wing span, or distance across the outer rotors: smaller eddies do not rotate the vehicle",
             "m",
             minimum=0.0,
             above_minimum=True,

@@ -44,7 +44,7 @@ POWERTRAIN_PARAMETERS = ParameterTable(
     Parameter(
         "rotor_inertia",
         0.0,
-        "Moment of inertia of a propeller with the turning part of its motor, about its axis; 0 for none",
+        "Moment of inertia of a propeller with the rotating part of its motor, about its axis; 0 for none",
         "kg m^2",
         minimum=0.0,
         maximum=100.0,
@@ -52,7 +52,7 @@ POWERTRAIN_PARAMETERS = ParameterTable(
     Parameter(
         "esc_current_limit",
         0.0,
-        "Largest current of a motor, which its speed controller limits; 0 for no limit",
+        "Current to which the speed controller limits each motor; 0 for no limit",
         "A",
         minimum=0.0,
         maximum=1000.0,
@@ -82,7 +82,7 @@ class Powertrain:
         resistance: of a motor's winding (ohm).
         no_load_current: of a motor (A).
         torque_constant: of a motor (N m/A, V s/rad).
-        rotor_inertia: of a propeller with the turning part of its motor, about its axis (kg m^2).
+        rotor_inertia: of a propeller with the rotating part of its motor, about its axis (kg m^2).
         current_limit: of a motor (A); infinite for no limit.
         lag: time constant of the rotor speed (s); 0 for no lag.
         full_voltage: of the full battery without load (V).

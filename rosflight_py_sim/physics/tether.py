@@ -52,7 +52,7 @@ TETHER_PARAMETERS = ParameterTable(
         maximum=1000.0,
         length=3,
     ),
-    Parameter("tether_weight", 0.0, "Weight of the tether in water per length; negative: it floats", "N/m"),
+    Parameter("tether_weight", 0.0, "Weight of the tether in water per length; negative for a floating tether", "N/m"),
     Parameter("tether_diameter", 0.0076, "Diameter of the tether", "m", minimum=0.0, maximum=1.0),
     Parameter(
         "tether_drag_coefficient", 1.2, "Drag coefficient of the tether across the flow", minimum=0.0, maximum=10.0

@@ -144,13 +144,11 @@ class Thermal(WindField):
             minimum=10.0,
             maximum=20000.0,
         ),
-        Parameter(
-            "thermal_radius", 0.0, "Outer radius of the thermals; 0 for one that grows with height", "m", minimum=0.0
-        ),
+        Parameter("thermal_radius", 0.0, "Outer radius of the thermals; 0: it grows with height", "m", minimum=0.0),
         Parameter(
             "thermal_area",
             0.0,
-            "Area around the thermals in which the air sinks; 0 for air that is still there",
+            "Area around the thermals in which the air sinks; 0: the air between the thermals is still",
             "m^2",
             minimum=0.0,
         ),

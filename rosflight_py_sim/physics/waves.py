@@ -66,7 +66,9 @@ WAVE_PARAMETERS = EARTH_PARAMETERS + ParameterTable(
         maximum=7.0,
         read_only=True,
     ),
-    Parameter("wave_components", 40, "Number of components of the sea", minimum=1, maximum=1000, read_only=True),
+    Parameter(
+        "wave_components", 40, "Number of sinusoidal components of the sea", minimum=1, maximum=1000, read_only=True
+    ),
     Parameter(
         "wave_seed",
         0,

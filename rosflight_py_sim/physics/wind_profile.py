@@ -39,10 +39,10 @@ class WindProfile(WindModel):
         Parameter(
             "profile_heights",
             [],
-            "Heights above the origin at which the profile gives the wind, in rising order",
+            "Heights above the origin at which the profile gives the wind, in ascending order",
             "m",
         ),
-        Parameter("profile_velocities", [], "Wind at each of profile_heights, NED each", "m/s"),
+        Parameter("profile_velocities", [], "Wind velocity at each of profile_heights: north, east, down", "m/s"),
     )
     IS_MEAN: ClassVar[bool] = True
 

@@ -62,7 +62,7 @@ PARAMETERS = (
         Parameter(
             "baro_propeller_wash",
             -0.3,
-            "Change of the static pressure by the wash of the propellers per ampere of battery current",
+            "Change of the static pressure due to the wash of the propellers per ampere of battery current",
             "Pa/A",
             minimum=-100.0,
             maximum=100.0,

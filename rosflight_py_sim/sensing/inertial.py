@@ -141,7 +141,7 @@ PARAMETERS = (
             maximum=100.0,
             length=3,
         ),
-        _drawn("imu_misalignment_range", 0.01, "Turn of the IMU about each body axis", "rad", maximum=0.5),
+        _drawn("imu_misalignment_range", 0.01, "Rotation of the IMU about each body axis", "rad", maximum=0.5),
     )
     + vibration.PARAMETERS
 )

@@ -66,7 +66,7 @@ PARAMETERS = _ERRORS.parameters() + ParameterTable(
     Parameter(
         "range_reflectivity",
         0.9,
-        "Reflectivity of ground and objects; with a lower one than 0.9 the range is shorter",
+        "Reflectivity of ground and objects; the range is shorter below 0.9",
         minimum=0.0,
         maximum=1.0,
     ),
@@ -81,7 +81,7 @@ PARAMETERS = _ERRORS.parameters() + ParameterTable(
     Parameter(
         "range_signal_noise",
         0.1,
-        "White noise on the received signal, which lets readings near the longest distance drop out: standard "
+        "White noise on the received signal, which causes drop-outs near the longest distance: standard "
         "deviation, relative to the smallest signal that is detected",
         minimum=0.0,
     ),
