@@ -64,7 +64,6 @@ def _fly_sweep(sweep: Sweep, options: argparse.Namespace) -> int:
     import pyarrow.parquet as pq
 
     from rosflight_py_sim.sweep.execution import execute, flight_function
-    from rosflight_py_sim.sweep.report import write_report
     from rosflight_py_sim.sweep.store import SweepError, default_folder
     from rosflight_py_sim.sweep.table import SUCCEEDED
 
@@ -75,6 +74,8 @@ def _fly_sweep(sweep: Sweep, options: argparse.Namespace) -> int:
         table = execute(sweep, folder, fly, workers=options.workers, ray=options.ray)
         succeeded = pq.ParquetFile(table).read([SUCCEEDED])[SUCCEEDED].to_pylist()
         print(f"{len(succeeded)} runs, {succeeded.count(False)} failed\ntable: {table.resolve()}")
+        from rosflight_py_sim.sweep.report import write_report  # imported here because it takes almost a second
+
         print(f"report: {write_report(folder, sweep).resolve()}")
     except SweepError as error:
         print(f"rosflight_py_sim: {error}", file=sys.stderr)

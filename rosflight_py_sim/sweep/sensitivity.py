@@ -50,11 +50,11 @@ def sensitivity(factors: Sequence[Factor], output: Array) -> list[Index]:
     Raises:
         ModuleNotFoundError: SALib is not installed.
     """
-    from SALib.analyze import rbd_fast
-
     runs = np.flatnonzero(np.isfinite(output))
     if len(runs) < LEAST_RUNS or not factors or float(np.ptp(output[runs])) == 0.0:
         return []
+    from SALib.analyze import rbd_fast  # imported here because it takes more than a second
+
     # Equal values of one factor keep the order of the runs, in which the other factors of a grid are periodic.
     runs = np.random.default_rng(0).permutation(runs)
     inputs = np.stack([factor.values[runs] for factor in factors], axis=1)

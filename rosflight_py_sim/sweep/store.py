@@ -25,8 +25,11 @@ TABLE = "table.parquet"
 # Description of the sweep, rows stored while it is flown, and the lock of the process that flies it.
 _SWEEP, _PARTS, _LOCK = "sweep.json", "parts", "lock"
 
-# Rows are written after this time (s), or when there are this many.
-_PERIOD_S, _ROWS = 1.0, 100
+SAVING_PERIOD_S = 1.0
+"""Time after which rows are written to the disk, s."""
+
+# Number of rows that are written at once.
+_ROWS = 100
 
 
 class SweepError(Exception):
@@ -95,7 +98,7 @@ class Store:
     def add(self, row: Row) -> None:
         """Add the row of a run; the first call of `save_if_due` a second later writes it to the disk."""
         if not self._rows:
-            self._due_s = time.monotonic() + _PERIOD_S
+            self._due_s = time.monotonic() + SAVING_PERIOD_S
         self._rows.append(row)
 
     def save_if_due(self) -> None:
