@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import check_cases
 import numpy as np
 import pytest
 from check_cases import CASES, KINDS, bands, flown
+from test_fidelity_page import assert_drawn_and_on_the_page
 
 
 @pytest.fixture(autouse=True)
@@ -35,3 +38,7 @@ def test_cases_are_distinguished() -> None:
 
 def test_page_has_all_cases() -> None:
     assert len(list(check_cases.comparisons())) == len(CASES) * len(KINDS)
+
+
+def test_cases_are_drawn_and_their_comparisons_are_on_the_page(tmp_path: Path) -> None:
+    assert_drawn_and_on_the_page("check_cases", tmp_path)

@@ -1,13 +1,16 @@
-"""Fly the beginning of a mission with a camera while numba cannot be imported; print how many pictures were taken.
+"""Fly the beginning of each vehicle's mission with a camera while numba cannot be imported.
 
-    python flown_without_numba.py VEHICLE DYNAMICS SECONDS [ROS ARGUMENTS]
+    python flown_without_numba.py SECONDS [ROS ARGUMENTS]
 
-A kernel that the kernel library lacks, or a call that it does not take, raises ModuleNotFoundError here.
+A kernel that the kernel library lacks, or a call that it does not take, raises ModuleNotFoundError here. For each
+vehicle and dynamics, a line `flight of VEHICLE DYNAMICS` goes to stderr before its flight; after a flight without an
+exception, a line `VEHICLE DYNAMICS PICTURES` goes to stdout, with the number of pictures that were taken.
 """
 
 from __future__ import annotations
 
 import sys
+import traceback
 
 from rclpy.node import Node
 from sensor_msgs.msg import Image
@@ -17,19 +20,30 @@ from rosflight_py_sim.graph.composition import ComposedGraph
 from rosflight_py_sim.graph.fleet import Member
 from rosflight_py_sim.interfaces.qos import CHAIN
 from rosflight_py_sim.nodes.pilot import MissionPilot
-from rosflight_py_sim.vehicles import CAMERA, vehicle
+from rosflight_py_sim.vehicles import CAMERA, all_vehicles, vehicle
 
 
 def main() -> None:
-    name, dynamics, seconds = sys.argv[1], sys.argv[2], float(sys.argv[3])
+    seconds, arguments = float(sys.argv[1]), sys.argv[2:]
     assert jit.LIBRARY is not None, f"there is no {jit.library_path()}"
     sys.modules["numba"] = None  # type: ignore[assignment]
+    for name, dynamics in all_vehicles():
+        print("flight of", name, dynamics, file=sys.stderr, flush=True)
+        try:
+            print(name, dynamics, pictures_of_flight(name, dynamics, seconds, arguments), flush=True)
+        except Exception:
+            traceback.print_exc()
+
+
+def pictures_of_flight(name: str, dynamics: str, seconds: float, arguments: list[str]) -> int:
+    """Fly for some simulated time; return the number of pictures."""
     chosen = vehicle(name, dynamics).carrying(CAMERA, True)
     graph = ComposedGraph(
         [Member(chosen, executables=(chosen.autopilot,) if chosen.autopilot else ())],
         files=[str(chosen.weather_file)],
-        settings={"real_time_multiplier": 0.0, "seed": 7},
-        arguments=["--log-level", "warn", *sys.argv[4:]],
+        # All pictures are made by the same kernels: a few will do.
+        settings={"real_time_multiplier": 0.0, "seed": 7, "frame_rate": 5.0},
+        arguments=["--log-level", "warn", *arguments],
     )
     viewer = Node("viewer")
     pictures: list[bytes] = []
@@ -44,7 +58,7 @@ def main() -> None:
         graph.spin(lambda: clock.now().nanoseconds < seconds * 1e9)
     finally:
         graph.close()
-    print(len(pictures))
+    return len(pictures)
 
 
 if __name__ == "__main__":

@@ -28,7 +28,6 @@ window.cancelAnimationFrame = clearTimeout;
 """
 
 
-
 class Tab:
     """One page of a browser.
 

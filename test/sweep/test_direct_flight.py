@@ -6,12 +6,11 @@ import dataclasses
 import json
 import math
 import os
-import subprocess
-import sys
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from forked_python import run_forked_python
 
 from rosflight_py_sim.graph.fleet import Member
 from rosflight_py_sim.parameters import ParameterError
@@ -20,6 +19,8 @@ from rosflight_py_sim.sweep.direct_flight import NotDirectError, require_direct
 from rosflight_py_sim.sweep.fly_run import check_direct, fly_run
 from rosflight_py_sim.sweep.sweep_file import read_sweep
 from rosflight_py_sim.vehicles import vehicle
+
+PROJECT = Path(__file__).parents[2]
 
 SIGNALS = "signals: {north: 'truth_state.position_ned[0]', rate: 'truth_state.angular_velocity[2]'}"
 
@@ -39,6 +40,7 @@ vehicle: multirotor
 runs: 2
 seed: 3
 parameters:
+  square_side: 2.0
   mass: {uniform: [3.0, 4.0]}
   steady_state_wind: [{uniform: [-4, 4]}, 1.0, 0.0]
 """,
@@ -46,6 +48,8 @@ parameters:
 description: Square with failures of every part
 vehicle: multirotor
 runs: 1
+parameters:
+  square_side: 2.0
 failures:
   - gyro wrong by 0.01 at 5 for 3
   - mag noisy 0.000001 at 6
@@ -64,7 +68,7 @@ failures:
 description: Waypoints of a fixed wing that takes off on its wheels
 vehicle: aerosonde
 runs: 1
-limit: 60
+limit: 48
 parameters:
   mass: {uniform: [11.0, 12.0]}
 """,
@@ -94,6 +98,8 @@ parameters:
 description: Square with other gains of the attitude controller
 vehicle: multirotor
 runs: 1
+parameters:
+  square_side: 2.0
 firmware:
   PID_ROLL_ANG_P: {choice: [6.0]}
   PID_PITCH_ANG_D: 1.2
@@ -102,8 +108,8 @@ firmware:
 description: A quadrotor without a motor
 vehicle: multirotor
 runs: 1
-limit: 40
-failures: ["motor {number} off at 20"]
+limit: 25
+failures: ["motor {number} off at 15"]
 variables: {number: {choice: [1]}}
 """,
 }
@@ -116,6 +122,7 @@ description: Square with sensors and a companion link that are late
 vehicle: multirotor
 runs: 1
 parameters:
+  square_side: 2.0
   sensor_stamps: arrival
   imu_latency: 0.004
   link_latency: 0.011
@@ -140,9 +147,8 @@ def flown_in_graph(file: Path, number: int, domain: int) -> Row:
         "row = fly_run_in_graph(read_sweep(Path(sys.argv[1])), int(sys.argv[2]));"
         "print(json.dumps(asdict(row)))"
     )
-    environment = os.environ | {"ROS_DOMAIN_ID": str(domain)}
-    command = [sys.executable, "-c", code, str(file), str(number)]
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=300, check=False)
+    environment = os.environ | {"ROS_DOMAIN_ID": str(domain), "PYTHONPATH": str(PROJECT)}
+    done = run_forked_python(["-c", code, str(file), str(number)], env=environment, cwd=file.parent, timeout=300.0)
     assert done.returncode == 0, done.stderr
     return Row(**json.loads(done.stdout.splitlines()[-1]))
 
@@ -206,7 +212,10 @@ def test_vehicle_without_a_mission_needs_no_graph(tmp_path: Path, ros_domain: in
         "  - {name: plane, kind: fixedwing, dynamics: jsbsim, start: {position: [50, 50]}}\n"
     )
     file = tmp_path / "sweep.yaml"
-    file.write_text("description: Two\nscenario: two.yaml\nruns: 1\nmeasures: {rms: quad.judge.tracking_error_rms_m}\n")
+    file.write_text(
+        "description: Two\nscenario: two.yaml\nruns: 1\nparameters: {square_side: 2.0}\n"
+        "measures: {rms: quad.judge.tracking_error_rms_m}\n"
+    )
     sweep = read_sweep(file)
     check_direct(sweep)
     row = fly_run(sweep, 0)

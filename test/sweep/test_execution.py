@@ -34,10 +34,11 @@ def sweep_file(tmp_path: Path) -> Path:
     return write_sweep(tmp_path)
 
 
-@pytest.fixture
-def expected(sweep_file: Path, tmp_path: Path) -> bytes:
-    """The table of one worker."""
-    return table(sweep_file, tmp_path / "expected", workers=1).read_bytes()
+@pytest.fixture(scope="module")
+def expected(tmp_path_factory: pytest.TempPathFactory) -> bytes:
+    """The table of one worker, which does not depend on the place of the file."""
+    folder = tmp_path_factory.mktemp("expected")
+    return table(write_sweep(folder), folder / "out", workers=1).read_bytes()
 
 
 def test_two_workers_give_the_same_table_as_one(sweep_file: Path, tmp_path: Path, expected: bytes) -> None:

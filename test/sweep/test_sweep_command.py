@@ -12,6 +12,7 @@ from pathlib import Path
 import pandas as pd
 import pyarrow.parquet as pq
 import pytest
+from forked_python import ForkedPython, run_forked_python
 
 from proof.interruptions import Interrupted, interrupt_at
 from rosflight_py_sim import sweep
@@ -20,7 +21,7 @@ pytestmark = pytest.mark.timeout(600)
 
 PROJECT = Path(__file__).parents[2]
 TIMEOUT_S = 300.0
-RUNS = 6
+RUNS = 4
 
 SWEEP = f"""\
 description: Mass, wind and a failure of the multirotor
@@ -28,18 +29,27 @@ vehicle: multirotor
 runs: {RUNS}
 seed: 3
 parameters:
+  square_side: 2.0
   mass: {{uniform: [2.8, 3.4]}}
   use_random_wind: {{choice: [true, false]}}
   steady_state_wind: [{{uniform: [-3, 3]}}, 0.0, 0.0]
 failures: ["motor 1 stuck at {{time}}"]
 variables:
-  time: {{uniform: [4, 120]}}
+  time: {{uniform: [4, 80]}}
 measures:
   error: judge.tracking_error_rms_m
   highest: max(-truth_state.position_ned[2])
 signals:
   height: -truth_state.position_ned[2]
-limit: 80
+limit: 40
+"""
+
+# As soon as the first run has ended, its row is on the disk.
+SAVED_AT_ONCE = """\
+from rosflight_py_sim.sweep import store
+store.SAVING_PERIOD_S = 0.0
+from rosflight_py_sim.commands.cli import main
+main()
 """
 
 
@@ -57,28 +67,18 @@ def expected(file: Path) -> bytes:
     return (file.parent / "one" / "table.parquet").read_bytes()
 
 
-def command(*arguments: object, folder: Path) -> subprocess.Popen[str]:
-    return subprocess.Popen(
-        [sys.executable, "-m", "rosflight_py_sim", "sweep", *map(str, arguments)],
-        env={**os.environ, "PYTHONPATH": str(PROJECT)},
-        cwd=folder,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
+def environment() -> dict[str, str]:
+    return {**os.environ, "PYTHONPATH": str(PROJECT)}
 
 
 def finished(*arguments: object, folder: Path) -> tuple[int, str, str]:
-    process = command(*arguments, folder=folder)
-    try:
-        printed, errors = process.communicate(timeout=TIMEOUT_S)
-    finally:
-        process.kill()
-        process.wait()
-    return process.returncode, printed, errors
+    """Exit code and output of the command."""
+    command = ["-m", "rosflight_py_sim", "sweep", *map(str, arguments)]
+    done = run_forked_python(command, env=environment(), cwd=folder, timeout=TIMEOUT_S)
+    return done.returncode, done.stdout, done.stderr
 
 
-def wait_for_part(folder: Path, process: subprocess.Popen[str]) -> None:
+def wait_for_part(folder: Path, process: subprocess.Popen[str] | ForkedPython) -> None:
     end_s = time.monotonic() + TIMEOUT_S
     while not list(folder.glob("parts/*.parquet")):
         assert time.monotonic() < end_s and process.poll() is None
@@ -118,12 +118,18 @@ def test_two_workers_give_the_same_table_as_one_from_python(file: Path, tmp_path
 
 
 def test_sweep_continues_after_kill_9_with_the_same_table(file: Path, tmp_path: Path, expected: bytes) -> None:
-    process = command(file, "--output", "out", "--workers", "1", folder=tmp_path)
+    process = ForkedPython(
+        ["-c", SAVED_AT_ONCE, "sweep", str(file), "--output", "out", "--workers", "1"],
+        env=environment(),
+        cwd=tmp_path,
+        stdout=tmp_path / "printed",
+        stderr=tmp_path / "errors",
+    )
     try:
         wait_for_part(tmp_path / "out", process)
     finally:
         process.kill()
-        process.communicate()
+        process.wait()
     assert not (tmp_path / "out" / "table.parquet").exists()
     code, _, errors = finished(file, "--output", "out", folder=tmp_path)
     assert code == 0, errors
@@ -131,8 +137,17 @@ def test_sweep_continues_after_kill_9_with_the_same_table(file: Path, tmp_path: 
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_interrupted_sweep_says_how_to_continue(file: Path, tmp_path: Path, number: signal.Signals) -> None:
-    process = command(file, "--output", "out", folder=tmp_path)
+def test_interrupted_sweep_says_how_to_continue(tmp_path: Path, number: signal.Signals) -> None:
+    # More runs than can be flown before the signal.
+    (tmp_path / "long.yaml").write_text(SWEEP.replace(f"runs: {RUNS}", "runs: 400"))
+    process = subprocess.Popen(
+        [sys.executable, "-m", "rosflight_py_sim", "sweep", "long.yaml", "--output", "out"],
+        env=environment(),
+        cwd=tmp_path,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
     try:
         wait_for_part(tmp_path / "out", process)
         process.send_signal(number)
@@ -151,7 +166,8 @@ def test_interrupted_sweep_says_how_to_continue(file: Path, tmp_path: Path, numb
 def test_signal_at_any_moment_ends_command_without_orphan_or_traceback(
     file: Path, ros_domain: int, number: signal.Signals
 ) -> None:
-    endings = interrupt_at(Interrupted(("sweep", str(file)), 4.0), (0.0, 0.5, 1.5, 4.0), number, ros_domain)
+    # Workers start, runs are flown, the report is written.
+    endings = interrupt_at(Interrupted(("sweep", str(file)), 2.5), (0.0, 0.5, 1.5, 2.5), number, ros_domain)
     assert endings.are_clean, endings
 
 
@@ -174,7 +190,7 @@ def test_run_is_flown_again_in_the_graph_with_the_same_outcome(
 
 
 def test_run_flown_again_ends_at_the_limit(tmp_path: Path, ros_domain: int) -> None:
-    (tmp_path / "short.yaml").write_text(SWEEP.replace("limit: 80", "limit: 2"))
+    (tmp_path / "short.yaml").write_text(SWEEP.replace("limit: 40", "limit: 2"))
     code, printed, errors = finished("short.yaml", "--run", 0, folder=tmp_path)
     assert code == 1, errors
     assert "not done after 2 s" in printed
@@ -208,14 +224,8 @@ def test_wrong_input_is_rejected_in_one_line(
 @pytest.mark.parametrize(("package", "option"), [("pyarrow", []), ("ray", ["--ray", "auto"])])
 def test_missing_package_error_names_the_extra(file: Path, tmp_path: Path, package: str, option: list[str]) -> None:
     program = f"import sys; sys.modules[{package!r}] = None; from rosflight_py_sim.commands.cli import main; main()"
-    result = subprocess.run(
-        [sys.executable, "-c", program, "sweep", str(file), *option],
-        env={**os.environ, "PYTHONPATH": str(PROJECT)},
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        timeout=TIMEOUT_S,
-        check=False,
+    result = run_forked_python(
+        ["-c", program, "sweep", str(file), *option], env=environment(), cwd=tmp_path, timeout=TIMEOUT_S
     )
     assert result.returncode == 1
     (line,) = result.stderr.splitlines()
