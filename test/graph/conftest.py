@@ -19,6 +19,7 @@ from rcl_interfaces.srv import SetParameters
 from rclpy.node import Node
 from rclpy.parameter import Parameter
 from rclpy.qos import QoSProfile
+from rclpy.serialization import deserialize_message
 from rosflight_msgs.msg import SimState, Status
 from rosflight_msgs.srv import ParamGet, ParamSet, SetSimState
 from rosgraph_msgs.msg import Clock
@@ -29,6 +30,7 @@ from rosflight_py_sim.graph.fleet import Member
 from rosflight_py_sim.interfaces.qos import CHAIN
 from rosflight_py_sim.interfaces.simulation_node import SimulationNode
 from rosflight_py_sim.interfaces.step_topics import CLOCK, STATUS, TRUTH_STATE, StepTopic, topic_of
+from rosflight_py_sim.interfaces.vehicle_state import VehicleState
 from rosflight_py_sim.nodes.running import node_class
 from rosflight_py_sim.stamps import time_ns_of
 from rosflight_py_sim.vehicles import vehicle
@@ -46,7 +48,6 @@ class Graph(ComposedGraph):
     the further nodes `executables`.
 
     Attributes:
-        truth: the newest truth state.
         status: the newest status of the flight controller.
         time_manager: full name of the time manager.
     """
@@ -80,17 +81,31 @@ class Graph(ComposedGraph):
         self.time_manager = f"/{options.get('namespace', '')}/time_manager".replace("//", "/")
         self._clients: dict[str, Any] = {}
         self._clock = Clock()
-        self.truth = SimState()
+        self._truth: SimState | VehicleState = SimState()
         self._awaited: Any = None
         self._awaited_is_heard = False
         self.status = Status()
         # Deep: a state that was set may be followed by the next step's at once.
-        self.tester.create_subscription(SimState, TRUTH_STATE.name, self._on_truth, CHAIN)
-        self.tester.create_subscription(Status, STATUS.name, self._on_status, CHAIN)
-        self.tester.create_subscription(Clock, CLOCK.name, self._on_clock, CHAIN)
+        self._received = [
+            self.tester.create_subscription(SimState, TRUTH_STATE.name, self._on_truth, CHAIN),
+            self.tester.create_subscription(Status, STATUS.name, self._on_status, CHAIN),
+            self.tester.create_subscription(Clock, CLOCK.name, self._on_clock, CHAIN),
+        ]
+
+    def prepare_long_flight(self) -> None:
+        """From now on, receive the truth by the hand-off, and neither status nor clock.
+
+        Encoding, delivering and decoding the three takes longer than the rest of a step.
+        """
+        while self._received:
+            self.tester.destroy_subscription(self._received.pop())
+        self.hand_off.subscribe(self.tester, TRUTH_STATE, TRUTH_STATE.name, CHAIN, self._on_state)
+
+    def _on_state(self, state: VehicleState) -> None:
+        self._truth = state
 
     def _on_truth(self, message: SimState) -> None:
-        self.truth = message
+        self._truth = message
         self._awaited_is_heard |= message.pose.position == self._awaited
 
     def _on_clock(self, message: Clock) -> None:
@@ -100,9 +115,16 @@ class Graph(ComposedGraph):
         self.status = message
 
     @property
+    def truth(self) -> SimState:
+        """The newest truth state."""
+        if isinstance(self._truth, VehicleState):
+            return deserialize_message(self._truth.encode(), SimState)
+        return self._truth
+
+    @property
     def time_ns(self) -> int:
         """Simulated time of the newest truth state, ns."""
-        return time_ns_of(self.truth.header.stamp)
+        return self._truth.time_ns if isinstance(self._truth, VehicleState) else time_ns_of(self._truth.header.stamp)
 
     @property
     def time_s(self) -> float:

@@ -4,8 +4,9 @@
         [--scenario] [ROS ARGUMENTS]
 
 With a count, a fleet of so many flies, and each line begins with the vehicle's namespace. With --scenario, VEHICLE is a
-scenario, whose vehicles all have autopilots. The hash is made by a plain rclpy node (`guest`, the default) or by a node
-that messages are handed to (`member`). A program of its own because two runs are only independent in two processes.
+scenario, whose vehicles all have autopilots. The hash is made by a node that messages are handed to (`member`, the
+default) or by a plain rclpy node (`guest`), which takes longer. A program of its own because two runs are only
+independent in two processes.
 """
 
 from __future__ import annotations
@@ -80,7 +81,7 @@ def main() -> None:
     parser.add_argument("--dynamics", default=STANDALONE)
     parser.add_argument("--count", type=int)
     parser.add_argument("--scenario", action="store_true")
-    parser.add_argument("--watch", choices=("guest", "member"), default="guest")
+    parser.add_argument("--watch", choices=("guest", "member"), default="member")
     parser.add_argument("--record", metavar="FILE")
     options, arguments = parser.parse_known_args()
     if options.scenario:

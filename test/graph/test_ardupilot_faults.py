@@ -46,7 +46,9 @@ def port() -> int:
 @pytest.fixture
 def bridged(graph: Callable[..., Any], port: int) -> Any:
     """A quadrotor that waits for ArduPilot."""
-    return graph("-p", f"ardupilot.port:={port}", flight_controller="ardupilot")
+    made = graph("-p", f"ardupilot.port:={port}", flight_controller="ardupilot")
+    made.prepare_long_flight()
+    return made
 
 
 @pytest.fixture
@@ -124,6 +126,7 @@ def test_running_ardupilot_continues_with_restarted_simulator(
     count, clock_us = flown.count, flown.time_us
     bridged.close()
     again = graph("-p", f"ardupilot.port:={port}", flight_controller="ardupilot")
+    again.prepare_long_flight()
     run(again, flown, until=lambda: flown.count > count, what="an answer")
     assert flown.reading is not None and flown.reading.timestamp == pytest.approx(STEP_S, abs=1e-9)
     assert flown.count == count + 1

@@ -49,13 +49,14 @@ def test_same_seed_reproduces_flight_bit_for_bit_and_other_seed_differs(
 
 def test_fleet_vehicle_flies_as_alone_with_same_seed_and_start(command_line: Run) -> None:
     seconds = "6"
-    result = command_line(PROGRAM, "multirotor", seconds, "--count", "2", "--params-file", WIND)
+    words = ("multirotor", seconds, "--params-file", WIND)
+    result = command_line(PROGRAM, *words, "--count", "2")
     assert result.returncode == 0, result.stderr
     together = result.stdout.splitlines()
     assert len(together) == 2 * (int(seconds) + 1)
     for k in (0, 1):
         start = f"initial_position:=[0.0, {20.0 * k}]"
-        alone = command_line(PROGRAM, "multirotor", seconds, "--params-file", WIND, "-p", f"seed:={7 + k}", "-p", start)
+        alone = command_line(PROGRAM, *words, "-p", f"seed:={7 + k}", "-p", start)
         assert alone.returncode == 0, alone.stderr
         name = f"multirotor_{k + 1} "
         assert [line.removeprefix(name) for line in together if line.startswith(name)] == alone.stdout.splitlines()

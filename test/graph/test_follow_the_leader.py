@@ -10,18 +10,16 @@ from typing import Any
 import numpy as np
 import pytest
 from free_ports import free_ports
-from rclpy.node import Node
-from rosflight_msgs.msg import SimState
 
 from rosflight_py_sim.graph.fleet import fleet
 from rosflight_py_sim.interfaces.qos import CHAIN
+from rosflight_py_sim.interfaces.simulation_node import SimulationNode
 from rosflight_py_sim.interfaces.step_topics import TRUTH_STATE
 from rosflight_py_sim.interfaces.ticks import Schedule
 from rosflight_py_sim.interfaces.vehicle_state import VehicleState
 from rosflight_py_sim.missions.client_program import ClientProgram
 from rosflight_py_sim.nodes.pilot import Pilot
 from rosflight_py_sim.resources import share_directory
-from rosflight_py_sim.stamps import stamp_ns
 from rosflight_py_sim.vehicles import vehicle
 
 PROGRAM = share_directory() / "docs" / "examples" / "uthere_follow_the_leader.py"
@@ -31,18 +29,19 @@ DELAY_S, ABOVE_FT = 4.0, 30.0
 SECONDS = 50.0
 
 
-class Track(Node):
+class Track(SimulationNode):
     """Where a plane truly is, ten times a simulated second: rows of time, north, east, height (s, m)."""
 
-    def __init__(self, namespace: str) -> None:
-        super().__init__("track", namespace=namespace)
+    DEFAULT_NAME = "track"
+
+    def __init__(self, **arguments: Any) -> None:
+        super().__init__(**arguments)
         self.rows: list[tuple[float, float, float, float]] = []
         self._schedule = Schedule(10.0)
-        self.create_subscription(SimState, TRUTH_STATE.name, self._on_truth, CHAIN, raw=True)
+        self.subscribe(TRUTH_STATE, self._on_truth, qos=CHAIN)
 
-    def _on_truth(self, message: bytes) -> None:
-        if self._schedule.due(stamp_ns(message)):
-            state = VehicleState.decode(message)
+    def _on_truth(self, state: VehicleState) -> None:
+        if self._schedule.due(state.time_ns):
             north, east, down = state.position_ned
             self.rows.append((state.time_s, float(north), float(east), -float(down)))
 
@@ -58,10 +57,9 @@ def test_follower_reaches_and_keeps_position_behind_leader(graph: Callable[..., 
         vehicles=members,
         flight_controller="uthere",
     )
-    tracks = [Track(member.namespace) for member in members]
+    made.prepare_long_flight()
+    tracks = [made.join(Track, namespace=member.namespace) for member in members]
     pilots = [made.join(Pilot, namespace=member.namespace) for member in members]
-    for track in tracks:
-        made.include(track)
     program = ClientProgram(
         PROGRAM,
         ["--ports", *map(str, ports), "--delay", str(DELAY_S), "--above", str(ABOVE_FT), "--seconds", str(SECONDS)],

@@ -74,6 +74,7 @@ def program(graph: Callable[..., Any]) -> Iterator[Streamer]:
     made.set_parameter("bridge", "uthere.cage_altitude_maximum", MAXIMUM_M)
     made.arm()
     assert made.call("toggle_override").success
+    made.prepare_long_flight()
     socket_pair = Program("127.0.0.1", ("127.0.0.1", port_in), port_out)
     one = Streamer(made, socket_pair)
     one.send_line("data_request(plane=12345, variable=all, interval=0.1)")

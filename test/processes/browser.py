@@ -81,6 +81,12 @@ class Tab:
         self.until(lambda: self.button(label).is_enabled(), f"button {label}")
         self.button(label).dispatch_event("click")
 
+    def dismiss_notifications(self) -> None:
+        """Close the notifications that are still shown."""
+        button = ".mantine-Notification-closeButton"
+        self.page.evaluate(f"document.querySelectorAll('{button}').forEach(one => one.click())")
+        self.until(lambda: self.page.locator(button).count() == 0, "no notification")
+
     def row_of(self, label: str) -> Any:
         """The row of the panel that has this label."""
         return self.page.locator(f"xpath=//label[text()='{label}']/ancestor::div[contains(@class,'Flex-root')][1]")

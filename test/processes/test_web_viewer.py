@@ -96,16 +96,31 @@ def watched(
 
 # The processor draws every pixel, so only a page whose picture or plots are looked at is large.
 SMALL = {"width": 450, "height": 280}
-large_page = pytest.mark.parametrize("tab", [{}], indirect=True, ids=["large"])
+LARGE = {"width": 900, "height": 560}
+large_page = pytest.mark.parametrize("tab", [LARGE], indirect=True, ids=["large"])
+
+
+@pytest.fixture(scope="module")
+def page(browser: Any, watched: Watched) -> Iterator[Tab]:
+    """The page of all tests, because loading takes longer than most of them."""
+    tab = Tab(browser, watched.url, **LARGE)
+    yield tab
+    tab.page.close()
 
 
 @pytest.fixture
-def tab(request: pytest.FixtureRequest, browser: Any, watched: Watched) -> Iterator[Tab]:
-    tab = Tab(browser, watched.url, **getattr(request, "param", SMALL))
-    yield tab
-    tab.page.close()
-    assert tab.outside == []
-    assert tab.errors == []
+def tab(request: pytest.FixtureRequest, page: Tab) -> Tab:
+    """The page, in the size that the test asks for and without the notifications of the test before."""
+    page.page.set_viewport_size(getattr(request, "param", SMALL))
+    page.dismiss_notifications()
+    return page
+
+
+@pytest.fixture(autouse=True)
+def _without_errors(page: Tab) -> Iterator[None]:
+    yield
+    assert page.outside == []
+    assert page.errors == []
 
 
 def assert_time_advances(tab: Tab, what: str) -> None:
@@ -226,6 +241,7 @@ def test_plot_tab_opened_late_shows_history(tab: Tab) -> None:
     for _, lowest, highest, first, last in tab.page.evaluate(PLOTS):
         assert (lowest, highest) == (-30.0, 0.0)
         assert -30.0 <= first < -5.0 and last == 0.0
+    tab.page.get_by_text("Flight", exact=True).click()
 
 
 def test_pace_control_shows_externally_set_multiplier(tab: Tab, watched: Watched) -> None:
@@ -261,12 +277,12 @@ def test_page_continues_after_simulation_restart(tab: Tab, watched: Watched) -> 
 
 def test_buttons_without_service_are_disabled(browser: Any, processes: Processes) -> None:
     viewer = start_viewer(processes)
-    page = browser.new_page()
-    page.goto(url_of(viewer))
-    button = page.get_by_role("button", name="Pause, resume", exact=True)
+    other = browser.new_page()
+    other.goto(url_of(viewer))
+    button = other.get_by_role("button", name="Pause, resume", exact=True)
     button.wait_for(state="attached", timeout=60_000.0)
     assert button.is_disabled()
-    page.close()
+    other.close()
     viewer.signal(signal.SIGTERM)
     assert viewer.wait() == 0
     assert viewer.error_lines == []
