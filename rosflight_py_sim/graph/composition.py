@@ -211,13 +211,13 @@ class ComposedGraph:
         With time running at full speed, the calls would take seconds of simulated time, different in every run. A
         received signal ends the wait.
         """
-        names = {service.srv_name.rsplit("/", 1)[-1] for node in self.nodes for service in node.services}
+        # A vehicle whose flight controller is outside of the graph has none of these services here.
+        offered = {node.resolve_service_name(one.srv_name) for node in self.nodes for one in node.services}
         end_s = time.monotonic() + _READY_S
         ours = [node for node in self.nodes if isinstance(node, SimulationNode)]
         while (
             not signals
-            and "param_get" in names
-            and not all(node.is_ready() for node in ours)
+            and any(offered.issuperset(awaited) for node in ours if (awaited := node.awaited_services()))
             and time.monotonic() < end_s
         ):
             self.executor.spin_once(timeout_sec=0.01)

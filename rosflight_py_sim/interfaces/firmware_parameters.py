@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
 from rclpy.task import Future
@@ -52,14 +52,18 @@ class FirmwareParameterReader:
         self._progress = True
         self._requested = False
         self._timer.reset()
-        self.has_read()
+        self._read_if_possible()
 
-    def has_read(self) -> bool:
-        """Whether the parameters have been read; starts reading if the services have become available."""
+    def awaited_services(self) -> Collection[str]:
+        """Full names of the services, until the parameters have been read; reads if they have become available."""
+        self._read_if_possible()
+        names = ("all_params_received", "param_get") if self._reading else ()
+        return [self._node.resolve_service_name(name) for name in names]
+
+    def _read_if_possible(self) -> None:
         if self._reading and not self._requested and self._check.service_is_ready() and self._get.service_is_ready():
             self._requested = True
             self._request(self._check, Trigger.Request(), self._on_checked)
-        return not self._reading
 
     def _on_timer(self) -> None:
         if not self._reading:

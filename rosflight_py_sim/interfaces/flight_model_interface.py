@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Collection
 from typing import Any, ClassVar
 
 import numpy as np
@@ -79,9 +80,9 @@ class FlightModelInterface(TruthInterface):
     def compute_battery(self) -> tuple[float, float]:
         """True voltage (V) and current (A) of the flight controller's supply."""
 
-    def is_ready(self) -> bool:
-        """Whether the flight controller's mixer has been read."""
-        return self._reader.has_read()
+    def awaited_services(self) -> Collection[str]:
+        """The services of the flight controller, until its mixer has been read."""
+        return self._reader.awaited_services()
 
     @abstractmethod
     def get_firmware_parameters(self) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -131,9 +131,9 @@ class ForcesAndMomentsInterface(FallibleNode, ABC):
             Force (N) and moment (N m) in body axes (6,).
         """
 
-    def is_ready(self) -> bool:
-        """Whether the flight controller's mixer has been read."""
-        return self._reader.has_read()
+    def awaited_services(self) -> Collection[str]:
+        """The services of the flight controller, until its mixer has been read."""
+        return self._reader.awaited_services()
 
     @abstractmethod
     def get_firmware_parameters(self) -> None:

@@ -11,7 +11,7 @@ import difflib
 import functools
 import inspect
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, ClassVar, TypeVar
 
@@ -229,9 +229,9 @@ class SimulationNode(Node):
             ParameterError: the values do not fit together.
         """
 
-    def is_ready(self) -> bool:
-        """Whether the node has read the values that it needs from other nodes; true by default."""
-        return True
+    def awaited_services(self) -> Collection[str]:
+        """Full names of the services from which the node still has to read values before the first step."""
+        return ()
 
     @property
     def unrepeatable_inputs(self) -> Sequence[str]:

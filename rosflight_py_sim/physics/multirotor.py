@@ -130,8 +130,8 @@ _AIRFRAME_PARAMETERS = ParameterTable(
     Parameter(
         "ground_effect",
         [0.0, 0.0, 0.0, 0.0, 0.0],
-        "Ground effect as in ROSflight, a force that does not depend on thrust and attitude: polynomial coefficients "
-        "over the height above the origin (m), fourth power first",
+        "Force of the ground effect as in ROSflight, independent of thrust and attitude: polynomial coefficients over "
+        "the height above the origin (m), fourth power first",
         "N",
         length=5,
     ),

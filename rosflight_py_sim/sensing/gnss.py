@@ -15,7 +15,7 @@ The velocity error is the change of the smoothed Gauss-Markov process over the t
 time, plus white noise: its integral is the position error without noise and multipath. With the defaults half of the
 velocity errors are below 0.05 m/s, the accuracy in the data sheet of u-blox's NEO-M8 (UBX-15031086), from which the
 smoothing time follows. The white noise of the position is an estimate: with it and the Gauss-Markov process, half of
-the horizontal errors are below 1.9 m (2.5 m in that data sheet).
+the horizontal errors are below 1.8 m (2.5 m in that data sheet).
 
 Fixes are lost at random times for random durations. Both durations and intervals are exponentially distributed. The
 defaults are for an open sky, without outages and multipath.

@@ -60,7 +60,7 @@ def latency_ns(values: Values, sensor: str) -> int:
     given = number(values, f"{sensor}_latency")
     if sensor == "imu" and given > 0.0 and values[SENSOR_STAMPS.name] != ARRIVAL:
         raise ParameterError(
-            f"parameter 'imu_latency': {given:g} s given; allowed: 0 s while sensor_stamps is '{MEASUREMENT}', because "
-            f"the IMU message with the stamp of a step triggers it; set sensor_stamps to '{ARRIVAL}'"
+            f"parameter 'imu_latency': {given:g} s given; allowed: 0 s if sensor_stamps is '{MEASUREMENT}', because "
+            f"the IMU message with the stamp of a step triggers that step; or set sensor_stamps to '{ARRIVAL}'"
         )
     return round(given * NANOSECONDS)

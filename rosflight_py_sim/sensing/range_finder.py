@@ -73,8 +73,8 @@ PARAMETERS = _ERRORS.parameters() + ParameterTable(
     Parameter(
         "range_water_slope",
         0.018,
-        "Mean square slope of the water surface, which a beam in air meets as a mirror with waves; 0: it reflects as "
-        "the ground does",
+        "Mean square slope of the waves; the water surface reflects beams in air like a mirror with such waves; 0: it "
+        "reflects as the ground does",
         minimum=0.0,
         maximum=1.0,
     ),

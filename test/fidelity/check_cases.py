@@ -186,10 +186,6 @@ class ConstantCoefficients(ForcesAndMomentsInterface):
         self._computed[:] = -drag * u, -drag * v, -drag * aft, -roll * p, -pitch * q, -roll * r
         return self._computed
 
-    def is_ready(self) -> bool:
-        """Nothing is read from the flight controller."""
-        return True
-
     def get_firmware_parameters(self) -> None:
         """Read nothing."""
 
@@ -403,7 +399,7 @@ def comparisons() -> Iterator[Comparison]:
             if round(share, 2) <= 1.0:
                 place = "inside"
             elif all(np.all(band.outside(values) <= band.tolerance) for band, values in pairs):
-                place = "inside, widened by 10 %"
+                place = "inside the widened band"
             else:
                 place = f"{outside:.1e} {unit} outside"
             of_half = f"{share:.2f} of half the width"

@@ -49,7 +49,7 @@ def comparisons() -> Iterator[Comparison]:
     )
     lost, expected = outage_share(), 5.0 / 65.0
     yield Comparison(
-        "GNSS, share of the time without a fix: 5 s each 60 s",
+        "GNSS, share of time without a fix, with outages of 5 s at intervals of 60 s on average",
         f"{lost:.3f}",
         f"{expected:.3f}",
         _percent(lost, expected, digits=0),

@@ -56,7 +56,7 @@ def comparisons() -> Iterator[Comparison]:
             )
         found, expected = braking_way(name), SPEED**2 / (2.0 * deceleration(name))
         yield Comparison(
-            f"{name}, way of the braked main wheels from {SPEED:g} m/s, without air",
+            f"{name}, braking distance of the main wheels from {SPEED:g} m/s, without air",
             f"{found:.2f} m",
             f"{expected:.2f} m (Coulomb friction with load transfer)",
             f"{100.0 * abs(found / expected - 1.0):.1f} %",

@@ -178,7 +178,7 @@ def comparisons() -> Iterator[Comparison]:
     for share in (1.0, 2.0):
         simulated, expected = ground_effect(share * 0.5 * number(file_values(), "D_prop"))
         yield Comparison(
-            f"thrust {share:g} radius above the ground over thrust far from it",
+            f"thrust at a height of {share:g} rotor radius over thrust far from the ground",
             f"{simulated:.4f}",
             f"{expected:.4f} (Cheeseman and Bennett 1955)",
             f"{100.0 * abs(simulated / expected - 1.0):.3f} %",

@@ -201,7 +201,7 @@ def test_step_with_steered_wheels_waits_for_outputs_with_same_stamp(graph: Calla
     g = graph(vehicle_name="anaconda").ready()
     dynamics = g.node("dynamics")
     forces = g.node("forces_and_moments")
-    g.spin_until(forces.is_ready, "the flight controller's mixer")
+    g.spin_until(lambda: not forces.awaited_services(), "the flight controller's mixer")
     g.remove(g.node("sil_board"))
     g.idle(0.2)
     g.remove(forces)
@@ -230,7 +230,7 @@ def test_step_with_steered_wheels_waits_for_outputs_with_same_stamp(graph: Calla
 def test_forces_with_rotational_gusts_wait_for_the_rotation_with_same_stamp(graph: Callable[..., Any]) -> None:
     g = graph("-p", "rotational_gusts:=true", vehicle_name="anaconda").ready()
     forces = g.node("forces_and_moments")
-    g.spin_until(forces.is_ready, "the flight controller's mixer")
+    g.spin_until(lambda: not forces.awaited_services(), "the flight controller's mixer")
     for name in ("dynamics", "sil_board"):
         g.remove(g.node(name))
     g.idle(0.2)

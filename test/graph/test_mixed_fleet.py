@@ -11,6 +11,7 @@ from free_ports import free_ports
 from rclpy.parameter import Parameter
 from rosflight_msgs.msg import PwmOutput
 
+from rosflight_py_sim.graph import composition
 from rosflight_py_sim.graph.fleet import Member, fleet
 from rosflight_py_sim.interfaces.step_topics import PWM_OUTPUT
 from rosflight_py_sim.parameters import ParameterError
@@ -67,6 +68,18 @@ def test_each_vehicle_has_the_nodes_of_its_kind_and_one_bridge_serves_all(
     mixed.spin_until(lambda: all(at.values()), "pulses of all vehicles")
     assert newest(at["copter"])[:4] == [1150] * 4
     assert newest(at["auv"])[:4] == [2000, 1500, 1500, 1500]
+
+
+@pytest.mark.timeout(60)
+def test_graph_waits_for_no_parameters_of_a_flight_controller_outside(
+    graph: Callable[..., Any], ports: OwnPorts, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(composition, "_READY_S", 1000.0)
+    mixed = graph(*ports.arguments, vehicles=[PLANE, COPTER, AUV])
+    forces = {one.get_namespace(): one for one in mixed.nodes if one.get_name() == "forces_and_moments"}
+    # The plane's own flight controller has answered before the first step.
+    assert not forces["/plane"].awaited_services()
+    assert "/copter/param_get" in forces["/copter"].awaited_services()
 
 
 def newest(messages: list[PwmOutput]) -> list[int]:

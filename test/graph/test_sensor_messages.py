@@ -185,5 +185,5 @@ def test_set_state_and_reset_drop_the_measurements_in_transit(graph: Callable[..
 
 
 def test_imu_latency_with_stamps_of_the_measurement_is_refused(graph: Callable[..., Any]) -> None:
-    with pytest.raises(ParameterError, match=r"'imu_latency': 0.002 s given; allowed: 0 s while sensor_stamps is"):
+    with pytest.raises(ParameterError, match=r"'imu_latency': 0.002 s given; allowed: 0 s if sensor_stamps is"):
         graph(*settings(imu_latency=0.002))
