@@ -32,6 +32,7 @@ vehicle: multirotor
 runs: 4
 parameters:
   square_side: 2.0
+  step_size: 0.005
   mass: {uniform: [2.8, 3.4]}
 measures:
   error: judge.tracking_error_rms_m

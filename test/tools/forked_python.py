@@ -21,9 +21,24 @@ from pathlib import Path
 from rosflight_py_sim.executables import NODE_CLASSES
 
 _SERVER = multiprocessing.get_context("forkserver")
-_SERVER.set_forkserver_preload(
-    ["rosflight_py_sim.commands.cli", *(f"rosflight_py_sim.nodes.{executable}" for executable in NODE_CLASSES)]
-)
+
+_PRELOADED = [
+    "rosflight_py_sim.commands.cli",
+    *(f"rosflight_py_sim.nodes.{executable}" for executable in NODE_CLASSES),
+    # What `fly`, `report` and sweeps import, too.
+    "rosflight_py_sim.missions.flight",
+    "rosflight_py_sim.sweep.fly_run",
+    "matplotlib.figure",
+    "matplotlib.backends.backend_agg",
+]
+
+
+def preload(*modules: str) -> None:
+    """Have the server import these modules, too, unless it has already started."""
+    _SERVER.set_forkserver_preload([*_PRELOADED, *modules])
+
+
+preload()
 
 _C_LIBRARY = ctypes.CDLL(None)
 _PR_SET_PDEATHSIG = 1
