@@ -1,7 +1,7 @@
 """Fly the beginning of the mission in a composed graph; print a hash of all truth states and the position each second.
 
     python flown_truth.py VEHICLE SECONDS [--dynamics DYNAMICS] [--count COUNT] [--watch HOW] [--record FILE]
-        [--scenario] [ROS ARGUMENTS]
+        [--scenario] [--step-size S] [ROS ARGUMENTS]
 
 With a count, a fleet of so many flies, and each line begins with the vehicle's namespace. With --scenario, VEHICLE is a
 scenario, whose vehicles all have autopilots. The hash is made by a node that messages are handed to (`member`, the
@@ -37,13 +37,13 @@ class TruthHash:
         done: whether the last second has been printed.
     """
 
-    def __init__(self, seconds: int, namespace: str) -> None:
+    def __init__(self, seconds: int, namespace: str, step_s: float) -> None:
         self.prefix = f"{namespace} " if namespace else ""
         self.done = False
         self._seconds = seconds
         self._digest = hashlib.sha256()
         self._last_ns = 0
-        self._step_ns = 2_500_000
+        self._step_ns = round(step_s * NANOSECONDS)
 
     def take(self, state: VehicleState) -> None:
         """Take a truth state."""
@@ -83,6 +83,7 @@ def main() -> None:
     parser.add_argument("--scenario", action="store_true")
     parser.add_argument("--watch", choices=("guest", "member"), default="member")
     parser.add_argument("--record", metavar="FILE")
+    parser.add_argument("--step-size", type=float, default=0.0025)
     options, arguments = parser.parse_known_args()
     if options.scenario:
         scenario = load_scenario(options.vehicle)
@@ -95,14 +96,14 @@ def main() -> None:
     graph = ComposedGraph(
         scenario.members,
         files=scenario.files,
-        settings={"real_time_multiplier": 0.0, **scenario.settings},
+        settings={"real_time_multiplier": 0.0, "step_size": options.step_size, **scenario.settings},
         arguments=arguments,
         record=options.record,
     )
     flights: list[tuple[TruthHash, MissionPilot]] = []
     for m in scenario.members:
         truth, pilot = (
-            TruthHash(options.seconds, m.namespace),
+            TruthHash(options.seconds, m.namespace, options.step_size),
             graph.join(MissionPilot, namespace=m.namespace),
         )
         if options.watch == "guest":

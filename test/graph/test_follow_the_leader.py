@@ -54,6 +54,8 @@ def test_follower_reaches_and_keeps_position_behind_leader(graph: Callable[..., 
         *("-p", f"uthere.udp_port_in:={ports[0]}", "-p", f"uthere.udp_port_out:={ports[1]}"),
         # The simulation does not wait for the program, which a busy machine may keep waiting.
         *("-p", "uthere.ap_target_from_packet_timeout:=10.0"),
+        # Half as many steps as usual, for the sake of the time that the test takes.
+        *("-p", "step_size:=0.005"),
         vehicles=members,
         flight_controller="uthere",
     )

@@ -36,6 +36,9 @@ from test.graph.test_observers import AuvClient, Ports
 FLOWN_TRUTH = str(Path(__file__).with_name("flown_truth.py"))
 FOOT = 0.3048
 
+# Half as many steps as usual, for the sake of the time that the tests take.
+STEP_S = 0.005
+
 HEAD = """\
 description: multirotors in wind
 seed: 3
@@ -49,10 +52,10 @@ FURTHER = "  - {name: further, kind: anaconda, autopilot: true, start: {position
 Run = Callable[..., subprocess.CompletedProcess[str]]
 
 
-def flown(run: Run, scenario: str, seconds: int) -> dict[str, list[str]]:
+def flown(run: Run, scenario: str, seconds: int, *options: str) -> dict[str, list[str]]:
     """Hash and position of each vehicle at each full second."""
     lines: dict[str, list[str]] = {}
-    for line in run(FLOWN_TRUTH, scenario, str(seconds), "--scenario", timeout_s=180.0).stdout.splitlines():
+    for line in run(FLOWN_TRUTH, scenario, str(seconds), "--scenario", *options, timeout_s=180.0).stdout.splitlines():
         name, rest = line.split(" ", 1)
         if rest[0].isdigit():
             lines.setdefault(name, []).append(rest)
@@ -79,7 +82,7 @@ def test_flight_does_not_change_with_the_order_of_vehicles_or_with_another_one(
 @pytest.mark.timeout(240)
 def test_swarm_flies_in_formation(command_line: Run) -> None:
     starts = {one.namespace: one.settings["initial_position"] for one in load_scenario("swarm").members}
-    flight = flown(command_line, "swarm", 20)
+    flight = flown(command_line, "swarm", 20, "--step-size", str(STEP_S))
     places = {name: np.array([line.split()[2:5] for line in lines], dtype=float) for name, lines in flight.items()}
     for name, place in places.items():
         offset = place - places["leader"]
@@ -190,7 +193,7 @@ def test_copter_of_the_relay_follows_the_plane(ros_domain: int) -> None:
     graph = ComposedGraph(
         scenario.members,
         files=scenario.files,
-        settings={"real_time_multiplier": 0.0, **scenario.settings},
+        settings={"real_time_multiplier": 0.0, "step_size": STEP_S, **scenario.settings},
         arguments=Ports().arguments,
         observers=scenario.observers,
     )
@@ -226,7 +229,7 @@ def test_copter_of_the_relay_follows_the_plane(ros_domain: int) -> None:
         graph.spin(follows)
         # The plane circles at 15 m/s in the wind.
         assert max(distances) < 12.0
-        assert len(distances) >= 20 * 400
+        assert len(distances) >= 20 / STEP_S
         assert math.hypot(*plane.state.velocity_body[:2]) > 9.0
     finally:
         graph.close()
@@ -254,7 +257,7 @@ def test_missions_of_a_scenario_are_flown_judged_and_drawn_together(command_line
     file = tmp_path / "pair.yaml"
     file.write_text(LEADER, encoding="utf-8")
     words = ["fly", "--scenario", str(file), "--output", str(tmp_path / "flights"), "--record", "pair.mcap"]
-    result = command_line("-m", "rosflight_py_sim", *words, timeout_s=180.0)
+    result = command_line("-m", "rosflight_py_sim", *words, "--ros-args", "-p", f"step_size:={STEP_S}", timeout_s=180.0)
     assert result.returncode == 0, result.stdout + result.stderr
     assert "Flight of ahead" in result.stdout
     assert "Flight of behind" in result.stdout
@@ -282,6 +285,13 @@ def test_harbour_is_flown_by_programs_and_the_stand_in(command_line: Run, tmp_pa
     whole = text.replace("../..", str(share_directory())).replace("../", f"{share_directory() / 'config'}/")
     shortened, count = re.subn(r"(kind: uthere(?:\n    .*)*?)\n    mission:(\n      .*)+", r"\1", whole)
     assert count == 1
+    # Fewer steps and images than usual.
+    for old, new in (
+        ("task: out_and_back", 'task: out_and_back\n      arguments: [--rate, "200", --boot-frames, "100"]'),
+        ("frame_rate: 15.0", "frame_rate: 6.0"),
+    ):
+        assert shortened.count(old) == 1
+        shortened = shortened.replace(old, new)
     file = tmp_path / "harbour.yaml"
     file.write_text(shortened, encoding="utf-8")
     ports = Ports()

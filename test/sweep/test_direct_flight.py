@@ -41,6 +41,7 @@ runs: 2
 seed: 3
 parameters:
   square_side: 2.0
+  step_size: 0.005
   mass: {uniform: [3.0, 4.0]}
   steady_state_wind: [{uniform: [-4, 4]}, 1.0, 0.0]
 """,
@@ -100,6 +101,7 @@ vehicle: multirotor
 runs: 1
 parameters:
   square_side: 2.0
+  step_size: 0.005
 firmware:
   PID_ROLL_ANG_P: {choice: [6.0]}
   PID_PITCH_ANG_D: 1.2
@@ -213,7 +215,7 @@ def test_vehicle_without_a_mission_needs_no_graph(tmp_path: Path, ros_domain: in
     )
     file = tmp_path / "sweep.yaml"
     file.write_text(
-        "description: Two\nscenario: two.yaml\nruns: 1\nparameters: {square_side: 2.0}\n"
+        "description: Two\nscenario: two.yaml\nruns: 1\nparameters: {square_side: 2.0, step_size: 0.005}\n"
         "measures: {rms: quad.judge.tracking_error_rms_m}\n"
     )
     sweep = read_sweep(file)

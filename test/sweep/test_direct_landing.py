@@ -19,6 +19,7 @@ seed: 2
 parameters:
   waypoint_file: {{choice: [{plan}]}}
   sim_has_wind: {{choice: [{wind}]}}
+  step_size: 0.005
 measures:
   sink_rate: judge.touch_down_speed_mps
   off: judge.touch_down_distance_m

@@ -27,6 +27,8 @@ def folder(tmp_path: Path) -> Path:
         text, count = re.subn(r"count: \d+", "count: 2", text)
         text = re.sub(r"^repeats: \d+", "repeats: 1", text, flags=re.MULTILINE)
         assert count in (0, 2)
+        # Half as many steps as usual.
+        text = text.replace("\nparameters:\n", "\nparameters:\n  step_size: 0.005\n")
         text = text.replace("{from: -12, to: 12,", "{from: 0, to: 12,").replace("limit: 400", "limit: 150")
         (tmp_path / "sweeps" / file.name).write_text(text, encoding="utf-8")
     return tmp_path
