@@ -47,7 +47,7 @@ from rosflight_py_sim.vehicle_parameters import values_of_vehicle
 N = TypeVar("N", bound=SimulationNode)
 
 # Time limit at the start for nodes that read each other's parameters, s.
-_READY_S = 10.0
+READY_LIMIT_S = 10.0
 
 # Longest wait of the executor before `go_on` is called again, s.
 _SPIN_TIMEOUT_S = 0.1
@@ -213,7 +213,7 @@ class ComposedGraph:
         """
         # A vehicle whose flight controller is outside of the graph has none of these services here.
         offered = {node.resolve_service_name(one.srv_name) for node in self.nodes for one in node.services}
-        end_s = time.monotonic() + _READY_S
+        end_s = time.monotonic() + READY_LIMIT_S
         ours = [node for node in self.nodes if isinstance(node, SimulationNode)]
         while (
             not signals

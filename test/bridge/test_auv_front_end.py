@@ -176,14 +176,16 @@ def test_flood_uses_a_tenth_of_the_time_and_latest_message_wins(
     pusher = auv_bench.pusher()
     for i in range(256):
         pusher.send(command(i % 100, -127, 0, 0))
-    # A clock that stands still leaves no time to read more than the sixteen messages of any step.
-    auv_bench.step_until_counted("commands", 16)
-    for _ in range(3):
+    # A clock that stands still leaves no time to read more than the sixteen messages of any step. A step may find
+    # fewer, because the messages arrive in another thread.
+    full_steps = 0
+    while full_steps < 3:
         before = counters["commands"]
         (outputs,) = auv_bench.step()
         taken = counters["commands"]
         assert taken - before <= 16
-        assert outputs[0] == 1500 + 5 * ((taken - 1) % 100)
+        assert not taken or outputs[0] == 1500 + 5 * ((taken - 1) % 100)
+        full_steps += taken - before == 16
     now_s += 1.0
     # With time to spare, all that have arrived.
     auv_bench.step_until_counted("commands", 256)

@@ -74,7 +74,7 @@ def test_each_vehicle_has_the_nodes_of_its_kind_and_one_bridge_serves_all(
 def test_graph_waits_for_no_parameters_of_a_flight_controller_outside(
     graph: Callable[..., Any], ports: OwnPorts, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(composition, "_READY_S", 1000.0)
+    monkeypatch.setattr(composition, "READY_LIMIT_S", 1000.0)
     mixed = graph(*ports.arguments, vehicles=[PLANE, COPTER, AUV])
     forces = {one.get_namespace(): one for one in mixed.nodes if one.get_name() == "forces_and_moments"}
     # The plane's own flight controller has answered before the first step.
