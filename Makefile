@@ -18,6 +18,9 @@ PIP := $(BIN)/python -m pip install --disable-pip-version-check --no-input
 unexport PYTHONPATH PYTHONHOME AMENT_PREFIX_PATH CMAKE_PREFIX_PATH COLCON_PREFIX_PATH LD_LIBRARY_PATH
 unexport RMW_IMPLEMENTATION ROS_DISTRO ROS_VERSION ROS_PYTHON_VERSION VIRTUAL_ENV _ROS_WHEELS_BOOTSTRAP_COMPLETE
 
+# Messages and kernels are built at the same time.
+MAKEFLAGS += --jobs=2
+
 # Without bytecode, every process that a test starts would compile its modules again.
 unexport PYTHONDONTWRITEBYTECODE
 
@@ -26,17 +29,19 @@ INTERFACES := $(foreach package,rosflight_msgs tf2_msgs,$(wildcard $(addprefix $
 KERNELS := $(wildcard rosflight_py_sim/jit.py rosflight_py_sim/kernel_*) $(shell grep -rl --include=*.py @kernel rosflight_py_sim)
 
 .DELETE_ON_ERROR:
-.PHONY: help fly fly-ardupilot test lint bench faults docs fidelity fuzz lock clean soak determinism proof
+.PHONY: help setup fly fly-ardupilot test lint bench faults docs fidelity fuzz lock clean soak determinism proof
 .DEFAULT_GOAL := help
 
 help:  ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 24
 	@echo "  Variables: VEHICLE=$(VEHICLE), SCENARIO (instead of VEHICLE), ARGS for the program or for pytest, PYTHON=$(PYTHON)"
 
-fly: $(VENV)/.kernels  ## fly a mission, with all nodes in one process
+setup: $(VENV)/.ready  ## set up .venv only
+
+fly: $(VENV)/.ready  ## fly a mission, with all nodes in one process
 	@$(BIN)/rosflight_py_sim fly $(VIEW) $(if $(SCENARIO),--scenario $(SCENARIO),--vehicle $(VEHICLE)) $(ARGS)
 
-fly-ardupilot: $(VENV)/.kernels  ## simulate for ArduPilot, which you start in another terminal
+fly-ardupilot: $(VENV)/.ready  ## simulate for ArduPilot, which you start in another terminal
 	@$(BIN)/rosflight_py_sim sim --flight-controller ardupilot --vehicle $(VEHICLE) $(ARGS)
 
 lint: $(VENV)/.project  ## check format, lint and types
@@ -48,9 +53,9 @@ lint: $(VENV)/.project  ## check format, lint and types
 # long before the tests, so the tests' summary is the last line. With ARGS, lint runs first, and the tests run in one
 # process, which starts sooner. Tests that failed are repeated one at a time: a test that passes then depends on how busy
 # the machine is. Its name stands in the summary of the first run.
-test: $(VENV)/.kernels $(if $(ARGS),lint)  ## run lint and the whole test suite, or the tests in ARGS
+test: $(VENV)/.ready $(if $(ARGS),lint)  ## run lint and the whole test suite, or the tests in ARGS
 ifeq ($(ARGS),)
-	@{ make --no-print-directory lint > $(LINT) 2>&1; result=$$?; echo; cat $(LINT); exit $$result; } & lint=$$!; \
+	@{ MAKEFLAGS= make --no-print-directory lint > $(LINT) 2>&1; result=$$?; echo; cat $(LINT); exit $$result; } & lint=$$!; \
 		$(BIN)/python -m pytest --numprocesses $$((2 * $$(nproc))) --dist loadfile --no-loadscope-reorder; tests=$$?; \
 		if [ $$tests = 1 ]; then echo; echo "make: repeating the failed tests one at a time"; \
 			$(BIN)/python -m pytest --last-failed --last-failed-no-failures none; tests=$$?; fi; \
@@ -59,30 +64,30 @@ else
 	@$(BIN)/python -m pytest $(ARGS)
 endif
 
-bench: $(VENV)/.kernels  ## print the speed table
+bench: $(VENV)/.ready  ## print the speed table
 	@$(BIN)/python -m benchmarks $(ARGS)
 
 docs: $(VENV)/.project  ## build the documentation site in build/docs
 	@$(BIN)/python -m sphinx -q -W --keep-going -b html -c docs -d build/doctrees . build/docs $(ARGS)
 	@echo "site: build/docs/index.html"
 
-faults: $(VENV)/.kernels  ## measure restarts, disturbances and signals, on a quiet machine; KILLS=5 for fewer restarts
+faults: $(VENV)/.ready  ## measure restarts, disturbances and signals, on a quiet machine; KILLS=5 for fewer restarts
 	@nice $(BIN)/python -m proof.restarts --kills $(KILLS); restarts=$$?; nice $(BIN)/python -m proof.disturbances; \
 		disturbances=$$?; nice $(BIN)/python -m proof.interruptions && exit $$((restarts || disturbances))
 
-soak: $(VENV)/.kernels  ## run every front-end for simulated HOURS with clients that never read
+soak: $(VENV)/.ready  ## run every front-end for simulated HOURS with clients that never read
 	@nice $(BIN)/python -m proof.soak --hours $(HOURS) $(ARGS)
 
-fidelity: $(VENV)/.kernels  ## compare the physics with references: table and pictures
+fidelity: $(VENV)/.ready  ## compare the physics with references: table and pictures
 	@$(BIN)/python test/fidelity/fidelity_page.py $(ARGS)
 
-fuzz: $(VENV)/.kernels  ## fuzz every parser, and send a million frames to each front-end
+fuzz: $(VENV)/.ready  ## fuzz every parser, and send a million frames to each front-end
 	@$(BIN)/python -m proof.fuzz $(ARGS)
 
-determinism: $(VENV)/.kernels  ## measure whether the same seed gives the same flight
+determinism: $(VENV)/.ready  ## measure whether the same seed gives the same flight
 	@$(BIN)/python -m proof.determinism $(ARGS)
 
-proof: $(VENV)/.kernels  ## measure the promises, or those in ARGS, and write docs/proof.md
+proof: $(VENV)/.ready  ## measure the promises, or those in ARGS, and write docs/proof.md
 	@$(BIN)/python -m proof $(ARGS)
 
 lock: $(VENV)/.project  ## pin the newest allowed versions of all packages in requirements.lock
@@ -111,14 +116,18 @@ $(VENV)/.packages: requirements.lock $(VENV)/.created
 	$(call step,  installing the packages of requirements.lock (including ROS 2),$(BIN)/python tools/install_lock.py)
 	@touch $@
 
-$(VENV)/.rosflight_msgs: $(INTERFACES) $(VENV)/.packages
-	$(call step,  building rosflight_msgs and tf2_msgs (about half a minute),$(PIP) --no-build-isolation --no-deps --force-reinstall ./rosflight_msgs ./tf2_msgs)
+$(VENV)/.project: setup.py setup.cfg package.xml $(VENV)/.packages
+	$(call step,  installing rosflight_py_sim in editable mode,$(PIP) --no-build-isolation --no-deps --editable .)
 	@touch $@
 
-$(VENV)/.project: setup.py setup.cfg package.xml $(VENV)/.rosflight_msgs
-	$(call step,  installing rosflight_py_sim in editable mode,$(PIP) --no-build-isolation --no-deps --editable .)
+# uv builds both packages at the same time. After the project, because two installations at once could disturb each other.
+$(VENV)/.messages: $(INTERFACES) $(VENV)/.packages | $(VENV)/.project
+	$(call step,  building rosflight_msgs and tf2_msgs (about half a minute),$(BIN)/python -m uv pip install --no-config --no-cache --no-build-isolation --no-deps --reinstall ./rosflight_msgs ./tf2_msgs)
 	@touch $@
 
 $(VENV)/.kernels: $(KERNELS) $(VENV)/.project
 	$(call step,  compiling the kernels (about 15 s on 2 cores),$(BIN)/rosflight_py_sim compile)
+	@touch $@
+
+$(VENV)/.ready: $(VENV)/.messages $(VENV)/.kernels
 	@touch $@
