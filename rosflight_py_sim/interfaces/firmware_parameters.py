@@ -41,6 +41,7 @@ class FirmwareParameterReader:
         self._progress = False
         self._check = node.create_client(Trigger, "all_params_received")
         self._get = node.create_client(ParamGet, "param_get")
+        self._services = (self._check.service_name, self._get.service_name)
         self._timer = node.create_system_timer(_REPLY_TIMEOUT_S, self._on_timer, autostart=False)
         self.read()
 
@@ -57,8 +58,7 @@ class FirmwareParameterReader:
     def awaited_services(self) -> Collection[str]:
         """Full names of the services, until the parameters have been read; reads if they have become available."""
         self._read_if_possible()
-        names = ("all_params_received", "param_get") if self._reading else ()
-        return [self._node.resolve_service_name(name) for name in names]
+        return self._services if self._reading else ()
 
     def _read_if_possible(self) -> None:
         if self._reading and not self._requested and self._check.service_is_ready() and self._get.service_is_ready():

@@ -120,6 +120,12 @@ def _ros_time(time_ns: int) -> Time:
     return Time(nanoseconds=time_ns, clock_type=ClockType.ROS_TIME)
 
 
+@lru_cache(maxsize=1024)
+def _is_near(name: str, known: tuple[str, ...]) -> bool:
+    """Whether a name resembles a known one; cached because nodes of the same class read the same wildcard sections."""
+    return bool(difflib.get_close_matches(name, known, n=1, cutoff=_NEAR))
+
+
 def _serialised(message: Any) -> bytes:
     return message if isinstance(message, bytes) else bytes(serialize_message(message))
 
@@ -308,11 +314,11 @@ class SimulationNode(Node):
 
         own = given({self.get_name(), self.DEFAULT_NAME} - set(self.ALIASES))
         named = own | given(self.ALIASES)
+        known = tuple(parameter.name for parameter in self.table)
         for name in sorted(named | set(parameter_overrides(self))):
             if name in self.table or name.split(".")[0] in _NOT_OURS:
                 continue
-            near = difflib.get_close_matches(name, [p.name for p in self.table], n=1, cutoff=_NEAR)
-            if name in own or ((name in named or near) and name not in shared_names):
+            if name in own or ((name in named or _is_near(name, known)) and name not in shared_names):
                 raise ParameterError(self.table.unknown(name))
 
     def _declare(self, parameter: Parameter, given: dict[str, Any]) -> None:
