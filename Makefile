@@ -11,14 +11,13 @@ VIEW ?= $(if $(CI),,--view)
 VENV := .venv
 BIN := $(VENV)/bin
 LOG := $(VENV)/set_up.log
-LINT := $(VENV)/lint.log
 PIP := $(BIN)/python -m pip install --disable-pip-version-check --no-input
 
 # Keep a sourced ROS 2 distribution, and the library path of an outer Python with ROS 2 wheels, out of the environment.
 unexport PYTHONPATH PYTHONHOME AMENT_PREFIX_PATH CMAKE_PREFIX_PATH COLCON_PREFIX_PATH LD_LIBRARY_PATH
 unexport RMW_IMPLEMENTATION ROS_DISTRO ROS_VERSION ROS_PYTHON_VERSION VIRTUAL_ENV _ROS_WHEELS_BOOTSTRAP_COMPLETE
 
-# Messages and kernels are built at the same time.
+# Messages and kernels are built at the same time, and lint runs beside what the tests need.
 MAKEFLAGS += --jobs=2
 
 # Without bytecode, every process that a test starts would compile its modules again.
@@ -49,17 +48,15 @@ lint: $(VENV)/.project  ## check format, lint and types
 	@$(BIN)/ruff check --output-format concise .
 	@$(BIN)/mypy rosflight_py_sim benchmarks proof
 
-# The whole suite runs in two processes per core, because most tests mostly wait, and in parallel with lint. Lint ends
-# long before the tests, so the tests' summary is the last line. With ARGS, lint runs first, and the tests run in one
-# process, which starts sooner. Tests that failed are repeated one at a time: a test that passes then depends on how busy
-# the machine is. Its name stands in the summary of the first run.
-test: $(VENV)/.ready $(if $(ARGS),lint)  ## run lint and the whole test suite, or the tests in ARGS
+# The whole suite runs in two processes per core, because most tests mostly wait. With ARGS, the tests run in one process,
+# which starts sooner. Tests that failed are repeated one at a time: a test that passes then depends on how busy the
+# machine is. Its name stands in the summary of the first run.
+test: $(VENV)/.ready $(if $(ARGS),,$(VENV)/.bytecode) lint  ## run lint, then the whole test suite or the tests in ARGS
 ifeq ($(ARGS),)
-	@{ MAKEFLAGS= make --no-print-directory lint > $(LINT) 2>&1; result=$$?; echo; cat $(LINT); exit $$result; } & lint=$$!; \
-		$(BIN)/python -m pytest --numprocesses $$((2 * $$(nproc))) --dist loadfile --no-loadscope-reorder; tests=$$?; \
+	@$(BIN)/python -m pytest --numprocesses $$((2 * $$(nproc))) --dist loadfile --no-loadscope-reorder; tests=$$?; \
 		if [ $$tests = 1 ]; then echo; echo "make: repeating the failed tests one at a time"; \
 			$(BIN)/python -m pytest --last-failed --last-failed-no-failures none; tests=$$?; fi; \
-		wait $$lint || { echo "make: lint failed; its output is in $(LINT)" >&2; exit 1; }; exit $$tests
+		exit $$tests
 else
 	@$(BIN)/python -m pytest $(ARGS)
 endif
@@ -130,4 +127,9 @@ $(VENV)/.kernels: $(KERNELS) $(VENV)/.project
 	@touch $@
 
 $(VENV)/.ready: $(VENV)/.messages $(VENV)/.kernels
+	@touch $@
+
+# One process compiles the modules that the tests import. Otherwise, each of pytest's processes would.
+$(VENV)/.bytecode: | $(VENV)/.ready
+	$(call step,  compiling the modules of the tests (about 15 s),$(BIN)/python -m pytest --collect-only --quiet)
 	@touch $@
