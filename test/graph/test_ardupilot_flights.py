@@ -82,7 +82,6 @@ def test_flight_at_maximum_speed(
     files = [str(share_directory() / "config" / "ardupilot" / "elevon.yaml")] if kind == "elevon" else []
     options = {"vehicle_name": VEHICLES[kind], "files": files, "flight_controller": "ardupilot"}
     flown = graph("-p", f"ardupilot.port:={port}", *LONG_STEPS, **options)
-    flown.prepare_long_flight()
     program = stand_in(kind, port, "--rate", str(rate_hz), "--boot-frames", str(boot_frames))
     run_until_over(flown, program)
     flight = program.summary()
@@ -111,7 +110,6 @@ def test_copter_and_plane_share_one_simulation_no_faster_than_asked(
     outputs = [str(channel) for channel in range(1, 15)]
     arguments = ["-p", f"ardupilot.port:={port}", "-p", f"ardupilot.outputs:={outputs}", *LONG_STEPS]
     flown = graph(*arguments, vehicles=members, flight_controller="ardupilot", multiplier=PACE)
-    flown.prepare_long_flight()
     # The copter's holds itself to its pace, as ArduPilot does; the plane's leaves that to the time manager.
     boot = ("--rate", str(SHARED_HZ), "--boot-frames", "200")
     copter = stand_in("copter", port, "--instance", "0", "--speedup", f"{PACE:g}", *boot, "--linger")
