@@ -224,6 +224,9 @@ class Recorder(SimulationNode):
 
     def discover_topics(self) -> None:
         """Subscribe to new topics, and again to topics with a publisher of incompatible QoS."""
+        if self._refused:
+            # A destroyed subscription takes along what has arrived.
+            self._fetch()
         while self._refused:
             topic, subscribe = self._refused.popitem()
             self.destroy_subscription(self._subscribed.pop(topic).subscription)

@@ -22,7 +22,6 @@ from rclpy.qos import QoSProfile
 from rclpy.serialization import deserialize_message
 from rosflight_msgs.msg import SimState, Status
 from rosflight_msgs.srv import ParamGet, ParamSet, SetSimState
-from rosgraph_msgs.msg import Clock
 from std_srvs.srv import Trigger
 
 from rosflight_py_sim.graph.composition import ComposedGraph
@@ -32,7 +31,6 @@ from rosflight_py_sim.interfaces.simulation_node import SimulationNode
 from rosflight_py_sim.interfaces.step_topics import CLOCK, STATUS, TRUTH_STATE, StepTopic, topic_of
 from rosflight_py_sim.interfaces.vehicle_state import VehicleState
 from rosflight_py_sim.nodes.running import node_class
-from rosflight_py_sim.stamps import time_ns_of
 from rosflight_py_sim.vehicles import vehicle
 
 # System time after which a condition that has not come true is taken for one that never will.
@@ -80,36 +78,23 @@ class Graph(ComposedGraph):
         self.include(self.tester)
         self.time_manager = f"/{options.get('namespace', '')}/time_manager".replace("//", "/")
         self._clients: dict[str, Any] = {}
-        self._clock = Clock()
-        self._truth: SimState | VehicleState = SimState()
-        self._awaited: Any = None
-        self._awaited_is_heard = False
+        self._clock_ns = 0
+        self._state = VehicleState(0)
+        self._decoded: tuple[VehicleState | None, SimState] = None, SimState()
+        self._awaited: list[float] | None = None
         self.status = Status()
-        # Deep: a state that was set may be followed by the next step's at once.
-        self._received = [
-            self.tester.create_subscription(SimState, TRUTH_STATE.name, self._on_truth, CHAIN),
-            self.tester.create_subscription(Status, STATUS.name, self._on_status, CHAIN),
-            self.tester.create_subscription(Clock, CLOCK.name, self._on_clock, CHAIN),
-        ]
+        # By the hand-off: to encode, deliver and decode both in every step would take longer than the rest of the step.
+        self.hand_off.subscribe(self.tester, TRUTH_STATE, TRUTH_STATE.name, CHAIN, self._on_truth)
+        self.hand_off.subscribe(self.tester, CLOCK, CLOCK.name, CHAIN, self._on_clock)
+        self.tester.create_subscription(Status, STATUS.name, self._on_status, CHAIN)
 
-    def prepare_long_flight(self) -> None:
-        """From now on, receive the truth by the hand-off, and neither status nor clock.
+    def _on_truth(self, state: VehicleState) -> None:
+        self._state = state
+        if self._awaited is not None and state.position_ned.tolist() == self._awaited:
+            self._awaited = None
 
-        Encoding, delivering and decoding the three takes longer than the rest of a step.
-        """
-        while self._received:
-            self.tester.destroy_subscription(self._received.pop())
-        self.hand_off.subscribe(self.tester, TRUTH_STATE, TRUTH_STATE.name, CHAIN, self._on_state)
-
-    def _on_state(self, state: VehicleState) -> None:
-        self._truth = state
-
-    def _on_truth(self, message: SimState) -> None:
-        self._truth = message
-        self._awaited_is_heard |= message.pose.position == self._awaited
-
-    def _on_clock(self, message: Clock) -> None:
-        self._clock = message
+    def _on_clock(self, time_ns: int) -> None:
+        self._clock_ns = time_ns
 
     def _on_status(self, message: Status) -> None:
         self.status = message
@@ -117,14 +102,14 @@ class Graph(ComposedGraph):
     @property
     def truth(self) -> SimState:
         """The newest truth state."""
-        if isinstance(self._truth, VehicleState):
-            return deserialize_message(self._truth.encode(), SimState)
-        return self._truth
+        if self._decoded[0] is not self._state:
+            self._decoded = self._state, deserialize_message(self._state.encode(), SimState)
+        return self._decoded[1]
 
     @property
     def time_ns(self) -> int:
         """Simulated time of the newest truth state, ns."""
-        return self._truth.time_ns if isinstance(self._truth, VehicleState) else time_ns_of(self._truth.header.stamp)
+        return self._state.time_ns
 
     @property
     def time_s(self) -> float:
@@ -158,6 +143,7 @@ class Graph(ComposedGraph):
             if time.monotonic() > end:
                 pytest.fail(f"{what} did not come true within {TIMEOUT_S:g} s, at {self.time_s:g} s: {self.status}")
             self.executor.spin_once(timeout_sec=0.01)
+            self.hand_off.check()
 
     def spin_for(self, seconds: float) -> None:
         """Run for so much simulated time."""
@@ -171,7 +157,7 @@ class Graph(ComposedGraph):
 
     def ready(self) -> Graph:
         """Run until the chain works and the flight controller hears RC."""
-        self.spin_until(lambda: self.time_ns > 0 and self._clock.clock.nanosec, "time that goes on")
+        self.spin_until(lambda: self.time_ns > 0 and self._clock_ns, "time that goes on")
         self.spin_until(lambda: self.status.header.stamp.nanosec and not self.status.error_code & 0x04, "RC")
         return self
 
@@ -197,14 +183,15 @@ class Graph(ComposedGraph):
     def pause(self) -> None:
         """Pause, and wait until the step under way is over."""
         assert self.call(f"{self.time_manager}/toggle_pause").message.startswith("paused")
-        self.spin_until(lambda: self.time_ns > time_ns_of(self._clock.clock), "the end of the step")
+        self.spin_until(lambda: self.time_ns > self._clock_ns, "the end of the step")
 
     def set_state(self, state: SimState) -> None:
         """Set the truth state, and wait for it on the topic."""
-        self._awaited, self._awaited_is_heard = state.pose.position, False
+        position = state.pose.position
+        self._awaited = [position.x, position.y, position.z]
         answer = self.call("dynamics/set_sim_state", SetSimState, state=state)
         assert answer.success, answer.message
-        self.spin_until(lambda: self._awaited_is_heard, "the state that was set")
+        self.spin_until(lambda: self._awaited is None, "the state that was set")
 
     def step(self) -> None:
         """Take one step of a paused simulation."""

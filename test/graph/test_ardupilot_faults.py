@@ -26,15 +26,15 @@ FLOOD = Path(__file__).parents[1] / "tools" / "flood.py"
 MULTIROTOR = vehicle("multirotor")
 
 # Its flights here are short, and its steps long.
-RATE_HZ = 200
+RATE_HZ = 100
 STEP_S = 1.0 / RATE_HZ
-
+LONG_STEPS = ("-p", f"ardupilot.max_step:={STEP_S}")
 
 # rcl_interfaces/Log, which has it as bytes or as a number, as the distribution likes.
 WARNING = 30
 
-# A flight gets some hundred thousand datagrams; twenty bytes of each would be more.
-FLAT_BYTES = 5 << 20
+# A flight gets a hundred thousand datagrams or so; thirty bytes of each would be more.
+FLAT_BYTES = 3 << 20
 
 
 @pytest.fixture
@@ -46,9 +46,7 @@ def port() -> int:
 @pytest.fixture
 def bridged(graph: Callable[..., Any], port: int) -> Any:
     """A quadrotor that waits for ArduPilot."""
-    made = graph("-p", f"ardupilot.port:={port}", flight_controller="ardupilot")
-    made.prepare_long_flight()
-    return made
+    return graph("-p", f"ardupilot.port:={port}", *LONG_STEPS, flight_controller="ardupilot")
 
 
 @pytest.fixture
@@ -125,8 +123,7 @@ def test_running_ardupilot_continues_with_restarted_simulator(
     fly_up(bridged, flown)
     count, clock_us = flown.count, flown.time_us
     bridged.close()
-    again = graph("-p", f"ardupilot.port:={port}", flight_controller="ardupilot")
-    again.prepare_long_flight()
+    again = graph("-p", f"ardupilot.port:={port}", *LONG_STEPS, flight_controller="ardupilot")
     run(again, flown, until=lambda: flown.count > count, what="an answer")
     assert flown.reading is not None and flown.reading.timestamp == pytest.approx(STEP_S, abs=1e-9)
     assert flown.count == count + 1
@@ -208,7 +205,7 @@ def test_silent_ardupilot_pauses_all_vehicles(
     graph: Callable[..., Any], ardupilot: Callable[..., StandIn], port: int
 ) -> None:
     members = [Member(MULTIROTOR, f"copter_{k}", {"initial_position": [0.0, 5.0 * k]}) for k in range(2)]
-    both = graph("-p", f"ardupilot.port:={port}", vehicles=members, flight_controller="ardupilot")
+    both = graph("-p", f"ardupilot.port:={port}", *LONG_STEPS, vehicles=members, flight_controller="ardupilot")
     first, second = (ardupilot(instance=k, resend_s=0.2) for k in range(2))
     run(both, first, second, until=lambda: min(first.count, second.count) >= 100, what="100 steps")
     # The first takes the step that the second's last frame was for, and the one after it, at the most.

@@ -19,11 +19,13 @@ pytestmark = pytest.mark.timeout(300)
 COPTER_PHASES = ["arming", "take off", "hover", "away", "back", "land", "landed"]
 PLANE_PHASES = ["arming", "roll", "climb", "downwind", "final", "flare", "roll out", "landed"]
 
-# Slower than ArduPlane's 1200 Hz or so, for the sake of the time that the tests take.
-PLANES = [("plane", 200, 200), ("elevon", 200, 200)]
+# Slower than ArduCopter's 400 Hz and ArduPlane's 1200 Hz or so, for the sake of the time that the tests take.
+FLIGHTS = [("copter", 200, 2100), ("plane", 100, 100), ("elevon", 100, 100)]
 
 # Two vehicles, slower than real ones step but faster than real time, for the same reason.
-SHARED_HZ, PACE = 200, 4.0
+SHARED_HZ, PACE = 100, 4.0
+
+LONG_STEPS = ("-p", "ardupilot.max_step:=0.01")
 
 VEHICLES = {"copter": "multirotor", "plane": "anaconda", "elevon": "anaconda"}
 
@@ -72,15 +74,14 @@ def check_conversation(flight: dict[str, Any], step_s: float) -> None:
     assert flight["rate_hz"] == pytest.approx(1.0 / step_s, abs=1.0)
 
 
-@pytest.mark.parametrize(("kind", "rate_hz", "boot_frames"), [("copter", 400, 2100), *PLANES])
+@pytest.mark.parametrize(("kind", "rate_hz", "boot_frames"), FLIGHTS)
 def test_flight_at_maximum_speed(
     graph: Callable[..., Any], stand_in: Callable[..., StandInProcess], kind: str, rate_hz: int, boot_frames: int
 ) -> None:
     (port,) = free_ports()
     files = [str(share_directory() / "config" / "ardupilot" / "elevon.yaml")] if kind == "elevon" else []
     options = {"vehicle_name": VEHICLES[kind], "files": files, "flight_controller": "ardupilot"}
-    flown = graph("-p", f"ardupilot.port:={port}", **options)
-    flown.prepare_long_flight()
+    flown = graph("-p", f"ardupilot.port:={port}", *LONG_STEPS, **options)
     program = stand_in(kind, port, "--rate", str(rate_hz), "--boot-frames", str(boot_frames))
     run_until_over(flown, program)
     flight = program.summary()
@@ -107,9 +108,8 @@ def test_copter_and_plane_share_one_simulation_no_faster_than_asked(
         Member(vehicle("anaconda"), "plane", {"initial_position": [0.0, 40.0]}),
     ]
     outputs = [str(channel) for channel in range(1, 15)]
-    arguments = ["-p", f"ardupilot.port:={port}", "-p", f"ardupilot.outputs:={outputs}"]
+    arguments = ["-p", f"ardupilot.port:={port}", "-p", f"ardupilot.outputs:={outputs}", *LONG_STEPS]
     flown = graph(*arguments, vehicles=members, flight_controller="ardupilot", multiplier=PACE)
-    flown.prepare_long_flight()
     # The copter's holds itself to its pace, as ArduPilot does; the plane's leaves that to the time manager.
     boot = ("--rate", str(SHARED_HZ), "--boot-frames", "200")
     copter = stand_in("copter", port, "--instance", "0", "--speedup", f"{PACE:g}", *boot, "--linger")

@@ -12,6 +12,7 @@ from rosflight_msgs.msg import PwmOutput, SimState
 from rosflight_msgs.srv import SetSimState
 
 from rosflight_py_sim.interfaces.qos import CHAIN, LATCHED
+from rosflight_py_sim.interfaces.simulation_node import SimulationNode
 from rosflight_py_sim.interfaces.step_topics import BARO, IMU, PWM_OUTPUT, TRUTH_BATTERY, TRUTH_STATE, TRUTH_WIND
 from rosflight_py_sim.interfaces.vehicle_state import truth_of_message
 from rosflight_py_sim.physics.rotations import rotate_to_inertial
@@ -130,7 +131,9 @@ def test_reset_restores_start_state_with_thrusters_stopped(graph: MakeGraph) -> 
 
 def test_outputs_drive_the_thrusters(graph: MakeGraph) -> None:
     g = graph(*OPEN_WATER, vehicle_name="auv", flight_controller="sil_board")
-    g.spin_for(0.1)
+    # A node that goes away while it answers another one would raise an error.
+    nodes = [node for node in g.nodes if isinstance(node, SimulationNode)]
+    g.spin_until(lambda: g.time_s > 0.1 and not any(node.awaited_services() for node in nodes), "the answers")
     # In the board's place: left and right ahead.
     g.remove(g.node("sil_board"))
     publisher = g.tester.create_publisher(PwmOutput, PWM_OUTPUT.name, CHAIN)

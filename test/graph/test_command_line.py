@@ -125,6 +125,8 @@ def test_fly_flies_the_square_and_reports_it(command_line: Run, tmp_path: Path, 
         "3",
         "--namespace",
         "uav",
+        # Half as many steps as usual, for the sake of the time that the test takes.
+        *("--ros-args", "-p", "step_size:=0.005"),
         timeout_s=110,
     )
     assert result.returncode == 0, result.stdout + result.stderr

@@ -61,7 +61,9 @@ class AircraftGraph(ComposedGraph):
 @pytest.mark.timeout(400)
 def test_waypoints_are_flown_in_wind_via_flight_controller(ros_domain: int, tmp_path: Path) -> None:
     (tmp_path / "short.yaml").write_text(SHORT, encoding="utf-8")
-    graph = AircraftGraph("--ros-args", "-p", f"waypoint_file:={tmp_path / 'short.yaml'}", "-p", "seed:=4")
+    graph = AircraftGraph(
+        "--ros-args", "-p", f"waypoint_file:={tmp_path / 'short.yaml'}", "-p", "seed:=4", "-p", "step_size:=0.005"
+    )
     try:
         judge = AutopilotJudge(AIRCRAFT, {})
         graph.join(JudgeNode, judge, MissionSettings("autopilot", "plane", AIRCRAFT.name, AIRCRAFT.autopilot, {}))

@@ -54,12 +54,11 @@ def test_follower_reaches_and_keeps_position_behind_leader(graph: Callable[..., 
         *("-p", f"uthere.udp_port_in:={ports[0]}", "-p", f"uthere.udp_port_out:={ports[1]}"),
         # The simulation does not wait for the program, which a busy machine may keep waiting.
         *("-p", "uthere.ap_target_from_packet_timeout:=10.0"),
-        # Half as many steps as usual, for the sake of the time that the test takes.
-        *("-p", "step_size:=0.005"),
+        # A quarter of the usual steps, for the sake of the time that the test takes.
+        *("-p", "step_size:=0.01"),
         vehicles=members,
         flight_controller="uthere",
     )
-    made.prepare_long_flight()
     tracks = [made.join(Track, namespace=member.namespace) for member in members]
     pilots = [made.join(Pilot, namespace=member.namespace) for member in members]
     program = ClientProgram(

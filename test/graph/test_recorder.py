@@ -14,6 +14,7 @@ import yaml
 from judged_again import judged_again
 from mcap.reader import make_reader
 from mcap_ros2.decoder import DecoderFactory
+from rclpy.duration import Duration
 from rclpy.qos import QoSProfile
 from rclpy.serialization import deserialize_message
 from rosbags.rosbag2 import Reader
@@ -162,9 +163,12 @@ def test_messages_from_foreign_publishers_on_simulation_topics_are_recorded(grap
 def test_publisher_with_weaker_qos_than_the_first_is_recorded(graph: Make, tmp_path: Path) -> None:
     path = tmp_path / "run.mcap"
     one = graph(record=str(path))
-    one.tester.create_publisher(String, "note", LATCHED).publish(String(data="latched"))
+    latched = one.tester.create_publisher(String, "note", LATCHED)
+    latched.publish(String(data="latched"))
     one.ready()
-    one.spin_until(lambda: one.tester.count_subscribers("/note"), "the recorder's subscription")
+    one.spin_until(latched.get_subscription_count, "the recorder's subscription")
+    # The subscription that replaces it is volatile, and would not receive the message.
+    one.spin_until(lambda: latched.wait_for_all_acked(Duration()), "the message in the recorder's queue")
     volatile = one.tester.create_publisher(String, "note", DEEP)
     one.spin_until(volatile.get_subscription_count, "a subscription that fits")
     volatile.publish(String(data="volatile"))
@@ -236,11 +240,11 @@ def test_flight_continues_on_full_disk_with_one_error_and_nonzero_exit(
     command_line: Callable[..., subprocess.CompletedProcess[str]], tmp_path: Path
 ) -> None:
     limited = (
-        "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (2_000_000, 2_000_000));"
+        "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (500_000, 500_000));"
         "from rosflight_py_sim.commands.cli import main; main()"
     )
     result = command_line(
-        *("-c", limited, "sim", "--record", "full.mcap", "--duration", "20", "--real-time-multiplier", "0"),
+        *("-c", limited, "sim", "--record", "full.mcap", "--duration", "8", "--real-time-multiplier", "0"),
         "--ros-args",
         *("--log-level", "warn"),
     )
@@ -264,7 +268,17 @@ def test_unwritable_path_is_rejected_in_one_line(
 def test_report_from_recording_prints_the_same_table_as_the_flight(
     command_line: Callable[..., subprocess.CompletedProcess[str]], tmp_path: Path
 ) -> None:
-    short = ("--ros-args", "-p", "square_side:=1.0", "-p", "square_height:=1.5", "-p", "corner_pause:=0.0")
+    short = (
+        "--ros-args",
+        "-p",
+        "step_size:=0.005",
+        "-p",
+        "square_side:=1.0",
+        "-p",
+        "square_height:=1.5",
+        "-p",
+        "corner_pause:=0.0",
+    )
     result = command_line("-m", "rosflight_py_sim", "fly", "--record", "flight.mcap", *short)
     assert result.returncode == 0, result.stderr
     report = judged_again(command_line, "flight.mcap", result)

@@ -34,8 +34,18 @@ def reflown(run: Run, file: str, *arguments: str) -> tuple[int, str, str]:
 
 
 def test_mission_is_repeated_and_another_mass_shows_the_first_difference(command_line: Run) -> None:
-    # A short mission, because a busy machine needs minutes for a whole one.
-    short = ("--ros-args", "-p", "square_side:=1.0", "-p", "square_height:=1.5", "-p", "corner_pause:=0.0")
+    # A short mission in few steps, because a busy machine needs minutes for a whole one.
+    short = (
+        "--ros-args",
+        "-p",
+        "step_size:=0.005",
+        "-p",
+        "square_side:=1.0",
+        "-p",
+        "square_height:=1.5",
+        "-p",
+        "corner_pause:=0.0",
+    )
     recorded(command_line, "fly", "--vehicle", "multirotor", "--record", "mission.mcap", *short)
     code, printed, complaints = reflown(command_line, "mission.mcap")
     assert (code, complaints) == (0, "")

@@ -42,8 +42,8 @@ def test_program_writes_a_letter_leaves_the_cage_and_returns(
     command_line: Run, ports: list[str], tmp_path: Path
 ) -> None:
     mission = {"arguments": ("--word", "O"), "parts": 6}
-    # Half as many steps as usual, for the sake of the time that the test takes.
-    result = command_line("-c", FLY, repr(mission), *ports, "-p", "step_size:=0.005", timeout_s=380.0)
+    # A quarter of the usual steps, for the sake of the time that the test takes.
+    result = command_line("-c", FLY, repr(mission), *ports, "-p", "step_size:=0.01", timeout_s=380.0)
     assert result.returncode == 0, result.stdout + result.stderr
     assert "Traceback" not in result.stdout + result.stderr
     letter = re.search(r"letter O +│ ([0-9]+) m of lines, ([0-9.]+) m RMS off, ([0-9.]+) m max", result.stdout)

@@ -349,8 +349,11 @@ def test_image_is_handed_over_unchanged_and_encoded_for_external_subscribers(pro
 
     outside = process.outside()
     received: list[CompressedImage] = []
-    outside.create_subscription(CompressedImage, "/auv/camera/front/image_raw/compressed", received.append, CHAIN)
-    process.until(lambda: camera.count_subscribers("/auv/camera/front/image_raw/compressed") == 2)
+    name = "/auv/camera/front/image_raw/compressed"
+    subscription = outside.create_subscription(CompressedImage, name, received.append, CHAIN)
+    # That the subscription is in the graph does not mean that it receives: each side matches on its own.
+    process.until(lambda: process.hand_off.outlets(name)[0].is_encoded)
+    process.until(subscription.get_publisher_count)
     send(lambda: sent)
     process.until(lambda: received)
     assert bytes(received[0].data) == sent.file
