@@ -100,11 +100,17 @@ class Restart:
 
 
 def restarts(
-    name: str, time_mode: str, kills: int, seed: int, domain: int, launch: Launch = new_interpreter
+    name: str,
+    time_mode: str,
+    kills: int,
+    seed: int,
+    domain: int,
+    launch: Launch = new_interpreter,
+    multiplier: float = _PACE,
 ) -> list[Restart]:
     """Kill and restart each node of a graph, `kills` times each, in random order and at random moments."""
     rng = random.Random(seed)
-    graph, observer = NodeGraph(GRAPHS[name], time_mode, domain, _PACE, launch), Observer(domain)
+    graph, observer = NodeGraph(GRAPHS[name], time_mode, domain, multiplier, launch), Observer(domain)
     try:
         graph.start_all()
         observer.wait_for(lambda: observer.time_s > 0.5 and len(observer.stamps) > 200, "the start of the graph")

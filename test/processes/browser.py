@@ -20,11 +20,15 @@ CHROMIUM = Path("/usr/bin/chromium")
 # Debian's Chromium draws WebGL on the processor alone with these.
 FLAGS = ("--no-sandbox", "--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swiftshader")
 
-# Pages would draw 60 frames a second while the tests wait for something else.
+# Pages would draw 60 frames a second, with smooth edges, while the tests wait for something else.
 _FEW_FRAMES = """
 const draw = window.requestAnimationFrame.bind(window);
-window.requestAnimationFrame = (callback) => setTimeout(() => draw(callback), 200);
+window.requestAnimationFrame = (callback) => setTimeout(() => draw(callback), 1000);
 window.cancelAnimationFrame = clearTimeout;
+const context = HTMLCanvasElement.prototype.getContext;
+HTMLCanvasElement.prototype.getContext = function (kind, settings) {
+    return context.call(this, kind, {...settings, antialias: false});
+};
 """
 
 
@@ -119,7 +123,7 @@ def browsers() -> Iterator[Any]:
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=str(CHROMIUM), args=list(FLAGS))
         try:
-            # Its pages share a cache, and draw at most five frames a second, as on a slow computer.
+            # Its pages share a cache, and draw at most one frame a second, as on a slow computer.
             context = browser.new_context()
             context.add_init_script(_FEW_FRAMES)
             yield context

@@ -39,6 +39,9 @@ TIMEOUT_S = 80.0
 # Most tests of a graph wait for processes, not for simulated time: a slow graph leaves more of the machine to them.
 SLOWLY = 0.2
 
+# ROS arguments for the time mode wall, in which a graph runs at the rates of its nodes: a quarter of the usual ones.
+SLOW_RATES = ("-p", "simulation_loop_frequency:=100.0", "-p", "imu_update_frequency:=100.0")
+
 # For processes that a test has no more use for.
 SHUTDOWN_TIMEOUT_S = 5.0
 

@@ -34,7 +34,7 @@ MISSION = {
 def test_square_is_flown_by_separate_processes_in_lockstep(simulate: Callable[..., Any]) -> None:
     # Unlimited: RC and commands come from processes beside the step, and must not look lost however fast the steps go.
     # A process that gets no processor time for two of these timeouts counts as lost.
-    simulation = simulate("lockstep", 0.0, "-p", "stall_timeout:=2.0")
+    simulation = simulate("lockstep", 0.0, "-p", "stall_timeout:=2.0", "-p", "step_size:=0.005")
     simulation.start("autopilot", *(word for k, v in MISSION.items() for word in ("-p", f"{k}:={v}")))
     observer = simulation.observer()
     # By stamp: the observer may receive a setpoint later than the state that it belongs to.
@@ -69,4 +69,4 @@ def test_square_is_flown_by_separate_processes_in_lockstep(simulate: Callable[..
     assert path[-1][2] == pytest.approx(-0.12, abs=0.02)
     # Steps have their length, and time never turns back. A step that the machine held up may have been answered twice,
     # and an observer that it held up, whom nobody waits for, has not heard all of them.
-    assert all(b >= a and (b - a) % 2_500_000 == 0 for a, b in pairwise(observer.stamps))
+    assert all(b >= a and (b - a) % 5_000_000 == 0 for a, b in pairwise(observer.stamps))

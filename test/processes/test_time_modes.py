@@ -14,18 +14,21 @@ from rosflight_msgs.msg import SimState
 from rosflight_msgs.srv import SetSimState
 
 from rosflight_py_sim.stamps import NANOSECONDS
+from test.processes.conftest import SLOW_RATES, SLOWLY
 
 pytestmark = pytest.mark.timeout(120)
 
-STEP_NS = 2_500_000
+STEP_NS = 5_000_000
 
-# Simulated time at full speed: 800 steps.
+# Simulated time at full speed: 400 steps.
 FULL_SPEED_S = 2.0
 
 
 @pytest.fixture(scope="module", params=["wall", "paced", "gated", "lockstep"])
 def running(request: pytest.FixtureRequest, start_simulation: Callable[..., Any]) -> Any:
-    simulation = start_simulation(request.param, 1.0)
+    steps = ("-p", f"step_size:={STEP_NS / NANOSECONDS}", "-p", f"default_pub_rate_us:={STEP_NS / 1000}")
+    settings = SLOW_RATES if request.param == "wall" else steps
+    simulation = start_simulation(request.param, SLOWLY, *settings)
     observer = simulation.observer()
     observer.wait_for_advance(0.2, "the graph starts")
     if request.param == "gated":
@@ -40,7 +43,7 @@ def test_truth_advances_with_stamps_from_the_clock_of_its_mode(running: Any) -> 
     simulation, observer = running
     observer.wait_for_advance(0.2)
     count_before = len(observer.stamps)
-    observer.wait_for_advance(1.0)
+    observer.wait_for_advance(0.5)
     steps = [b - a for a, b in pairwise(observer.stamps[count_before:])]
     assert min(steps) >= 0
     if simulation.time_mode == "lockstep":
@@ -123,7 +126,7 @@ def test_time_advances_at_the_multiplier(running: Any, multiplier: float) -> Non
     began, simulated = time.monotonic(), observer.time_s
     observer.spin(2.0)
     pace = (observer.time_s - simulated) / (time.monotonic() - began)
-    assert observer.set_number("time_manager", "real_time_multiplier", 1.0).successful
+    assert observer.set_number("time_manager", "real_time_multiplier", SLOWLY).successful
     # Coarse: other programs may hold the machine back, but nothing may make time run too fast.
     assert 0.1 * multiplier < pace < 1.1 * multiplier
 
@@ -135,7 +138,7 @@ def test_no_step_is_lost_at_full_speed(running: Any) -> None:
     assert observer.set_number("time_manager", "real_time_multiplier", 0.0).successful
     count_before = len(observer.stamps)
     observer.wait_for_advance(FULL_SPEED_S)
-    assert observer.set_number("time_manager", "real_time_multiplier", 1.0).successful
+    assert observer.set_number("time_manager", "real_time_multiplier", SLOWLY).successful
     steps = [b - a for a, b in pairwise(observer.stamps[count_before:])]
     assert set(steps) == {STEP_NS}
     assert len(steps) >= FULL_SPEED_S * NANOSECONDS / STEP_NS - 2

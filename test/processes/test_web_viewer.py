@@ -17,12 +17,12 @@ from rosflight_msgs.msg import SimState, Status
 from rosflight_py_sim.interfaces.step_topics import STATUS, TRUTH_STATE
 from rosflight_py_sim.vehicles import vehicle
 from test.processes.browser import Tab, browsers
-from test.processes.conftest import Observer, Processes, Program
+from test.processes.conftest import SLOWLY, Observer, Processes, Program
 
 pytestmark = pytest.mark.timeout(240)
 
 MULTIROTOR = vehicle("multirotor")
-STEP_S = 0.0025
+STEP_S = 0.005
 
 
 @pytest.fixture(scope="module")
@@ -46,7 +46,9 @@ class Watched:
         self.observer.node.create_subscription(SimState, TRUTH_STATE.name, self._on_truth, 1)
 
     def start(self) -> Program:
-        return self.processes.command("sim")
+        # Slow, in long steps: the tests wait for the page more than for simulated time.
+        slowly = ("--real-time-multiplier", str(SLOWLY), "--ros-args", "-p", f"step_size:={STEP_S}")
+        return self.processes.command("sim", *slowly)
 
     def _on_status(self, message: Status) -> None:
         self.status = message
@@ -66,7 +68,7 @@ class Watched:
 
 def start_viewer(processes: Processes, *arguments: str) -> Program:
     given = ["--params-file", str(MULTIROTOR.parameter_file), "-p", f"appearance:={MULTIROTOR.appearance}"]
-    given += ["-p", "web_viewer.port:=0", "-p", "web_viewer.rate:=10.0"]
+    given += ["-p", "web_viewer.port:=0", "-p", "web_viewer.rate:=5.0"]
     return processes.node("web_viewer", *given, *arguments)
 
 
@@ -103,7 +105,7 @@ large_page = pytest.mark.parametrize("tab", [LARGE], indirect=True, ids=["large"
 @pytest.fixture(scope="module")
 def page(browser: Any, watched: Watched) -> Iterator[Tab]:
     """The page of all tests, because loading takes longer than most of them."""
-    tab = Tab(browser, watched.url, **LARGE)
+    tab = Tab(browser, watched.url, **SMALL)
     yield tab
     tab.page.close()
 
@@ -191,8 +193,10 @@ def test_rejected_call_shows_reason(tab: Tab) -> None:
 
 
 def test_arm_button_arms(tab: Tab, watched: Watched) -> None:
+    watched.set_multiplier(2.0)
     tab.click("Calibrate")
     tab.until(lambda: not watched.status.error_code, "the calibration", watched.listen)
+    watched.set_multiplier(SLOWLY)
     tab.click("Arm, disarm")
     tab.until(lambda: watched.status.armed, "armed", watched.listen)
     tab.until(lambda: re.search(r"^armed", tab.text, re.MULTILINE), "armed, on the page")
@@ -234,8 +238,10 @@ PLOTS = """() => Object.values((window.__viserTestpoints || {}).uplots || {}).ma
 
 
 @large_page
-def test_plot_tab_opened_late_shows_history(tab: Tab) -> None:
+def test_plot_tab_opened_late_shows_history(tab: Tab, watched: Watched) -> None:
+    watched.set_multiplier(2.0)
     tab.until(lambda: float(tab.shown_time) > 10.0, "a history of some length")
+    watched.set_multiplier(SLOWLY)
     tab.page.get_by_text("Plots", exact=True).click()
     tab.until(lambda: [plot[0] > 0.0 for plot in tab.page.evaluate(PLOTS)] == [True] * 4, "plots that have a width")
     for _, lowest, highest, first, last in tab.page.evaluate(PLOTS):
@@ -246,11 +252,11 @@ def test_plot_tab_opened_late_shows_history(tab: Tab) -> None:
 
 def test_pace_control_shows_externally_set_multiplier(tab: Tab, watched: Watched) -> None:
     pace = tab.page.get_by_label("Pace")
-    tab.until(lambda: pace.input_value() == "1 x", "the pace of the start")
+    tab.until(lambda: pace.input_value() == f"{SLOWLY:g} x", "the pace of the start")
     watched.set_multiplier(1.5)
     tab.until(lambda: pace.input_value() == "1.5 x", "the pace that was set")
-    watched.set_multiplier(1.0)
-    tab.until(lambda: pace.input_value() == "1 x", "the pace that was set back")
+    watched.set_multiplier(SLOWLY)
+    tab.until(lambda: pace.input_value() == f"{SLOWLY:g} x", "the pace that was set back")
 
 
 def test_two_browsers_can_view_at_once_and_one_may_be_closed(browser: Any, tab: Tab, watched: Watched) -> None:
@@ -278,6 +284,7 @@ def test_page_continues_after_simulation_restart(tab: Tab, watched: Watched) -> 
 def test_buttons_without_service_are_disabled(browser: Any, processes: Processes) -> None:
     viewer = start_viewer(processes)
     other = browser.new_page()
+    other.set_viewport_size(SMALL)
     other.goto(url_of(viewer))
     button = other.get_by_role("button", name="Pause, resume", exact=True)
     button.wait_for(state="attached", timeout=60_000.0)
