@@ -39,8 +39,9 @@ TIMEOUT_S = 80.0
 # Most tests of a graph wait for processes, not for simulated time: a slow graph leaves more of the machine to them.
 SLOWLY = 0.2
 
-# ROS arguments for the time mode wall, in which a graph runs at the rates of its nodes: a quarter of the usual ones.
-SLOW_RATES = ("-p", "simulation_loop_frequency:=100.0", "-p", "imu_update_frequency:=100.0")
+# In the time mode wall, a graph runs at the rates of its nodes: these are a quarter of the usual ones.
+SLOW_RATES = {"simulation_loop_frequency": 100.0, "imu_update_frequency": 100.0}
+SLOW_RATE_ARGUMENTS = tuple(word for name, rate in SLOW_RATES.items() for word in ("-p", f"{name}:={rate}"))
 
 # For processes that a test has no more use for.
 SHUTDOWN_TIMEOUT_S = 5.0

@@ -22,6 +22,7 @@ from proof.disturbances import (
     visit,
 )
 from proof.restarts import LateRestart, late_restart, late_restarts, restarts
+from test.processes.conftest import SLOW_RATES
 
 pytestmark = pytest.mark.timeout(900)
 
@@ -33,9 +34,6 @@ LATE_S = 1.0
 
 # The pace is not judged here; half a second of it shows that time goes on and never back.
 PACE_S = 0.5
-
-# With system time, a graph runs at the rates of its nodes: these are a quarter of the usual ones.
-SLOW_RATES = {"simulation_loop_frequency": 100.0, "imu_update_frequency": 100.0}
 
 
 def forked(words: Sequence[str], environment: Mapping[str, str], folder: Path, log: Path) -> ForkedPython:

@@ -12,7 +12,7 @@ from rosflight_msgs.srv import ParamSet
 
 from rosflight_py_sim.interfaces.qos import CHAIN
 from rosflight_py_sim.interfaces.step_topics import CLOCK, FORCES_AND_MOMENTS, IMU, IMU_DATA, RC, STATUS, TRUTH_STATE
-from test.processes.conftest import SLOW_RATES
+from test.processes.conftest import SLOW_RATE_ARGUMENTS
 
 pytestmark = pytest.mark.timeout(400)
 
@@ -42,7 +42,7 @@ ATTEMPT_S = 20.0
 
 @pytest.fixture(scope="module", params=["wall", "paced", "gated", "lockstep"])
 def running(request: pytest.FixtureRequest, start_simulation: Callable[..., Any]) -> Any:
-    simulation = start_simulation(request.param, MULTIPLIER, *(SLOW_RATES if request.param == "wall" else ()))
+    simulation = start_simulation(request.param, MULTIPLIER, *(SLOW_RATE_ARGUMENTS if request.param == "wall" else ()))
     observer = simulation.observer()
     observer.wait_for_advance(0.2, "the graph starts")
     yield simulation, observer

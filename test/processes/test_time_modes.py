@@ -14,7 +14,7 @@ from rosflight_msgs.msg import SimState
 from rosflight_msgs.srv import SetSimState
 
 from rosflight_py_sim.stamps import NANOSECONDS
-from test.processes.conftest import SLOW_RATES, SLOWLY
+from test.processes.conftest import SLOW_RATE_ARGUMENTS, SLOWLY
 
 pytestmark = pytest.mark.timeout(120)
 
@@ -27,7 +27,7 @@ FULL_SPEED_S = 2.0
 @pytest.fixture(scope="module", params=["wall", "paced", "gated", "lockstep"])
 def running(request: pytest.FixtureRequest, start_simulation: Callable[..., Any]) -> Any:
     steps = ("-p", f"step_size:={STEP_NS / NANOSECONDS}", "-p", f"default_pub_rate_us:={STEP_NS / 1000}")
-    settings = SLOW_RATES if request.param == "wall" else steps
+    settings = SLOW_RATE_ARGUMENTS if request.param == "wall" else steps
     simulation = start_simulation(request.param, SLOWLY, *settings)
     observer = simulation.observer()
     observer.wait_for_advance(0.2, "the graph starts")
