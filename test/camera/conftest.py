@@ -1,4 +1,4 @@
-"""What the tests of cameras share: renderers that live as long as a test."""
+"""What the tests of cameras share: renderers that live as long as a module."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from rosflight_py_sim.camera import Camera, Renderer
 from rosflight_py_sim.world import World
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def picture() -> Iterator[Callable[..., NDArray[np.uint8]]]:
-    """A function (world, camera, truth) that renders a picture; renderers live as long as the test."""
+    """A function (world, camera, truth) that renders a picture; a module's tests share renderers of equal worlds."""
     made: dict[Any, Renderer] = {}
 
     def render(world: World, camera: Camera, truth: NDArray[np.float64], **options: Any) -> NDArray[np.uint8]:
-        key = (id(world), camera.width, camera.height, *options.items())
+        key = (world, camera.width, camera.height, *options.items())
         if key not in made:
             made[key] = Renderer(world, camera.width, camera.height, **options)
         return made[key].render(camera, truth).copy()

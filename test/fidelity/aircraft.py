@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 
@@ -108,3 +109,9 @@ class Aircraft:
         pwm_us[:3] += 500.0 * inputs[:3] / limits
         pwm_us[4] = 1000.0 + 1000.0 * inputs[3]
         return pwm_us
+
+
+@cache
+def without_propeller(name: str) -> Aircraft:
+    """The aircraft without a propeller; one object, so that its glides are searched for once."""
+    return Aircraft(name, **WITHOUT_PROPELLER)

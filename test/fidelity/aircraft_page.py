@@ -8,7 +8,7 @@ from typing import Any
 
 import book_equations as book
 import numpy as np
-from aircraft import ALTITUDE, AS_THE_BOOK, CRUISE, WITHOUT_PROPELLER, Aircraft
+from aircraft import ALTITUDE, AS_THE_BOOK, CRUISE, Aircraft, without_propeller
 from comparison import Comparison
 from matplotlib.figure import Figure
 from mode_identification import CHANNELS, FINE, GRAPH, SeenMode, seen_modes
@@ -115,7 +115,7 @@ def _draw_errors(axes: Any, fine: list[SeenMode], coarse: list[SeenMode]) -> Non
 def _draw_trim(angles: Any, throttle: Any, name: str, table: list[Comparison]) -> None:
     aircraft = Aircraft(name, **AS_THE_BOOK)
     speeds, found, expected = [], [], []
-    for airspeed in np.arange(12.0, 40.0, 1.0):
+    for airspeed in np.arange(12.5, 40.0, 2.5):
         try:
             trimmed = trim(aircraft.model, FlightCondition(float(airspeed), altitude=ALTITUDE))
         except TrimError:
@@ -183,13 +183,13 @@ def _draw_stall(axes: Any, name: str, table: list[Comparison]) -> None:
 def _draw_glide(axes: Any, name: str, table: list[Comparison]) -> None:
     own = {"use_standard_atmosphere": False, "rho": AS_THE_BOOK["rho"]}
     cases = (
-        ("no propeller", WITHOUT_PROPELLER, BLUE),
-        ("propeller idling", own, GREEN),
-        ("propeller braking", {**own, "propeller_brakes": True}, ORANGE),
+        ("no propeller", without_propeller(name), BLUE),
+        ("propeller idling", Aircraft(name, **own), GREEN),
+        ("propeller braking", Aircraft(name, **own, propeller_brakes=True), ORANGE),
     )
-    for label, changes, colour in cases:
+    for label, aircraft, colour in cases:
         try:
-            flown = glide(Aircraft(name, **changes), CRUISE[name])
+            flown = glide(aircraft, CRUISE[name])
         except (ArithmeticError, TrimError):
             table.append(Comparison(f"glide ratio, {label}", "none: it dives", "", ""))
             continue

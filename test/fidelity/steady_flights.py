@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cache
 
 import book_equations as book
 import numpy as np
-from aircraft import ALTITUDE, WITHOUT_PROPELLER, Aircraft, Array, Flight
+from aircraft import ALTITUDE, Aircraft, Array, Flight, without_propeller
 
 from rosflight_py_sim.physics.linearisation import truth_of
 from rosflight_py_sim.physics.steady_model import ModelInput, SteadyModel
@@ -62,6 +63,7 @@ class EnergyBalance:
     work_of_drag: Array
 
 
+@cache
 def glide_trim(aircraft: Aircraft, airspeed: float) -> Trim:
     """The power-off glide: the descent in which no push along body x is missing; ArithmeticError where none is."""
     off = aircraft.model
@@ -97,7 +99,7 @@ def glide(aircraft: Aircraft, airspeed: float, duration: float = 10.0) -> Glide:
 
 def stall(name: str) -> Stall:
     """Lift and drag of the model without rotation, deflections and propeller, from -10 to 90 degrees."""
-    aircraft = Aircraft(name, **WITHOUT_PROPELLER)
+    aircraft = without_propeller(name)
     parameters = aircraft.parameters
     airspeed = 20.0
     alpha = np.radians(np.arange(-10.0, 90.01, 0.25))
@@ -146,7 +148,7 @@ def turn(aircraft: Aircraft, condition: FlightCondition, duration: float = 20.0)
 
 def energy_balance(name: str, airspeed: float, duration: float = 20.0, step: float = STEP) -> EnergyBalance:
     """A glide without propeller that begins a fifth too fast, and so swings up and down."""
-    aircraft = Aircraft(name, **WITHOUT_PROPELLER)
+    aircraft = without_propeller(name)
     start = glide_trim(aircraft, airspeed)
     truth = start.truth.copy()
     truth[7:10] *= 1.2

@@ -5,7 +5,7 @@ import math
 import book_equations as book
 import numpy as np
 import pytest
-from aircraft import ALTITUDE, CRUISE, NAMES, WITHOUT_PROPELLER, Aircraft
+from aircraft import ALTITUDE, CRUISE, NAMES, WITHOUT_PROPELLER, Aircraft, without_propeller
 from steady_flights import energy_balance, glide, glide_trim, stall, turn
 
 from rosflight_py_sim.physics.trim import FlightCondition
@@ -13,7 +13,7 @@ from rosflight_py_sim.physics.trim import FlightCondition
 
 @pytest.mark.parametrize("name", NAMES)
 def test_unpowered_glide_ratio_equals_lift_to_drag(name: str) -> None:
-    aircraft = Aircraft(name, **WITHOUT_PROPELLER)
+    aircraft = without_propeller(name)
     flown = glide(aircraft, CRUISE[name])
     # The flight stays in its trim to rounding; the stall's blend leaves 1e-7.
     assert flown.flown_ratio == pytest.approx(flown.lift_to_drag, rel=1e-6)
@@ -23,7 +23,7 @@ def test_unpowered_glide_ratio_equals_lift_to_drag(name: str) -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_idling_propeller_barely_changes_glide_ratio(name: str) -> None:
-    free = glide(Aircraft(name, **WITHOUT_PROPELLER), CRUISE[name]).flown_ratio
+    free = glide(without_propeller(name), CRUISE[name]).flown_ratio
     own = {"use_standard_atmosphere": False, "rho": WITHOUT_PROPELLER["rho"]}
     idling = glide(Aircraft(name, **own), CRUISE[name]).flown_ratio
     # Its coefficients are cut off at 1e-4, so what is left is a thrust of some thousandths of the drag.
@@ -32,7 +32,7 @@ def test_idling_propeller_barely_changes_glide_ratio(name: str) -> None:
 
 def test_braking_propeller_reduces_glide_ratio() -> None:
     own = {"use_standard_atmosphere": False, "rho": WITHOUT_PROPELLER["rho"]}
-    free = glide(Aircraft("aerosonde", **WITHOUT_PROPELLER), 25.0).flown_ratio
+    free = glide(without_propeller("aerosonde"), 25.0).flown_ratio
     braking = glide(Aircraft("aerosonde", **own, propeller_brakes=True), 25.0).flown_ratio
     assert braking < 0.7 * free
 

@@ -33,6 +33,7 @@ measures:
   calls: sqrt(mean(pwm_output.command[0]))
 """
 
+# Short squares, most of them in half as many steps as usual.
 SWEEPS = {
     "gusts": """
 description: Square in wind
@@ -40,7 +41,9 @@ vehicle: multirotor
 runs: 2
 seed: 3
 parameters:
-  square_side: 2.0
+  square_side: 1.0
+  square_height: 1.5
+  corner_pause: 0.0
   step_size: 0.005
   mass: {uniform: [3.0, 4.0]}
   steady_state_wind: [{uniform: [-4, 4]}, 1.0, 0.0]
@@ -51,33 +54,37 @@ vehicle: multirotor
 runs: 1
 parameters:
   square_side: 2.0
+  square_height: 1.5
+  corner_pause: 0.0
+  step_size: 0.005
 failures:
-  - gyro wrong by 0.01 at 5 for 3
-  - mag noisy 0.000001 at 6
-  - baro drift 1 at 4 for 9
-  - airspeed stuck at 8
-  - battery off at 9
-  - thermometer wrong by 4 at 3
-  - range off at 2
-  - rc late 0.05 at 12 for 4
-  - command late 0.02 at 15 for 5
-  - motor 2 noisy 20 at 18 for 2
-  - cell off at 20
-  - wind front 3 -2 0 at 14 for 10
+  - gyro wrong by 0.01 at 9 for 3
+  - mag noisy 0.000001 at 10
+  - baro drift 1 at 8 for 9
+  - airspeed stuck at 12
+  - battery off at 13
+  - thermometer wrong by 4 at 7
+  - range off at 6
+  - rc late 0.05 at 15 for 4
+  - command late 0.02 at 17 for 5
+  - motor 2 noisy 20 at 19 for 2
+  - cell off at 21
+  - wind front 3 -2 0 at 16 for 9
 """,
     "plane": """
 description: Waypoints of a fixed wing that takes off on its wheels
 vehicle: aerosonde
 runs: 1
-limit: 48
+limit: 36
 parameters:
+  step_size: 0.005
   mass: {uniform: [11.0, 12.0]}
 """,
     "turning air": """
 description: A fixed wing in turbulence that also turns it
 vehicle: anaconda
 runs: 1
-limit: 40
+limit: 24
 parameters:
   rotational_gusts: true
   sim_has_wind: true
@@ -91,8 +98,10 @@ parameters:
 description: Square over the ellipsoid
 vehicle: multirotor
 runs: 1
-limit: 30
+limit: 24
 parameters:
+  square_height: 3.0
+  step_size: 0.005
   earth: wgs84
 """,
     "firmware": """
@@ -100,7 +109,9 @@ description: Square with other gains of the attitude controller
 vehicle: multirotor
 runs: 1
 parameters:
-  square_side: 2.0
+  square_side: 1.0
+  square_height: 1.5
+  corner_pause: 0.0
   step_size: 0.005
 firmware:
   PID_ROLL_ANG_P: {choice: [6.0]}
@@ -110,8 +121,9 @@ firmware:
 description: A quadrotor without a motor
 vehicle: multirotor
 runs: 1
-limit: 25
-failures: ["motor {number} off at 15"]
+limit: 20
+parameters: {square_height: 3.0, step_size: 0.005}
+failures: ["motor {number} off at 13"]
 variables: {number: {choice: [1]}}
 """,
 }
@@ -124,7 +136,9 @@ description: Square with sensors and a companion link that are late
 vehicle: multirotor
 runs: 1
 parameters:
-  square_side: 2.0
+  square_side: 1.0
+  square_height: 1.5
+  corner_pause: 0.0
   sensor_stamps: arrival
   imu_latency: 0.004
   link_latency: 0.011
@@ -136,7 +150,8 @@ SWEEPS["diverged"] = """
 description: A wind beyond all bounds
 vehicle: multirotor
 runs: 1
-failures: ["wind front 1e8 0 0 at 12"]
+parameters: {square_height: 1.5}
+failures: ["wind front 1e8 0 0 at 8"]
 """
 
 
@@ -177,7 +192,7 @@ def test_run_is_the_same_with_and_without_ros(name: str, tmp_path: Path, ros_dom
 
 
 def test_firmware_parameter_changes_the_flight(tmp_path: Path) -> None:
-    text = "description: Gain\nvehicle: multirotor\nruns: 1\nlimit: 25\n"
+    text = "description: Gain\nvehicle: multirotor\nruns: 1\nlimit: 17\nparameters: {step_size: 0.005}\n"
     rows = [fly_run(sweep_of(tmp_path, text + more), 0) for more in ("", "firmware: {PID_ROLL_ANG_P: 6.0}")]
     assert rows[0].run == rows[1].run
     assert rows[0].measures["spin"] != rows[1].measures["spin"]
@@ -215,7 +230,8 @@ def test_vehicle_without_a_mission_needs_no_graph(tmp_path: Path, ros_domain: in
     )
     file = tmp_path / "sweep.yaml"
     file.write_text(
-        "description: Two\nscenario: two.yaml\nruns: 1\nparameters: {square_side: 2.0, step_size: 0.005}\n"
+        "description: Two\nscenario: two.yaml\nruns: 1\n"
+        "parameters: {square_side: 1.0, square_height: 1.5, corner_pause: 0.0, step_size: 0.005}\n"
         "measures: {rms: quad.judge.tracking_error_rms_m}\n"
     )
     sweep = read_sweep(file)

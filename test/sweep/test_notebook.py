@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import shutil
 from pathlib import Path
 
 import nbformat
@@ -18,10 +17,15 @@ CONFIG = EXAMPLES.parents[1] / "config"
 def folder(tmp_path: Path) -> Path:
     """Copies of the sweep files, with 2 by 2 points each, and of the plan that one of them names.
 
-    The landings are without the strongest headwind, in which the way takes longest, and are given up earlier.
+    The square is smaller. The landings have a shorter way, are without the strongest headwind, in which it takes
+    longest, and are given up earlier.
     """
     (tmp_path / "sweeps").mkdir()
-    shutil.copy(EXAMPLES / "straight_landing.yaml", tmp_path)
+    plan = (EXAMPLES / "straight_landing.yaml").read_text(encoding="utf-8")
+    for given, shorter in (("[600.0,", "[250.0,"), ("[900.0,", "[350.0,"), ("[1600.0,", "[1180.0,")):
+        assert given in plan
+        plan = plan.replace(given, shorter)
+    (tmp_path / "straight_landing.yaml").write_text(plan, encoding="utf-8")
     for file in (EXAMPLES / "sweeps").glob("*.yaml"):
         text = file.read_text(encoding="utf-8").replace("../../../config", str(CONFIG))
         text, count = re.subn(r"count: \d+", "count: 2", text)
@@ -29,7 +33,9 @@ def folder(tmp_path: Path) -> Path:
         assert count in (0, 2)
         # Half as many steps as usual.
         text = text.replace("\nparameters:\n", "\nparameters:\n  step_size: 0.005\n")
-        text = text.replace("{from: -12, to: 12,", "{from: 0, to: 12,").replace("limit: 400", "limit: 150")
+        text = text.replace("{from: -12, to: 12,", "{from: 0, to: 12,").replace("limit: 400", "limit: 110")
+        if "vehicle: multirotor" in text:
+            text = text.replace("\nparameters:\n", "\nparameters:\n  square_side: 2.0\n  corner_pause: 0.0\n")
         (tmp_path / "sweeps" / file.name).write_text(text, encoding="utf-8")
     return tmp_path
 

@@ -31,7 +31,9 @@ description: Mass of the multirotor
 vehicle: multirotor
 runs: 4
 parameters:
-  square_side: 2.0
+  square_side: 1.0
+  square_height: 1.5
+  corner_pause: 0.0
   step_size: 0.005
   mass: {uniform: [2.8, 3.4]}
 measures:

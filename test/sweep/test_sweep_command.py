@@ -29,20 +29,23 @@ vehicle: multirotor
 runs: {RUNS}
 seed: 7
 parameters:
-  square_side: 2.0
+  square_side: 1.0
+  square_height: 1.5
+  corner_pause: 0.0
   step_size: 0.005
   mass: {{uniform: [2.8, 3.4]}}
   use_random_wind: {{choice: [true, false]}}
   steady_state_wind: [{{uniform: [-3, 3]}}, 0.0, 0.0]
 failures: ["motor 1 stuck at {{time}}"]
 variables:
-  time: {{uniform: [4, 80]}}
+  time: {{uniform: [4, 60]}}
 measures:
   error: judge.tracking_error_rms_m
   highest: max(-truth_state.position_ned[2])
 signals:
   height: -truth_state.position_ned[2]
-limit: 40
+signal_period: 0.1
+limit: 28
 """
 
 # As soon as the first run has ended, its row is on the disk.
@@ -196,7 +199,7 @@ def test_run_is_flown_again_in_the_graph_with_the_same_outcome(
 
 
 def test_run_flown_again_ends_at_the_limit(tmp_path: Path, ros_domain: int) -> None:
-    (tmp_path / "short.yaml").write_text(SWEEP.replace("limit: 40", "limit: 2"))
+    (tmp_path / "short.yaml").write_text(SWEEP.replace("limit: 28", "limit: 2"))
     code, printed, errors = finished("short.yaml", "--run", 0, folder=tmp_path)
     assert code == 1, errors
     assert "not done after 2 s" in printed
