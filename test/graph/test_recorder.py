@@ -240,11 +240,11 @@ def test_flight_continues_on_full_disk_with_one_error_and_nonzero_exit(
     command_line: Callable[..., subprocess.CompletedProcess[str]], tmp_path: Path
 ) -> None:
     limited = (
-        "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (500_000, 500_000));"
+        "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (2_000_000, 2_000_000));"
         "from rosflight_py_sim.commands.cli import main; main()"
     )
     result = command_line(
-        *("-c", limited, "sim", "--record", "full.mcap", "--duration", "8", "--real-time-multiplier", "0"),
+        *("-c", limited, "sim", "--record", "full.mcap", "--duration", "20", "--real-time-multiplier", "0"),
         "--ros-args",
         *("--log-level", "warn"),
     )

@@ -135,16 +135,22 @@ PROGRAM = """\
 import os
 import time
 import rclpy
-if "RECORDED" in os.environ:
-    with rclpy.init():
-        node = rclpy.create_node("patience", start_parameter_services=False)
-        for topic in os.environ["RECORDED"].split():
-            while all(end.node_name != "recorder" for end in node.get_subscriptions_info_by_topic(topic)):
-                time.sleep(0.05)
-print("\\n".join(f"line {number}" for number in range(100)), flush=True)
-for second in range(3):
-    print(f"  {second}.0 s  wait", flush=True)
-    time.sleep(1.0)
+from rclpy.qos import qos_profile_sensor_data
+from rosgraph_msgs.msg import Clock
+seconds = []
+with rclpy.init():
+    node = rclpy.create_node("patience", start_parameter_services=False)
+    node.create_subscription(Clock, "/clock", lambda clock: seconds.append(clock.clock.sec), qos_profile_sensor_data)
+    for topic in os.environ.get("RECORDED", "").split():
+        while all(end.node_name != "recorder" for end in node.get_subscriptions_info_by_topic(topic)):
+            time.sleep(0.05)
+    print("\\n".join(f"line {number}" for number in range(100)), flush=True)
+    for number in range(3):
+        print(f"  {number}.0 s  wait", flush=True)
+        seconds.clear()
+        # Simulated seconds, in which the kite climbs however slow the machine is.
+        while not seconds or seconds[-1] < seconds[0] + 3:
+            rclpy.spin_once(node, timeout_sec=0.1)
 """
 
 VEHICLE = """\
@@ -212,7 +218,7 @@ def test_registered_mission_is_evaluated_from_recording_of_separate_recorder_pro
         while not (tmp_path / "apart.mcap").exists():
             assert time.monotonic() < end_s and recorder.poll() is None, "no file"
             time.sleep(0.05)
-        words = ("fly", "--vehicle", "kite", "--world", "hall", "--calm", "--real-time-multiplier", "1")
+        words = ("fly", "--vehicle", "kite", "--world", "hall", "--calm", "--real-time-multiplier", "4")
         # The program begins once the recorder, which may take seconds to discover the topics, has subscribed to them.
         topics = "/sim/truth_state /sim/truth_wind /mission/log"
         result = command_line("-m", "rosflight_py_sim", *words, PYTHONPATH=path, RECORDED=topics)

@@ -123,12 +123,20 @@ def test_time_advances_at_the_multiplier(running: Any, multiplier: float) -> Non
         return
     assert observer.set_number("time_manager", "real_time_multiplier", multiplier).successful
     observer.spin(0.3)
+    # Coarse: other programs may hold the machine back, but nothing may make time run too fast. A busy machine may also
+    # deliver messages late, so that the observer receives those of a longer time in one measurement.
+    paces = [measured_pace(observer)]
+    while not 0.1 * multiplier < paces[-1] < 1.1 * multiplier and len(paces) < 3:
+        paces.append(measured_pace(observer))
+    assert observer.set_number("time_manager", "real_time_multiplier", SLOWLY).successful
+    assert 0.1 * multiplier < paces[-1] < 1.1 * multiplier, paces
+
+
+def measured_pace(observer: Any) -> float:
+    """Simulated seconds per second of system time, over two seconds."""
     began, simulated = time.monotonic(), observer.time_s
     observer.spin(2.0)
-    pace = (observer.time_s - simulated) / (time.monotonic() - began)
-    assert observer.set_number("time_manager", "real_time_multiplier", SLOWLY).successful
-    # Coarse: other programs may hold the machine back, but nothing may make time run too fast.
-    assert 0.1 * multiplier < pace < 1.1 * multiplier
+    return (observer.time_s - simulated) / (time.monotonic() - began)
 
 
 def test_no_step_is_lost_at_full_speed(running: Any) -> None:
