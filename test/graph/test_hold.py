@@ -1,4 +1,4 @@
-"""The hold controller as a node, in the flight controller's place."""
+"""The hold controller as a node in place of the flight controller."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def yaw_of(truth: Any) -> float:
 
 
 class Pilot:
-    """Sets what to hold, as a person would with `ros2 topic pub`."""
+    """Publishes the setpoint to hold, as a user would with `ros2 topic pub`."""
 
     def __init__(self, graph: Any) -> None:
         self.graph = graph
