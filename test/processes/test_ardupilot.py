@@ -24,7 +24,7 @@ FLIGHT_S = 240.0
 
 @pytest.fixture
 def port(processes: Any) -> int:
-    """UDP port of a quadrotor whose nodes run as a process each."""
+    """UDP port of a quadrotor with one process per node."""
     (port,) = free_ports()
     chosen, controller = vehicle("multirotor"), chosen_flight_controller("ardupilot")
     words = [
@@ -45,7 +45,7 @@ def stand_in(port: int) -> Iterator[Callable[[], StandInProcess]]:
     started: list[StandInProcess] = []
 
     def start() -> StandInProcess:
-        # Frames of 200 Hz and a short boot, for the sake of the time that it takes.
+        # Frames at 200 Hz and a short boot, to keep the test short.
         started.append(StandInProcess("copter", port, "--rate", "200", "--boot-frames", "100"))
         return started[-1]
 
@@ -73,7 +73,7 @@ def test_copter_flies_as_separate_processes_and_again_after_ardupilot_is_killed(
     assert flight["landed"]
     assert flight["distance_m"] > 20.0
     assert flight["off_m"] < 1.0
-    # Time has gone on from the first flight, and one frame was one step.
+    # Time continues from the first flight, and each frame is one step.
     assert flight["time_s"] - flight["clock_s"] >= killed_s - 0.01
     assert flight["clock_s"] == pytest.approx((flight["frames"] - 1) * 0.005, abs=1e-6)
     assert flight["physics_resets"] == 0
