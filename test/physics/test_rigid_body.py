@@ -30,7 +30,7 @@ def test_free_fall_is_parabolic_while_rotating():
     body.set_truth(state(velocity=(1.0, 2.0, -3.0), rates=(2.0, -1.0, 0.5)))
     for _ in range(400):
         body.step(NO_FORCE, 0.0025)
-    # The velocity is integrated in inertial axes, so only rounding is left.
+    # The velocity is integrated in inertial axes: the remaining error is rounding.
     assert body.truth[:3] == pytest.approx((1.0, 2.0, -3.0 + 9.81 / 2), abs=1e-12)
     assert np.linalg.norm(body.truth[13:16]) == pytest.approx(9.81, rel=1e-14)
 
