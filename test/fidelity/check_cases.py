@@ -1,4 +1,4 @@
-"""NASA's check-cases 1 to 10, flown through the node graph, and the band that NASA's simulators span.
+"""NASA's check-cases 1 to 10, flown through the node graph, and the band spanned by NASA's simulators.
 
 The cases and trajectories are those of test/data/check_cases. One vehicle of a fleet flies each case: the package's
 nodes in lockstep at 400 Hz, with a forces node of constant coefficients in place of the multirotor's, an idle flight
@@ -277,7 +277,7 @@ def _set_states(graph: ComposedGraph) -> None:
 
 @dataclass(frozen=True)
 class Band:
-    """What NASA's simulators span of a quantity.
+    """Range of a quantity in NASA's simulators.
 
     Attributes:
         lowest: (n,) at each second.
