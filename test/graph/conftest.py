@@ -157,7 +157,7 @@ class Graph(ComposedGraph):
 
     def ready(self) -> Graph:
         """Run until the chain works and the flight controller receives RC."""
-        self.spin_until(lambda: self.time_ns > 0 and self._clock_ns, "time that goes on")
+        self.spin_until(lambda: self.time_ns > 0 and self._clock_ns, "advancing time")
         self.spin_until(lambda: self.status.header.stamp.nanosec and not self.status.error_code & 0x04, "RC")
         return self
 

@@ -68,7 +68,7 @@ def auv(graph: Callable[..., Any], auv_ports: None, request: pytest.FixtureReque
     cameras = getattr(request, "param", "no cameras") == "cameras"
     member = Member(vehicle("auv").carrying(CAMERA, cameras))
     made = graph("-p", "real_time_multiplier:=1.0", "-p", "world:=pool", vehicles=[member])
-    made.spin_until(lambda: made.time_s > 0.1, "time that goes on")
+    made.spin_until(lambda: made.time_s > 0.1, "advancing time")
     return made
 
 
@@ -377,7 +377,7 @@ def test_each_thruster_power_moves_vehicle_along_its_axis(graph: Callable[..., A
                 return float(sign * getattr(getattr(made.truth.twist, kind), axis))
 
             # A third of the slower vehicle's final speed.
-            made.spin_until(lambda speed=speed: speed() > 0.1, f"{name} moves as {powers} say")
+            made.spin_until(lambda speed=speed: speed() > 0.1, f"{name} moves by the thruster powers {powers}")
             twist = made.truth.twist
             others = {"x": twist.linear.x, "y": twist.linear.y, "yaw": twist.angular.z}
             others.pop("yaw" if kind == "angular" else axis, None)

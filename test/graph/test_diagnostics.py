@@ -70,7 +70,7 @@ def test_every_node_reports_ok(undisturbed_graph: Callable[..., Any]) -> None:
     latest = LatestDiagnostics(made)
     names = own_nodes(made)
     assert len(names) == 7
-    made.spin_until(lambda: all(latest.level(name) == OK for name in names), "all nodes are well")
+    made.spin_until(lambda: all(latest.level(name) == OK for name in names), "all nodes healthy")
     assert latest.message("sil_board") == "disarmed, the IMU is not calibrated"
     assert latest.message("autopilot") == "wait"
 
@@ -186,7 +186,7 @@ def test_each_fleet_vehicle_reports_under_its_namespace(graph: Callable[..., Any
     latest = LatestDiagnostics(made)
     names = own_nodes(made)
     assert {"multirotor_1/dynamics", "multirotor_2/dynamics", "time_manager"} < set(names)
-    made.spin_until(lambda: all(latest.level(name) == OK for name in names), "all nodes are well")
+    made.spin_until(lambda: all(latest.level(name) == OK for name in names), "all nodes healthy")
     # A vehicle's counters exclude the other vehicle's messages.
     topics = latest.values("multirotor_2/forces_and_moments: topics")
     assert "in /multirotor_2/sim/pwm_output" in topics

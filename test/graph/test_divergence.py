@@ -56,6 +56,6 @@ def test_divergence_pauses_run_and_valid_state_resumes_it(graph: Callable[..., A
         g.set_state(good)
         g.spin_until(lambda: not faults[-1].data, "the end of the fault")
         assert g.call("time_manager/toggle_pause").message.startswith("running")
-        g.spin_until(lambda time_ns=time_ns: g.time_ns > time_ns + 100_000_000, "time that goes on")
+        g.spin_until(lambda time_ns=time_ns: g.time_ns > time_ns + 100_000_000, "advancing time")
         assert g.truth.twist.linear.z > 0.5
         assert abs(g.truth.twist.linear.x) < 0.1

@@ -29,7 +29,7 @@ class Pilot:
         self.doing = graph.collect_messages("hold/doing", String, LATCHED)
         names = ("depth", "yaw", "surge", "sway")
         self._publishers = {n: graph.tester.create_publisher(Float64, f"hold/{n}", CHAIN) for n in names}
-        graph.spin_until(lambda: graph.time_ns > 0, "time that goes on")
+        graph.spin_until(lambda: graph.time_ns > 0, "advancing time")
         for publisher in self._publishers.values():
             graph.spin_until(lambda p=publisher: p.get_subscription_count(), "the set-points' listener")
 

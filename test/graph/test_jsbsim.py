@@ -174,14 +174,14 @@ def test_diverged_state_pauses_run_and_valid_state_resumes_it(flown: Callable[..
     g.spin_until(lambda: not faults[-1].data, "the end of the fault")
     time_ns = g.time_ns
     assert g.call("time_manager/toggle_pause").message.startswith("running")
-    g.spin_until(lambda: g.time_ns > time_ns + 100_000_000, "time that goes on")
+    g.spin_until(lambda: g.time_ns > time_ns + 100_000_000, "advancing time")
     assert g.truth.twist.linear.x == pytest.approx(50.0, abs=2.0)
 
 
 @pytest.mark.parametrize("time_mode", ["paced", "wall"])
 def test_aircraft_flies_in_other_time_modes(flown: Callable[..., Any], time_mode: str) -> None:
     g = flown(time_mode=time_mode, multiplier=1.0)
-    g.spin_until(lambda: g.time_ns > 0, "time that goes on")
+    g.spin_until(lambda: g.time_ns > 0, "advancing time")
     state = in_flight()
     assert g.call("dynamics/set_sim_state", SetSimState, state=state).success
     g.spin_until(lambda: g.truth.pose.position.z < -100.0, "the state that was set")

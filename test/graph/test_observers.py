@@ -186,7 +186,7 @@ def test_ardupilot_as_observer_gets_no_reply(graph: Callable[..., Any], ports: P
     copter.send(1900)
     flown.spin_until(lambda: counters(flown, "ardupilot")["refused_commands"], "the refusal")
     before = flown.time_s
-    flown.spin_until(lambda: flown.time_s > before + 1.0, "time that goes on")
+    flown.spin_until(lambda: flown.time_s > before + 1.0, "advancing time")
     assert copter.received() is None
 
 

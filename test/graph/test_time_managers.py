@@ -247,7 +247,7 @@ def test_paused_gate_stays_closed_and_takes_only_requested_steps(rig: Rig) -> No
     assert call("step").message == f"advanced 3 steps, to {seconds_text(held_ns + 3 * STEP_NS)}"
     assert manager.time_ns == held_ns + 3 * STEP_NS
     call("toggle_pause")
-    rig.spin_until(lambda: manager.time_ns > held_ns + 5 * STEP_NS, "the simulation goes on")
+    rig.spin_until(lambda: manager.time_ns > held_ns + 5 * STEP_NS, "advancing time")
 
 
 @pytest.mark.parametrize("count", [1, 2])
@@ -255,7 +255,7 @@ def test_gated_graph_loses_no_step_at_full_speed(graph: Callable[..., Any], coun
     members = fleet(vehicle("multirotor"), count=count, seed=0) if count > 1 else ()
     # A step with a lost message would wait for this timeout.
     g = graph("--ros-args", "-p", "step_timeout:=1000.0", vehicles=members, time_mode="gated")
-    g.spin_until(lambda: g.time_ns > 0, "time that goes on")
+    g.spin_until(lambda: g.time_ns > 0, "advancing time")
     truth = g.collect_messages(TRUTH_STATE, qos=DEEP)
     g.spin_for(1.0)
     stamps = [time_ns_of(message.header.stamp) for message in truth]
@@ -289,7 +289,7 @@ class OwnTimeManager(TimeManagerInterface):
 
 def test_custom_time_manager_supports_step_service_automatically(graph: Callable[..., Any]) -> None:
     g = graph(classes={"standalone_time_manager": OwnTimeManager}, time_mode="paced", multiplier=1.0)
-    g.spin_until(lambda: g.time_ns > 0, "time that goes on")
+    g.spin_until(lambda: g.time_ns > 0, "advancing time")
     assert g.call("time_manager/toggle_pause").message.startswith("paused")
     g.set_parameter("time_manager", "step_count", 7)
     before = g.node("time_manager").time_text

@@ -152,7 +152,7 @@ def _milliseconds(stamp: Any) -> int:
 def test_clients_are_served_in_every_time_mode(serve: Callable[..., Served], time_mode: str) -> None:
     served = serve(time_mode=time_mode, multiplier=1.0)
     commands: list[Command] = served.graph.collect_messages(COMMAND)
-    served.graph.spin_until(lambda: served.graph.time_ns > 0, "time that goes on")
+    served.graph.spin_until(lambda: served.graph.time_ns > 0, "advancing time")
     assert served.graph.call("toggle_override").success
     served.send("request_plane_list", "data_request(variable=throttle,interval=0.1)")
     served.until(lambda: len(served.stamps) > 5 and len(commands) > 20, "data and commands")
@@ -237,7 +237,7 @@ def test_every_documented_line_works_when_typed_into_netcat(serve: Callable[...,
     members = fleet(vehicle("anaconda"), count=2, spacing=50.0, seed=0)
     # In real time, because netcat cannot take more data.
     served = serve("-p", f"{members[1].namespace}.uthere.plane_id:=102", vehicles=members, multiplier=1.0)
-    served.graph.spin_until(lambda: served.graph.time_s > 0.1, "time that goes on")
+    served.graph.spin_until(lambda: served.graph.time_s > 0.1, "advancing time")
     served.program.close()
     there = ["127.0.0.1", str(served.port_in)]
     here = ["127.0.0.1", str(served.port_out)]

@@ -154,7 +154,7 @@ class Observer:
         while time.monotonic() < end:
             self.executor.spin_once(timeout_sec=0.02)
 
-    def wait_for_advance(self, seconds: float, what: str = "time goes on") -> None:
+    def wait_for_advance(self, seconds: float, what: str = "time advances") -> None:
         """Run until simulated time has advanced by this many seconds."""
         self.wait_for(lambda: bool(self.stamps), what)
         began = self.time_s

@@ -58,11 +58,11 @@ def test_fleet_processes_stay_in_step_after_any_is_killed_and_restarted(processe
     assert newest == before
     assert abs(newest["one"] - newest["two"]) <= STEP_NS
     start("two", "sil_board")
-    wait_for_both("both go on after a flight controller came back")
+    wait_for_both("both continue after the restart of a flight controller")
 
     manager.kill()
     observer.spin(0.5)
     before = dict(newest)
     start_manager()
-    wait_for_both("both go on after the time manager came back")
+    wait_for_both("both continue after the restart of the time manager")
     assert min(newest.values()) > max(before.values())

@@ -29,7 +29,7 @@ def test_vehicles_in_separate_namespaces_coexist(simulate: Callable[..., Any]) -
             first.start(executable, "-r", "__ns:=/uav2")
     other = first.observer(namespace="/uav2")
     other.wait_for_advance(0.2, "the second vehicle moves")
-    observer.wait_for_advance(0.2, "the first one goes on")
+    observer.wait_for_advance(0.2, "the first vehicle continues")
 
 
 def test_node_and_topic_can_be_renamed(simulate: Callable[..., Any]) -> None:

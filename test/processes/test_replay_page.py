@@ -41,7 +41,7 @@ def tab(browser: Any, processes: Processes) -> Iterator[Tab]:
 
 def assert_time_advances(tab: Tab) -> None:
     began = float(tab.shown_time)
-    tab.until(lambda: float(tab.shown_time) > began, "time goes on")
+    tab.until(lambda: float(tab.shown_time) > began, "time advances")
 
 
 def settled_time(tab: Tab) -> float:
@@ -53,7 +53,7 @@ def settled_time(tab: Tab) -> float:
             return now
         before = now
         tab.page.wait_for_timeout(400)
-    pytest.fail("time goes on")
+    pytest.fail("the time does not settle")
 
 
 def seek(tab: Tab, time_s: str) -> None:

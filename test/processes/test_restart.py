@@ -72,7 +72,7 @@ def restart(simulation: Any, observer: Any, executable: str) -> None:
             observer.wait_for(lambda h=received: bool(h), f"{executable} publishes again", ATTEMPT_S)
             returned = len(observer.stamps)
             observer.wait_for(
-                lambda n=returned: steps(observer.stamps[n:]) >= STEPS, f"steps after {executable} came back", ATTEMPT_S
+                lambda n=returned: steps(observer.stamps[n:]) >= STEPS, f"steps after {executable} restarted", ATTEMPT_S
             )
         except AssertionError:
             if attempts_left == 0:

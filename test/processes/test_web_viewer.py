@@ -81,7 +81,7 @@ def url_of(viewer: Program) -> str:
             return match[0]
         assert viewer.process.poll() is None, viewer.stderr
         time.sleep(0.05)
-    pytest.fail("the viewer does not say where it is")
+    pytest.fail("the viewer printed no address")
 
 
 @pytest.fixture(scope="module")
@@ -127,7 +127,7 @@ def _without_errors(page: Tab) -> Iterator[None]:
 
 def assert_time_advances(tab: Tab, what: str) -> None:
     began = float(tab.shown_time)
-    tab.until(lambda: float(tab.shown_time) > began, f"{what}: time goes on")
+    tab.until(lambda: float(tab.shown_time) > began, f"{what}: time advances")
 
 
 @large_page
