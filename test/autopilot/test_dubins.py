@@ -116,7 +116,7 @@ def test_exhaustive_search_finds_no_shorter_path(seed: int) -> None:
                 d_north, d_east = back_north - north, back_east - east
                 along = d_north * math.cos(heading) + d_east * math.sin(heading)
                 across = -d_north * math.sin(heading) + d_east * math.cos(heading)
-                # Off the line by no more than the grid's step of angle moves its end.
+                # The line may miss the goal by as much as a step of the angle grid moves its end.
                 if along >= 0.0 and abs(across) < 0.5:
                     found = min(found, RADIUS * (sweep + last) + along)
     assert best == pytest.approx(found, abs=1.0)

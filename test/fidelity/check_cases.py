@@ -92,7 +92,7 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Case:
-    """A check-case, in SI units but for angles.
+    """A check-case, in SI units except angles.
 
     Attributes:
         title: a few words.
@@ -296,7 +296,7 @@ class Band:
 
     @property
     def tolerance(self) -> Array:
-        """Allowed distance (n,) outside of the band: a tenth of its width, or the rounding."""
+        """Allowed distance (n,) outside the band: a tenth of its width, or the rounding."""
         return np.maximum(0.1 * (self.highest - self.lowest), self.rounding)
 
     def off_middle(self, values: Array) -> Array:
@@ -304,7 +304,7 @@ class Band:
         return np.abs(values - 0.5 * (self.lowest + self.highest))
 
     def outside(self, values: Array) -> Array:
-        """Distance (n,) of values outside of the band; 0 inside."""
+        """Distance (n,) of values outside the band; 0 inside."""
         return np.maximum(0.0, np.maximum(self.lowest - values, values - self.highest))
 
 

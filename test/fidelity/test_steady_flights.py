@@ -72,8 +72,8 @@ def test_trimmed_turn_is_steady_and_coordinated(name: str, radius: float) -> Non
     assert flown.radius == pytest.approx(abs(radius), rel=1e-6)
     assert flown.height_drift < 1e-3
     assert flown.rate == pytest.approx(airspeed / radius, rel=1e-6)
-    # Forces without a side component carry the weight and bend the path: exact for the load factor, and for the bank
-    # but for its being measured about the fuselage, which is pitched by some degrees.
+    # Forces without a side component carry the weight and bend the path. This is exact for the load factor; the bank
+    # is measured about the fuselage, which is pitched by some degrees.
     assert flown.load_factor == pytest.approx(math.hypot(1.0, airspeed**2 / radius / gravity), rel=1e-6)
     pitch = flown.flight.euler[0, 1]
     slack = 1.0 / math.cos(pitch) - 1.0 + 1e-3

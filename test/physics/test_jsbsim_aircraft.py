@@ -157,7 +157,7 @@ def test_position_attitude_and_velocity_integrate_their_rates(flown: JsbsimAircr
     coriolis = -2.0 * EARTH_RATE * np.cross([math.cos(latitude), 0.0, -math.sin(latitude)], [north, east, down])
     accelerations = np.mean([acceleration_ned(s) for s in states], axis=0)
     change = (velocity_ned(after) - velocity_ned(before)) / dt
-    # JSBSim integrates by Adams and Bashforth: its steps lag what it reports by half a step of jerk.
+    # JSBSim uses Adams-Bashforth integration: its steps lag the reported values by half a step of jerk.
     np.testing.assert_allclose(change, accelerations + coriolis, atol=0.02)
     rates = np.mean([s[16:19] for s in states], axis=0)
     np.testing.assert_allclose((after[10:13] - before[10:13]) / dt, rates, atol=0.01)

@@ -32,7 +32,7 @@ def through_gate(aside: float, down: float, *, angle_deg: float = 0.0) -> tuple[
 @pytest.mark.parametrize("aside", [-0.7, 0.0, 0.3])
 def test_path_through_the_opening_passes_the_gate_at_its_midpoint(aside: float, angle_deg: float) -> None:
     time_s, offset = gate_passage(*through_gate(aside, 2.0, angle_deg=angle_deg), GATE)
-    # Exact but for rounding: the path is straight.
+    # Exact except for rounding: the path is straight.
     assert time_s == pytest.approx(9.5, abs=1e-9)
     assert offset == pytest.approx(abs(aside), abs=1e-9)
 
