@@ -27,7 +27,7 @@ from rosflight_py_sim.vehicles import STANDALONE, all_vehicles
 LIMIT_S = 600.0
 
 COUNTS = (1, 2, 4, 8)
-"""Numbers of vehicles in one process to measure, each round beside a single vehicle."""
+"""Numbers of vehicles in one process to measure, each alternating with a single vehicle."""
 
 # One row for names that stand for the same vehicle.
 CONFIGURATIONS = list(

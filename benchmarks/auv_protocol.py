@@ -2,7 +2,7 @@
 
     python -m benchmarks.auv_protocol PORT RATE
 
-sends thruster messages to PORT at RATE (1/s) until it is ended.
+sends thruster messages to PORT at RATE (1/s) until killed.
 """
 
 from __future__ import annotations
@@ -140,7 +140,7 @@ def main() -> None:
             for _ in range(round(rate * burst_s)):
                 number += 1
                 pusher.send(struct.pack("<Bbbbb", 0, number % 100, -(number % 100), 0, 0))
-            # What a busy machine has not let it send is not made up for.
+            # Messages missed on a busy machine are not sent later.
             due_s = max(due_s + burst_s, time.monotonic() - 0.1)
             time.sleep(max(0.0, due_s - time.monotonic()))
 

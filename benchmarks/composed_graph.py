@@ -44,7 +44,7 @@ def composed_run(
 ) -> ComposedRun:
     """Run `count` vehicles, every sensor at its default rate; None: the vehicle's default.
 
-    With `record`, every topic is recorded to that file; the nodes `beside` run in processes of their own.
+    With `record`, every topic is recorded to that file; the nodes `beside` run in separate processes.
     """
     chosen = vehicle(name, dynamics).carrying(CAMERA, cameras)
     members = [Member(chosen)] if count == 1 else fleet(chosen, count=count, seed=0)

@@ -1,4 +1,4 @@
-"""A minimal ArduPilot that sends frames and awaits the answers, as fast as possible; used by `ardupilot.py`.
+"""A minimal ArduPilot that sends frames and waits for the answers, as fast as possible; used by `ardupilot.py`.
 
     python -m benchmarks.lean_ardupilot PORT FRAME_RATE SECONDS
 

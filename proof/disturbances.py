@@ -237,7 +237,7 @@ def load(count: int) -> Iterator[None]:
 
 
 def under_load(observer: Observer, count: int, seconds: float) -> None:
-    """Run the graph beside `count` busy processes."""
+    """Run the graph together with `count` busy processes."""
     with load(count):
         observer.spin(seconds)
 

@@ -31,7 +31,7 @@ from rosflight_py_sim.vehicles import STANDALONE, vehicle
 # Time at which HoldPilot calls hold/here, after the current has moved the vehicle.
 _HOLD_NS = 2 * NANOSECONDS
 
-# System time between two looks at the graph.
+# System time between two checks of the graph, s.
 _POLL_S = 0.05
 
 

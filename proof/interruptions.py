@@ -47,7 +47,7 @@ class Interrupted:
     Attributes:
         arguments: its command line.
         last_s: last moment of the grid, s after the signal handlers are set.
-        beside: command line of a simulation to run beside it; empty for none.
+        beside: command line of a simulation to run at the same time; empty for none.
     """
 
     arguments: tuple[str, ...]

@@ -255,7 +255,7 @@ class Report:
 
 @dataclass(frozen=True)
 class Gaps:
-    """What the stamps and sequence numbers of a topic show.
+    """Gaps found from the stamps and sequence numbers of a topic.
 
     Attributes:
         missing: steps without a message.

@@ -1,4 +1,4 @@
-"""What tests share: a ROS domain that is theirs alone, and joysticks that nobody has plugged in."""
+"""Fixtures for all tests: an exclusive ROS domain, and virtual joysticks."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ import pytest
 from rosflight_py_sim.process_environment import stay_on_this_machine
 from rosflight_py_sim.transmitter.sdl import SdlSession
 
-# Those whose ports are out of the way of the ports that Linux hands out by itself.
+# Domains whose ports do not overlap with Linux's ephemeral ports.
 _DOMAINS = (*range(215, 232), *range(1, 102))
 _PARTICIPANTS = 16
 
 
 def _in_use(domain: int) -> bool:
-    """Whether this machine has a DDS participant in the domain, by the ports of the first ones (DDSI-RTPS 2.5, 9.6.2).
+    """Whether this machine has a DDS participant in the domain, from the ports of the first 16 (DDSI-RTPS 2.5, 9.6.2).
 
-    Not of the very first alone: what a failed test has left behind may have been a later one.
+    Checking only the first participant is not enough: a process left behind by a failed test may have been a later one.
     """
     for participant in range(_PARTICIPANTS):
         with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
@@ -40,9 +40,9 @@ _transports: list[str] = []
 
 
 def _choose_transports(domain: int) -> None:
-    """Have this process, but not the programs that it starts, do without DDS's shared memory.
+    """Disable DDS's shared memory in this process, but not in the programs that it starts.
 
-    Shared memory takes a third of the time in which a graph is created. Fast DDS reads its profiles once, for the first
+    Shared memory takes a third of the time needed to create a graph. Fast DDS reads its profiles once, for the first
     participant of a process.
     """
     import rclpy
@@ -59,11 +59,11 @@ def _choose_transports(domain: int) -> None:
 
 @contextmanager
 def claimed_domain() -> Iterator[int]:
-    """A ROS domain that nobody else on this machine uses meanwhile."""
+    """A ROS domain that no other process on this machine uses meanwhile."""
     folder = Path(tempfile.gettempdir()) / f"ros-domains-{os.getuid()}"
     folder.mkdir(exist_ok=True)
     locks = [folder / str(domain) for domain in _DOMAINS]
-    # The one claimed last comes last, whichever process claimed it: what a failed test left behind must not be heard.
+    # Least recently claimed first, across all processes: messages of processes left by a failed test must not arrive.
     for path in sorted(locks, key=lambda path: path.stat().st_mtime if path.exists() else 0.0):
         with path.open("a") as lock:
             try:
@@ -83,7 +83,7 @@ def claimed_domain() -> Iterator[int]:
 
 @pytest.fixture(scope="session")
 def claim_domain() -> Callable[[], AbstractContextManager[int]]:
-    """`claimed_domain`, for fixtures that need more than one or last longer than a test."""
+    """`claimed_domain`, for fixtures that need several domains or last longer than a test."""
     return claimed_domain
 
 
@@ -97,12 +97,12 @@ def ros_domain(monkeypatch: pytest.MonkeyPatch) -> Iterator[int]:
 
 @pytest.fixture
 def auv_ports() -> Iterator[None]:
-    """The AUV protocol's own ports, 5555 to 5557, for one test; those who want them too wait for each other."""
+    """The AUV protocol's own ports, 5555 to 5557, for one test; other tests that need them wait."""
     with (Path(tempfile.gettempdir()) / f"auv-ports-{os.getuid()}").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         for port in (5555, 5556, 5557):
             with socket.socket() as probe:
-                # As ZeroMQ does: connections of the test before may still be on their way out.
+                # As ZeroMQ does: connections of the previous test may still be closing.
                 probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
                 try:
                     probe.bind(("127.0.0.1", port))
@@ -126,7 +126,7 @@ class _Description(ctypes.Structure):
 
 
 class VirtualJoystick:
-    """A joystick of SDL's virtual driver, which reaches the program by the way of a real one."""
+    """A joystick of SDL's virtual driver, which reaches the program like a real one."""
 
     def __init__(self, sdl: ctypes.CDLL, name: str, axes: int, buttons: int) -> None:
         self._sdl = sdl

@@ -1,4 +1,4 @@
-"""Delay line: order, times of arrival, and what is dropped."""
+"""Delay line: order, times of arrival, and dropped items."""
 
 from __future__ import annotations
 

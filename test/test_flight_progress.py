@@ -1,4 +1,4 @@
-"""Progress of `fly` in a file or a pipe, on a clock of the test's own."""
+"""Progress of `fly` in a file or a pipe, with a clock controlled by the test."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Clocked(Flights):
 
 
 def lines(step_s: float) -> list[str]:
-    """What is printed of the flight, with the clock looked at in these steps."""
+    """Lines printed during the flight, if the clock is read at these intervals."""
     flight, text = Clocked(), io.StringIO()
     progress = ProgressLines(
         flight,

@@ -1,4 +1,4 @@
-"""Changes of axes are those of REP 103, and undo themselves."""
+"""Conversions of axes follow REP 103, and are their own inverse."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ Array = NDArray[np.float64]
 ENU_OF_NED = np.array([[0.0, 1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, -1.0]])
 FLU_OF_FRD = np.diag([1.0, -1.0, -1.0])
 
-# A few roundings of numbers of order 1.
+# A few rounding errors of numbers of order 1.
 ROUNDING = 1e-14
 
 vectors = arrays(np.float64, 3, elements=st.floats(-1e6, 1e6))

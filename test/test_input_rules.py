@@ -1,4 +1,4 @@
-"""No input of others is run as code: the linter's security rules are on, with few exceptions."""
+"""No external input is executed as code: the linter's security rules are enabled, with few exceptions."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 
-# Files with code that is made from declarations of this package, and one that reads a file of an installed package.
+# Files that generate code from declarations of this package, and one that reads a file of an installed package.
 EXCEPTIONS = {
     "rosflight_py_sim/interfaces/wire.py": {"S307"},
     "rosflight_py_sim/kernel_library.py": {"S102"},

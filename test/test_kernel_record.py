@@ -1,4 +1,4 @@
-"""Records: fields by name, each given exactly once, with the types that were declared."""
+"""Records: fields by name, each given exactly once, with the declared types."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What pip, colcon and make each read about this package agrees."""
+"""The metadata for pip, colcon and make agree."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tests use what users have: no test reaches into the package by a private name."""
+"""Tests use only the public interface: no test uses a private name of the package."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ TESTS = Path(__file__).parent
 # Public methods and attributes of named tuples.
 NAMED_TUPLE = {"_asdict", "_fields", "_make", "_replace"}
 
-# Functions that take an attribute's name as text, among them those of monkeypatch and of unittest.mock.
+# Functions that take an attribute's name as a string, including those of monkeypatch and unittest.mock.
 BY_NAME = {"getattr", "setattr", "delattr", "hasattr", "attrgetter", "patch", "object"}
 
 

@@ -1,4 +1,4 @@
-"""The package finds its configuration files wherever it was installed, and reports files that do not exist."""
+"""The package finds its configuration files wherever it is installed, and reports missing files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Imports between the rooms of the package point down, and each room's docstring says what belongs there."""
+"""Imports between the rooms of the package point down, and each room's docstring states its purpose."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import rosflight_py_sim
 
 PACKAGE = Path(rosflight_py_sim.__file__).parent
 
-# From the bottom to the top. Modules beside the rooms are below all of them.
+# From bottom to top. Modules outside the rooms are below all of them.
 ROOMS = (
     *(
         "failures",
@@ -34,7 +34,7 @@ ENTRY = PACKAGE / "__main__.py"
 
 
 def imported(file: Path) -> Iterator[str]:
-    """Names in the package that a module imports anywhere; not those for type checks alone."""
+    """Names that a module imports anywhere, except those for type checks only."""
     tree = ast.parse(file.read_text(encoding="utf-8"))
     tests = [node for node in ast.walk(tree) if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"]
     for_types = {inner for node in tests for inner in ast.walk(node)}
@@ -48,7 +48,7 @@ def imported(file: Path) -> Iterator[str]:
 
 
 def height(parts: tuple[str, ...]) -> int:
-    """Number of a room in ROOMS, from 1; 0 for a module beside the rooms."""
+    """Number of a room in ROOMS, from 1; 0 for a module outside the rooms."""
     return ROOMS.index(parts[0]) + 1 if parts[0] in ROOMS else 0
 
 

@@ -1,4 +1,4 @@
-"""A state machine goes by its table."""
+"""A state machine follows its table."""
 
 from __future__ import annotations
 

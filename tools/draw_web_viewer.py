@@ -96,7 +96,7 @@ def _press(page: Any, label: str, answer: str) -> None:
     while not button.is_enabled() and time.monotonic() < end:
         page.wait_for_timeout(100)
     if label == "Arm, disarm":
-        # The firmware refuses until its IMU is calibrated; until then the page shows the refusal beside the time.
+        # The firmware refuses until its IMU is calibrated; until then, the page shows the refusal next to the time.
         _wait_for_time(page, _time(page) + 4.0)
     button.dispatch_event("click")
     page.get_by_text(answer).first.wait_for(state="attached")

@@ -1,4 +1,4 @@
-"""Fly the missions of test/data/missions.yaml again and write it anew, after a change that alters flights on purpose.
+"""Fly the missions of test/data/missions.yaml again and rewrite it, after a change that alters flights on purpose.
 
 Run from the project's folder: `.venv/bin/python tools/record_missions.py`. The seed and seconds of the file are
 kept; a mission that ends later is reported, and the file is not written.

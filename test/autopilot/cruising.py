@@ -1,4 +1,4 @@
-"""A plane in steady flight well inside of its cage, and what it looks like when something of that is changed."""
+"""Observations of a plane in steady flight well inside its cage, with changes."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ INSIDE = Observed(
 
 
 def observed(seen: Observed, **changed: Any) -> Observed:
-    """What is seen, with some of the state or of all else changed."""
+    """The observation with some fields of the state or other fields changed."""
     state = {name: value for name, value in changed.items() if name in FlightState._fields}
     others = {name: value for name, value in changed.items() if name not in FlightState._fields}
     return replace(seen, state=seen.state._replace(**state), **others)

@@ -1,4 +1,4 @@
-"""A target controller that tests look into."""
+"""A target controller for tests that stores its targets."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from rosflight_py_sim.autopilot.target_controller import TargetController
 
 
 class RecordedTargets(TargetController):
-    """Flies nothing; it keeps what it was told, so that a test sees what the pilot wants."""
+    """Flies nothing; it stores the pilot's targets for the test."""
 
     def __init__(self) -> None:
         self.last_command: FlyTarget | str = ""

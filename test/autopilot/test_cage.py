@@ -150,7 +150,7 @@ def test_unspecified_bit_is_never_set() -> None:
         nav_ok=False,
         imu_ok=False,
     )
-    # What speaks of targets, and of how long something has been so, is the pilot's to set, with its own tests.
+    # The pilot sets the bits of targets and of durations; they have their own tests.
     of_time = {CageBit.PACKET_TIMEOUT_FOR_SELECTED_MODE, CageBit.PACKET_TIMEOUT_LOST_COMM, CageBit.NAV_LOST}
     assert set(bits_of(worst)) == set(CageBit) - of_time - {CageBit.TARGET, CageBit.UNSPECIFIED}
 

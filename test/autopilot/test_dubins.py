@@ -1,4 +1,4 @@
-"""Dubins paths: known lengths, continuity, and that no longer one is chosen."""
+"""Dubins paths: known lengths, continuity, and choice of the shortest."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ RADIUS = 50.0
 
 
 def flown_to(path: DubinsPath, start: tuple[float, float], course: float) -> tuple[float, float, float]:
-    """Where turning, flying straight and turning again leads: north, east, course; by the unicycle's closed form."""
+    """End (north, east, course) after a turn, a straight part and a turn, by the unicycle's closed form."""
     north, east = start
     for turn, length in (
         (path.first_turn, path.radius * path.first_sweep),
@@ -41,7 +41,7 @@ def test_each_dubins_path_reaches_goal_position_and_course(
     try:
         path = dubins_path(case, (10.0, -20.0), start_course, end, end_course, RADIUS)
     except UnreachableError:
-        # Only inner tangents can be lacking, and only for circles that overlap.
+        # Only inner tangents may not exist, and only if the circles overlap.
         assert case in ("RSL", "LSR")
         return
     north, east, course = flown_to(path, (10.0, -20.0), start_course)
@@ -98,7 +98,7 @@ def test_path_length_matches_hand_calculation(
 
 @pytest.mark.parametrize("seed", range(5))
 def test_exhaustive_search_finds_no_shorter_path(seed: int) -> None:
-    """All paths of turn, straight, turn on a grid of angles that end at the goal: none beats the formula's."""
+    """No path of turn, straight, turn to the goal on a grid of angles is shorter than the formula's."""
     start_course, end_course, bearing = 0.9 * seed, 2.1 - 1.3 * seed, 0.7 * seed
     end = (4.0 * RADIUS * math.cos(bearing), 4.0 * RADIUS * math.sin(bearing))
     best = shortest_dubins_path((0.0, 0.0), start_course, end, end_course, RADIUS).length
@@ -116,7 +116,7 @@ def test_exhaustive_search_finds_no_shorter_path(seed: int) -> None:
                 d_north, d_east = back_north - north, back_east - east
                 along = d_north * math.cos(heading) + d_east * math.sin(heading)
                 across = -d_north * math.sin(heading) + d_east * math.cos(heading)
-                # Off the line by no more than the grid's step of angle moves its end.
+                # The line may miss the goal by as much as a step of the angle grid moves its end.
                 if along >= 0.0 and abs(across) < 0.5:
                     found = min(found, RADIUS * (sweep + last) + along)
     assert best == pytest.approx(found, abs=1.0)

@@ -28,7 +28,7 @@ AUTOPILOT = FIXEDWING_MISSION_PARAMETERS + FIXEDWING_TARGET_PARAMETERS
 
 
 class Flight:
-    """An aircraft that stands at the origin, and its autopilot; `rows` are state, wanted place and phase at 100 Hz."""
+    """An aircraft at rest at the origin, and its autopilot; `rows` are state, setpoint and phase at 100 Hz."""
 
     def __init__(self, name: str, plan: FlightPlan | None = None, wind: dict[str, Value] | None = None) -> None:
         values = configured(name, AUTOPILOT, "autopilot")
@@ -42,7 +42,7 @@ class Flight:
         return self.aircraft.state
 
     def fly(self, until: FixedwingPhase, limit_s: float = 300.0) -> Flight:
-        """Go on until a phase has come; fail when it does not."""
+        """Fly until a phase begins; fail if it does not."""
         if not self.mission.flies:
             self.mission.start(self.state)
         for _ in range(round(limit_s / PERIOD_S)):
@@ -52,7 +52,7 @@ class Flight:
         pytest.fail(f"{until.label} did not come within {limit_s:g} s: {self.mission.phase.label}, {self.state}")
 
     def step(self) -> None:
-        """One command, and what comes of it."""
+        """Compute one command, and apply it."""
         state = self.state
         guided = self.mission.update(state, self.controller, PERIOD_S)
         self.rows.append((state, self.mission.target_ned, self.mission.phase))
@@ -79,7 +79,7 @@ def test_circuit_in_turbulence_is_tracked_within_metres(name: str) -> None:
     assert height.max() < 8.0
     speeds = [state.airspeed for state, _, phase in flight.rows if phase.on_path]
     wanted = flight.mission.path[0].airspeed
-    # A gust of 2 m/s, and what is left of the take-off at full throttle.
+    # A gust of 2 m/s, and the remaining excess of the take-off at full throttle.
     assert min(speeds) > wanted - 4.0
     assert max(speeds) < wanted + 5.0
     assert max(abs(state.roll) for state, _, _ in flight.rows) < math.radians(60.0)
@@ -98,7 +98,7 @@ def test_other_path_types_are_flown(path_type: str) -> None:
     places = ((400.0, 0.0, -50.0), (400.0, 300.0, -50.0), (0.0, 300.0, -60.0))
     plan = FlightPlan(tuple(Waypoint(place, 18.0) for place in places), path_type, 70.0, Loiter(70.0, 0.3, -1))
     across, height = Flight("anaconda", plan).fly(FixedwingPhase.DONE).errors()
-    # Corners of straight legs swing out by about a turn's radius; of Dubins paths only the change of bank is not flown.
+    # Corners of straight legs swing out by about a turn's radius; Dubins paths neglect only the change of bank.
     assert rms(across) < (25.0 if path_type == "line" else 4.0)
     assert rms(height) < 2.0
 
@@ -106,7 +106,7 @@ def test_other_path_types_are_flown(path_type: str) -> None:
 def test_take_off_tracks_runway_in_crosswind_and_climbs_out_wings_level() -> None:
     flight = Flight("anaconda", wind=BREEZE).fly(FixedwingPhase.WAYPOINTS)
     ground = [state for state, _, phase in flight.rows if phase is FixedwingPhase.TAKE_OFF]
-    # The rudder does not hold the nose against 5 m/s across before there is airspeed: seen 12 m.
+    # Without airspeed, the rudder cannot hold the nose in a crosswind of 5 m/s: 12 m measured.
     assert max(abs(state.position_ned[1]) for state in ground) < 20.0
     assert max(abs(state.position_ned[1]) for state, _, _ in flight.rows) < 25.0
     assert max(abs(state.roll) for state, _, _ in flight.rows) < math.radians(20.0)
@@ -266,7 +266,7 @@ def test_surfaces_deflect_towards_commanded_attitude() -> None:
 
 def test_path_curvature_is_fed_forward_to_bank() -> None:
     banked = LEVEL._replace(roll=math.atan(18.0**2 / 70.0 / 9.81))
-    # In a coordinated turn of the path's curvature nothing is left to do for the ailerons.
+    # In a coordinated turn with the path's curvature, the ailerons need no deflection.
     assert flown(controller(), banked, curvature=1.0 / 70.0).u[3] == pytest.approx(0.0, abs=1e-12)
 
 
@@ -293,8 +293,8 @@ def test_prolonged_saturation_causes_no_integrator_windup() -> None:
         flown(one, course=1.5)
     for _ in range(200):
         late, early = flown(one, course=-1.5), flown(fresh, course=-1.5)
-    # After half a minute of an error that cannot be mended, the opposite one is answered as if nothing had been, once
-    # the commanded roll angle has come round: 1.6 rad at 1.5 rad/s.
+    # After half a minute of an error that cannot be corrected, the response to the opposite error is unaffected, once
+    # the commanded roll angle has changed sides: 1.6 rad at 1.5 rad/s.
     assert late.u[3] == early.u[3]
 
 

@@ -1,4 +1,4 @@
-"""The fixed wings fly every target and hold it, and go from one to another without a jump."""
+"""The fixed wings fly and hold every target, and change between targets without a jump."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class Flight:
         return self.aircraft.state
 
     def fly(self, target: FlyTarget, seconds: float) -> Flight:
-        """Fly a target; the last command of the one before is kept."""
+        """Fly a target; keep the last command of the previous target."""
         self.states, self.commands = [], self.commands[-1:]
         for _ in range(round(seconds / PERIOD_S)):
             state = self.state
@@ -70,11 +70,11 @@ class Flight:
         return self
 
     def mean(self, of: Callable[[FlightState], float]) -> float:
-        """Over the last ten seconds."""
+        """Mean over the last ten seconds."""
         return float(np.mean([of(state) for state in self.states[-1000:]]))
 
     def combinations(self) -> list[tuple[Speed, Vertical]]:
-        """All of speed and height; those with a height are for where it is then."""
+        """All valid combinations of speed and vertical targets; NaN stands for the current height."""
         airspeed, pitch = AirspeedTarget(self.airspeed), PitchTarget(self.pitch + 0.04)
         return [
             (AirspeedTarget(self.airspeed + 1.0), AltitudeTarget(HEIGHT + 8.0)),
@@ -87,9 +87,9 @@ class Flight:
 
 
 def assert_target_held(flight: Flight, target: FlyTarget, gusty: bool) -> None:
-    """Each part of the target is held on the average of ten seconds."""
+    """Check that each part of the target is held on average over ten seconds."""
     lateral, speed, vertical = target.lateral, target.speed, target.vertical
-    # The averages of gusts of 1 m/s; seen at most 0.1 m/s of airspeed.
+    # Averages over gusts of 1 m/s: at most 0.1 m/s of airspeed measured.
     slack = 3.0 if gusty else 1.0
     if isinstance(lateral, PositionTarget):
         radius = number(flight.values, "loiter_radius")
@@ -99,18 +99,18 @@ def assert_target_held(flight: Flight, target: FlyTarget, gusty: bool) -> None:
     elif isinstance(lateral, HeadingTarget):
         assert abs(flight.mean(lambda s: wrap_angle(s.yaw - 1.2))) < 0.005 * slack
     else:
-        # The roll loop has no integrator, and the aircraft some moment of its own in a turn.
+        # The roll loop has no integrator, and the aircraft has a small rolling moment in a turn.
         assert flight.mean(lambda s: s.roll) == pytest.approx(0.3, abs=0.02)
     if isinstance(speed, AirspeedTarget):
         assert flight.mean(lambda s: s.airspeed) == pytest.approx(speed.airspeed, abs=0.1 * slack)
     else:
         assert flight.mean(lambda s: s.pitch) == pytest.approx(speed.pitch_rad, abs=0.003 * slack)
     if isinstance(vertical, AltitudeTarget):
-        # With the pitch angle given, air that rises or sinks at 1 m/s has to be countered by speed: seen 3.3 m in it.
+        # With the pitch angle given, speed must counter air rising or sinking at 1 m/s: 3.3 m measured.
         close = 0.3 * slack if isinstance(speed, AirspeedTarget) else 6.0 if gusty else 0.8
         assert flight.mean(lambda s: s.height) == pytest.approx(vertical.altitude_m, abs=close)
     elif isinstance(vertical, ClimbTarget):
-        # In gusts: seen at most 0.16 m/s.
+        # In gusts, at most 0.16 m/s measured.
         assert flight.mean(lambda s: s.climb) == pytest.approx(vertical.climb, abs=0.2 if gusty else 0.05)
     else:
         assert flight.commands[-1].u[0] == vertical.throttle
@@ -164,7 +164,7 @@ def test_climb_beyond_available_power_keeps_airspeed_and_climbs_at_limit() -> No
     assert flight.controller.zone is Zone.CLIMB
     assert flight.mean(lambda s: s.airspeed) == pytest.approx(22.0, abs=0.2)
     assert flight.commands[-1].u[0] == 1.0
-    # With the throttle that is left over level flight; and a climb that it can fly is flown again.
+    # The aircraft climbs with the throttle that level flight leaves, and then resumes a climb within its performance.
     assert flight.mean(lambda s: s.climb) > 2.0
     flight.fly(FlyTarget(course, airspeed, ClimbTarget(1.0)), 30.0)
     assert flight.controller.zone is Zone.HOLD
@@ -227,9 +227,9 @@ def test_aircraft_takes_off_from_runway_then_flies_target(name: str) -> None:
         states.append(flight.state)
         flight.aircraft.move(one.take_off(flight.state, PERIOD_S))
     assert flight.state.height > number(flight.values, "climb_out_height")
-    # A gust in the first bank of the aerosonde: seen 0.46 rad.
+    # A gust as the aerosonde first banks: 0.46 rad measured.
     assert max(abs(state.roll) for state in states) < 0.7
-    # Across the runway on which it has been turned into the wind while it stood, as tail planes do: seen 12 m.
+    # Across the heading at rest, to which the wind on the tail had turned the aircraft: 12 m measured.
     heading = states[0].yaw
     across = [state.position_ned[1] * math.cos(heading) - state.position_ned[0] * math.sin(heading) for state in states]
     assert max(map(abs, across)) < 25.0

@@ -1,4 +1,4 @@
-"""Which states can be asked for."""
+"""Valid and invalid targets."""
 
 from __future__ import annotations
 

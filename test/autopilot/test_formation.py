@@ -1,4 +1,4 @@
-"""The formation mission, flown by a vehicle that is always where it should be."""
+"""The formation mission, flown by a vehicle without position error."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def mission(**changed: Value) -> FormationMission:
 
 
 def circle(time_s: float) -> tuple[Vector3, Vector3]:
-    """A circle of 60 m at 18 m/s, 30 m high."""
+    """A circle of 60 m at 18 m/s, at a height of 30 m."""
     rate = 18.0 / 60.0
     sine, cosine = math.sin(rate * time_s), math.cos(rate * time_s)
     return (60.0 * cosine, 60.0 * sine, -30.0), (-18.0 * sine, 18.0 * cosine, 0.0)
@@ -73,7 +73,7 @@ def test_flight_with_a_leader_that_lands_runs_through_all_phases() -> None:
     flight.until(FormationPhase.DONE)
     # The vehicle is at rest already when it stops.
     assert flight.phases == [one for one in FormationPhase if one not in (FormationPhase.WAIT, FormationPhase.STOP)]
-    # At its place, not at the take-off point, and after the leader.
+    # At its formation position, not at the take-off point, and after the leader.
     assert flight.position[:2] == pytest.approx((-3.0, 3.0), abs=1e-6)
     assert flight.time_s > 40.0
     assert not flight.subject.thrust_on
@@ -150,7 +150,7 @@ def test_start_needs_a_leader_and_happens_once() -> None:
     subject.start(0.0, (0.0, 0.0, 0.0), 0.0)
     with pytest.raises(RuntimeError, match="already begun: take off"):
         subject.start(0.0, (0.0, 0.0, 0.0), 0.0)
-    # The next mission knows the leader from the one before it.
+    # The next mission still has the previous mission's leader.
     later = FormationMission(FORMATION_PARAMETERS.checked({"leader": "lead"}), subject)
     later.start(1.0, (0.0, 0.0, 0.0), 0.0)
     assert later.phase is FormationPhase.TAKE_OFF

@@ -1,4 +1,4 @@
-"""A plane flown by packets through its whole day: physics, wind, guidance, cage and modes in one loop without ROS."""
+"""A plane flown by packets through a whole flight: physics, wind, guidance, cage and modes in one loop without ROS."""
 
 from __future__ import annotations
 
@@ -45,14 +45,14 @@ UP = FlyTarget(HeadingTarget(math.pi), AirspeedTarget(17.0), ClimbTarget(2.0))
 
 
 def paired(name: str) -> dict[str, Value]:
-    """What the vehicle's parameter file for the protocol says of modes and cage."""
+    """Parameters of modes and cage in the vehicle's file for the protocol."""
     file = CONFIG / vehicle(name).pairings["uthere"].file
     given = {key.removeprefix("uthere."): value for key, value in named_values(str(file), "bridge", "/").items()}
     return {key: value for key, value in given.items() if key in GUIDED_MODE_PARAMETERS}
 
 
 class GuidedFlight:
-    """An aircraft that stands armed at home, its pilot, and a program that streams `target` while there is one."""
+    """An aircraft armed at home, its pilot, and a program that streams `target` while it is set."""
 
     def __init__(self, name: str, wind: dict[str, Value], **parameters: Value) -> None:
         rotors = name == "multirotor"
@@ -98,7 +98,7 @@ class GuidedFlight:
             self.step()
 
     def until(self, mode: Mode, limit_s: float = 60.0) -> None:
-        """Fly on until the pilot is in a mode."""
+        """Fly until the pilot is in a mode."""
         for _ in range(round(limit_s / PERIOD_S)):
             if self.pilot.mode is mode:
                 return
@@ -106,7 +106,7 @@ class GuidedFlight:
         pytest.fail(f"{mode.label} did not come within {limit_s:g} s: {self.pilot.mode.label}")
 
     def until_inside(self, limit_s: float = 60.0) -> None:
-        """Fly on until the plane is inside of its cage."""
+        """Fly until the plane is inside its cage."""
         for _ in range(round(limit_s / PERIOD_S)):
             self.step()
             if not self.pilot.cage_triggered:
@@ -122,7 +122,7 @@ def test_plane_takes_off_and_circles_home_inside_cage(name: str) -> None:
     flight.seen.clear()
     flight.fly(60.0)
     north, east, down = flight.aircraft.state.position_ned
-    # 80 m are the radius of the circle; wind and the turns' overshoot take some.
+    # The circle's radius is 80 m; wind and the turns' overshoot change it.
     assert 60.0 < math.hypot(north, east) < 120.0
     assert -down == pytest.approx(60.0, abs=6.0)
     assert set(flight.seen) == {0}
@@ -179,9 +179,9 @@ def test_flight_resumes_after_cage_breach_by_fly_engage() -> None:
     [
         ("anaconda", 18.0, 300.0, 0.0, 60.0),
         ("anaconda", 18.0, 500.0, -400.0, 100.0),
-        # Beside the plane, inside of a circle that it can fly.
+        # Abeam of the plane, inside the smallest circle that it can fly.
         ("anaconda", 18.0, 0.0, 30.0, 60.0),
-        # Too near for the climb on the first approach.
+        # Too near to complete the climb on the first approach.
         ("anaconda", 18.0, 80.0, 0.0, 160.0),
         ("aerosonde", 22.0, -100.0, 0.0, 80.0),
         ("multirotor", 5.0, 60.0, 40.0, 30.0),
@@ -205,7 +205,7 @@ def test_fly_to_passes_the_point_and_circles_it(
         flight.step()
         nearest = min(nearest, math.dist(flight.aircraft.state.position_ned, point))
     assert nearest < 10.0
-    # The radius of the circle and what gusts add; a multirotor hovers.
+    # The circle's radius, and the effect of gusts; a multirotor hovers.
     flight.fly(30.0)
     farthest = 1.5 if name == "multirotor" else 120.0
     for _ in range(round(10.0 / PERIOD_S)):

@@ -1,4 +1,4 @@
-"""The modes of a plane that programs steer: every transition, the deadman, and what ends fly(), in simulated time."""
+"""The modes of a plane steered by programs: every transition, the deadman, and the ends of fly(), in simulated time."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ TOO_STEEP = FlyTarget(RollTarget(1.5), PitchTarget(0.0), ThrottleTarget(0.6))
 
 
 class Flown:
-    """A pilot, and the plane that it sees: what is not changed stays as it was."""
+    """A pilot, and the plane that it observes; fields stay the same until changed."""
 
     def __init__(self, **parameters: Any) -> None:
         self.controller = RecordedTargets()
@@ -53,12 +53,12 @@ class Flown:
         return self.pilot.mode
 
     def observe(self, **changed: Any) -> AutopilotCommand | None:
-        """One command period later, with what is changed of the state or of all else."""
+        """Advance by one command period, with changed fields of the state or other fields."""
         self.observation = observed(self.observation, time_s=self.observation.time_s + DT, **changed)
         return self.pilot.update(self.observation, DT)
 
     def wait(self, seconds: float) -> None:
-        """So much time goes by; a ground station is heard all along."""
+        """Advance time by this many seconds, in contact with a ground station."""
         for _ in range(round(seconds / DT)):
             self.pilot.note_packet()
             self.observe()
@@ -73,7 +73,7 @@ class Flown:
 
 
 def in_mode(mode: Mode, **parameters: Any) -> Flown:
-    """A plane that has come to a mode in the way a user would bring it there."""
+    """A plane in a mode, brought there as by a user."""
     flown = Flown(**parameters)
     if mode is Mode.STANDBY:
         flown.observe(armed=False, **ON_GROUND)
@@ -122,11 +122,11 @@ STIMULI = {
     Event.DISENGAGED: lambda flown: flown.pilot.disengage(),
     Event.ENGAGED: lambda flown: flown.pilot.engage(),
 }
-"""What a user, or the plane, does so that an event happens."""
+"""Action of a user or the plane that causes an event."""
 
 
 def after(mode: Mode, event: Event, lost_signal_mode: str) -> Mode:
-    """Where the table says that an event leads."""
+    """Target of an event's transition in the table."""
     to = TRANSITIONS[mode].get(event, mode)
     if to is Mode.LOST_SIGNAL:
         goes = Event.GOES_HOME if lost_signal_mode == "return_home" else Event.GOES_TO_WAYPOINT
@@ -150,7 +150,7 @@ def test_every_transition_in_table_is_taken(mode: Mode, event: Event, lost_signa
     assert flown.mode is after(mode, event, lost_signal_mode)
 
 
-# On the way from the ground a plane is in the air, too, and not yet high enough.
+# A climbing plane is airborne, but not yet high enough.
 _RISING = {"position_ned": (0.0, 0.0, -20.0)}
 
 
@@ -160,7 +160,7 @@ _RISING = {"position_ned": (0.0, 0.0, -20.0)}
     ids=lambda item: item.name.lower(),
 )
 def test_unlisted_events_do_not_change_mode(mode: Mode, event: Event) -> None:
-    # A cage that holds a plane on the ground, too.
+    # A cage that includes a plane on the ground.
     flown = in_mode(mode, cage_altitude_minimum=-10.0, cage_airspeed_min=0.0)
     if event in (Event.FLY, Event.TARGET_OUTSIDE):
         flown.pilot.fly(AHEAD if event is Event.FLY else TOO_STEEP)
@@ -271,7 +271,7 @@ def test_streamed_targets_take_effect_immediately() -> None:
 def test_deadman_ends_fly_after_command_timeout(timeout: float, lost: str, mode: Mode) -> None:
     flown = in_mode(Mode.PACKET_TARGET, ap_target_from_packet_timeout=timeout, lost_signal_mode=lost)
     assert flown.fly(AHEAD, 2.0 * timeout) == [""] * round(2.0 * timeout / 0.2)
-    # The last command is 0.2 s old, and times are those of command periods.
+    # The last command is 0.2 s old, and times are whole command periods.
     flown.wait(timeout - 0.2 - DT)
     assert (flown.mode, flown.pilot.enabled, flown.pilot.cage_triggered) == (Mode.PACKET_TARGET, True, 0)
     flown.wait(3 * DT)

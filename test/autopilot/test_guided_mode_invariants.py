@@ -1,4 +1,4 @@
-"""Whatever programs, safety pilot and plane do, and in whatever order, some things hold of modes and cage."""
+"""Invariants of modes and cage, whatever programs, safety pilot and plane do in any order."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from rosflight_py_sim.autopilot.waypoint_route import RouteWaypoint
 
 DT = 0.1
 
-# Either may follow at once: the mode that is passed through, and one more event of the same call.
+# A call may end in the transition's mode, or in one more transition from there.
 REACHED = {
     mode: {mode, *ways.values()} | {to for through in ways.values() for to in TRANSITIONS[through].values()}
     for mode, ways in TRANSITIONS.items()
@@ -41,7 +41,7 @@ places = st.tuples(st.floats(-2000.0, 2000.0), st.floats(-2000.0, 2000.0))
 
 
 class SupervisorMachine(RuleBasedStateMachine):
-    """A plane, a program that is not careful, and a safety pilot who is nervous."""
+    """A plane, a careless program, and a nervous safety pilot."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -60,19 +60,19 @@ class SupervisorMachine(RuleBasedStateMachine):
 
     @rule()
     def recover(self) -> None:
-        """Inside of the cage, in the air, in the program's hands."""
+        """Put the plane inside the cage, in the air, under the program's control."""
         self.observation = observed(INSIDE, time_s=self.observation.time_s)
         self.advance([], 1)
 
     @rule(height=st.sampled_from([0.2, 20.0, 40.0]))
     def take_off(self, height: float) -> None:
-        """On the way from the ground, in the program's hands."""
+        """Put the plane on its climb from the ground, under the program's control."""
         self.observation = observed(INSIDE, time_s=self.observation.time_s, position_ned=(0.0, 0.0, -height))
         self.advance([], 1)
 
     @rule(periods=st.integers(0, 3))
     def stream_target(self, periods: int) -> None:
-        """As a program should that has seen a cage_triggered of 0."""
+        """Stream a target, as a program should after a cage_triggered of 0."""
         self.recover()
         self.engage_fly()
         self.send_fly(1.0, 20.0, 1)

@@ -137,7 +137,7 @@ def test_parameter_change_preserves_controller_state() -> None:
     another.adopt(one)
     motion = Motion(2.0, 0.0, 1.0, 0.0)
     before, after = (c.update(motion, HoldSetpoint(2.0, 1.0), DT) for c in (one, another))
-    # What is left of the errors times the change of gains.
+    # The remaining errors times the change of gains.
     assert after == pytest.approx(before, abs=0.01)
 
 

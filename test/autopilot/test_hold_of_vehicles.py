@@ -34,7 +34,7 @@ class HeldVehicle:
     """A vehicle under water, with its controller."""
 
     def __init__(self, name: str, current_ned: tuple[float, float, float]) -> None:
-        # The world is the node's affair: here there is water without end.
+        # The node handles the world: here, the water has no boundaries.
         dynamics = values(name, DYNAMICS_PARAMETERS, "dynamics") | {"starts_on_ground": False, "ground_contact": False}
         self.dynamics = VehicleDynamics(dynamics)
         truth = self.dynamics.truth.copy()
@@ -70,7 +70,7 @@ def test_depth_settles_within_centimetres_and_yaw_within_a_degree(
 ) -> None:
     one = HeldVehicle(name, current)
     motions = one.hold(HoldSetpoint(2.0, math.radians(-120.0)), 30.0)
-    # What is asked for: centimetres and a degree. The last ten seconds must hold it.
+    # Required: centimetres and a degree, during the last ten seconds.
     settled = motions[-1000:]
     assert max(abs(m.depth - 2.0) for m in settled) < 0.02
     assert max(abs(math.remainder(m.yaw - math.radians(-120.0), math.tau)) for m in settled) < math.radians(1.0)

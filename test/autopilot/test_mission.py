@@ -1,4 +1,4 @@
-"""The mission's state machine, flown by a vehicle that is always where it should be."""
+"""The mission's state machine, flown by a vehicle without position error."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The multirotor, with its sensors and its flight controller, flies every target and holds it."""
+"""The multirotor, with its sensors and its flight controller, flies and holds every target."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ COMBINATIONS: tuple[tuple[Speed, Vertical], ...] = (
 
 
 class Flight:
-    """A copter that has taken off; `states` and `commands` are those of the last target."""
+    """A copter after take-off; `states` and `commands` are those of the last target."""
 
     def __init__(self, wind: dict[str, Value]) -> None:
         self.copter = Copter(wind)
@@ -63,13 +63,13 @@ class Flight:
         pytest.fail(f"it has not taken off within 10 s: {self.copter.state}")
 
     def fly(self, target: FlyTarget, seconds: float) -> None:
-        """Fly a target; the last command of the one before is kept."""
+        """Fly a target; keep the last command of the previous target."""
         self.states, self.commands = [], self.commands[-1:]
         for _ in range(round(seconds / PERIOD_S)):
             self._move(self.controller.fly(self.copter.state, target, PERIOD_S))
 
     def mean(self, of: Callable[[FlightState], float]) -> float:
-        """Over the last three seconds."""
+        """Mean over the last three seconds."""
         return float(np.mean([of(state) for state in self.states[-300:]]))
 
     def _move(self, guided: AutopilotCommand) -> None:
@@ -79,9 +79,9 @@ class Flight:
 
 
 def assert_target_held(flight: Flight, target: FlyTarget, gusty: bool) -> None:
-    """Each part of the target is held on the average of three seconds."""
+    """Check that each part of the target is held on average over three seconds."""
     lateral, speed, vertical = target.lateral, target.speed, target.vertical
-    # Gusts of 1 m/s change faster than speeds are held; seen 0.07 m/s and 0.02 rad at most of these means.
+    # Gusts of 1 m/s change faster than the speed loops; measured means are off by at most 0.07 m/s and 0.02 rad.
     slack = 3.0 if gusty else 1.0
     held = isinstance(speed, AirspeedTarget)
     if isinstance(lateral, PositionTarget) and held:
@@ -93,7 +93,7 @@ def assert_target_held(flight: Flight, target: FlyTarget, gusty: bool) -> None:
     elif isinstance(lateral, RollTarget):
         assert flight.mean(lambda s: s.roll) == pytest.approx(0.15, abs=0.01 * slack)
     if isinstance(speed, PitchTarget):
-        # A position that is passed over is turned back to, nose about, in which the pitch angle is not held so well.
+        # After passing a position, the copter turns round, and holds the pitch angle less accurately.
         turning = isinstance(lateral, PositionTarget)
         assert flight.mean(lambda s: s.pitch) == pytest.approx(-0.1, abs=0.1 if turning else 0.01 * slack)
     elif not isinstance(lateral, PositionTarget):
@@ -114,7 +114,7 @@ def test_every_target_combination_is_reached_and_held(lateral: Lateral, wind: di
         target = FlyTarget(lateral, speed, vertical)
         flight.fly(target, 10.0)
         assert_target_held(flight, target, gusty=wind is BREEZE)
-        # The tilt follows at 5 rad/s, and gusts add a little of their own.
+        # The tilt follows at up to 5 rad/s.
         tilt = np.array([guided.u[3:5] for guided in flight.commands])
         assert np.abs(np.diff(tilt, axis=0)).max() < 5.0 * PERIOD_S + 1e-9
 
@@ -159,7 +159,7 @@ def test_target_jumping_at_5_hz_keeps_flight_stable() -> None:
 def test_vehicle_takes_off_vertically_keeping_heading() -> None:
     flight = Flight(BREEZE)
     assert flight.copter.state.height == pytest.approx(5.0, abs=0.3)
-    # The wind carries the vehicle along while its thrust is still too small to tilt; seen 1.3 m.
+    # The wind carries the vehicle along while its thrust is too small to tilt: 1.3 m measured.
     assert max(math.hypot(*state.position_ned[:2]) for state in flight.states) < 1.5
     assert max(abs(wrap_angle(state.yaw - flight.states[0].yaw)) for state in flight.states) < 0.05
 

@@ -1,4 +1,4 @@
-"""Vector fields lead onto lines and orbits from anywhere, and the manager walks along the path."""
+"""Vector fields lead to lines and orbits from any start, and the manager advances along the path."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ NORTHWARD = Line((0.0, 0.0, -50.0), (1e5, 0.0, -50.0), (1.0, 0.0), SPEED)
 
 
 def flown(segment: Segment, place: tuple[float, float], course: float, seconds: float) -> tuple[float, float, float]:
-    """Where a vehicle that follows its commanded course with a lag of a second comes to: north, east, course."""
+    """End (north, east, course) of a vehicle that follows its commanded course with a lag of a second."""
     north, east = place
     for _ in range(round(seconds / DT)):
         wanted = segment.commanded_course((north, east, -50.0), course, GAINS)
@@ -42,7 +42,7 @@ def test_line_is_joined_from_anywhere_in_its_direction(offset: float, course: fl
 def test_orbit_is_joined_from_anywhere_in_its_direction(north: float, east: float, course: float, turn: int) -> None:
     orbit = Arc((0.0, 0.0, -50.0), 80.0, turn, 0.0, math.tau, SPEED)
     north, east, course = flown(orbit, (north, east), course, 120.0)
-    # The course lags by a second: V / d. The field makes up for that where atan(k (d - rho) / rho) is as much.
+    # The course lags by a second: V / d. The field compensates for that where atan(k (d - rho) / rho) is equal.
     distance = math.hypot(north, east)
     assert GAINS.orbit * (distance - 80.0) / 80.0 == pytest.approx(math.tan(SPEED / distance), abs=0.02)
     assert math.sin(course - math.atan2(east, north)) * turn > 0.9

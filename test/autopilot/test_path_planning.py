@@ -1,4 +1,4 @@
-"""Paths of waypoints: no gaps, no kinks, the right radii, and refusals that name the reason."""
+"""Paths through waypoints: no gaps, no kinks, correct radii, and refusals that state the reason."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ def test_straight_legs_end_at_plane_bisecting_the_corner() -> None:
     assert isinstance(first, Line)
     assert first.end_normal == pytest.approx((math.sqrt(0.5), math.sqrt(0.5)))
     assert not first.is_over((399.0, -0.5, -60.0))
-    # Far off to the side it is over, too: no waypoint has to be hit.
+    # The segment also ends far off to the side: no waypoint must be hit.
     assert first.is_over((300.0, 101.0, -60.0))
 
 
@@ -138,7 +138,7 @@ def test_approach_to_path_is_planned_like_a_leg_where_possible() -> None:
 def test_path_polyline_contains_corners_and_follows_arcs() -> None:
     points = polyline(planned_path(plan("line", *CORNER)), 7.0)
     assert points[:3] == list(CORNER)
-    # The loiter, of 60 m radius, is gone round once; the chord of an arc of 7 m is hardly shorter.
+    # One turn of the loiter, of 60 m radius; the chord of a 7 m arc is only slightly shorter.
     assert len(points) == 3 + math.ceil(math.tau * RADIUS / 7.0)
     assert all(6.9 < math.dist(a, b) < 7.0 for a, b in itertools.pairwise(points[2:]))
 

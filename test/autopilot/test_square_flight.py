@@ -28,7 +28,7 @@ def test_square_in_calm_air_is_tracked_within_centimetres() -> None:
     log, summary = flown(seed=1, windy=False)
     assert summary.completed
     assert list(np.unique(log.phase)) == [int(phase) for phase in Phase if phase is not Phase.WAIT]
-    # Half a metre is what is asked for; a tenth leaves room for other noise, seen over several seeds: 0.04.
+    # Half a metre is required; several seeds gave 0.04 m, and a tenth allows for other noise.
     assert summary.tracking_error_rms_m < 0.1
     assert summary.tracking_error_max_m < 0.3
     assert summary.max_height_m == pytest.approx(5.0, abs=0.3)
@@ -43,7 +43,7 @@ def test_square_in_5_mps_turbulent_wind_is_tracked_within_decimetres(seed: int) 
     assert summary.completed
     assert 4.0 < summary.mean_wind_speed_mps < 6.5
     assert np.std(log.wind_ned, axis=0)[:2].min() > 0.3, "there is turbulence"
-    # A metre is what is asked for; seen over several seeds: 0.13 to 0.16.
+    # A metre is required; several seeds gave 0.13 to 0.16 m.
     assert summary.tracking_error_rms_m < 0.3
     assert summary.tracking_error_max_m < 0.75
     assert summary.max_tilt_rad < math.radians(45.0)
@@ -64,6 +64,6 @@ def test_same_seed_reproduces_flight_bit_for_bit_and_other_seed_does_not() -> No
 def test_integrators_compensate_wrong_mass_or_thrust(mass: float, max_thrust: float) -> None:
     _, summary = flown(seed=1, windy=False, side=2.0, mass=mass, max_thrust=max_thrust)
     assert summary.completed
-    # What is left of the take-off's error when the square begins: seen 0.02.
+    # The remaining error of the take-off when the square begins: 0.02 m measured.
     assert summary.height_error_rms_m < 0.1
     assert summary.max_height_m < 5.6

@@ -1,4 +1,4 @@
-"""Thrusters to forces: what the commands push is what was asked for."""
+"""Allocation of forces to thrusters: the commands produce the requested forces."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def test_commands_produce_exactly_the_demanded_wrench(
     allocation = ThrusterAllocation(*geometry)
     share = Demand(*(0.2 * limit for limit in allocation.limits))
     push = pushed(geometry, allocation(share))
-    # Linear algebra of numbers of order 10, in double precision; with six, roll and pitch stay out of it, too.
+    # Linear algebra with numbers of order 10, in double precision; six thrusters also give no roll or pitch moment.
     assert push[[0, 1, 2, 5]] == pytest.approx(share, abs=1e-12)
     assert push[3] == pytest.approx(0.0, abs=1e-12)
 

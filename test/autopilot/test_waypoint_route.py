@@ -1,4 +1,4 @@
-"""Numbered waypoints are flown one after the other, by wing and by rotors, and the buffer may change meanwhile."""
+"""Planes and multirotors fly numbered waypoints in order, and the buffer may change meanwhile."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def chain(places: Iterable[Place], last: int = -1, airspeed: float = 18.0) -> di
 
 
 class Flight:
-    """A vehicle in the air, that follows a route."""
+    """An airborne vehicle that follows a route."""
 
     def __init__(self, vehicle: VehicleInTheAir, controller: TargetController, waypoints: dict[int, RouteWaypoint]):
         self.vehicle, self.controller, self.waypoints = vehicle, controller, waypoints
@@ -59,7 +59,7 @@ class Flight:
             self.vehicle.move(self.controller.fly(state, self.target, PERIOD_S))
 
     def until(self, waypoint_id: int, limit_s: float = 120.0) -> None:
-        """Go on until the route leads to this waypoint."""
+        """Fly until this waypoint is the route's target."""
         for _ in range(round(limit_s)):
             if self.route.waypoint_id == waypoint_id:
                 return
@@ -67,7 +67,7 @@ class Flight:
         pytest.fail(f"waypoint {waypoint_id} did not come within {limit_s:g} s: {self.visited}, {self.vehicle.state}")
 
     def to_the_end(self, limit_s: float = 300.0) -> None:
-        """Go on until it stays."""
+        """Fly until the route ends."""
         for _ in range(round(limit_s)):
             if self.route.has_ended:
                 return
@@ -75,11 +75,11 @@ class Flight:
         pytest.fail(f"it did not end within {limit_s:g} s: {self.visited}, {self.vehicle.state}")
 
     def distance(self, place: Place) -> float:
-        """The least that there was to a place, m."""
+        """Smallest distance from a place so far, m."""
         return min(math.dist(place, flown) for flown in self.flown)
 
     def apart(self, place: Place) -> float:
-        """What there is now."""
+        """Current distance from a place, m."""
         return math.dist(place, self.vehicle.state.position_ned[:2])
 
 
@@ -101,7 +101,7 @@ def rotored(waypoints: dict[int, RouteWaypoint]) -> Flight:
 
 
 def low(waypoints: dict[int, RouteWaypoint]) -> dict[int, RouteWaypoint]:
-    """As high as a take-off of a multirotor."""
+    """The waypoints at the height of a multirotor's take-off."""
     return {
         k: RouteWaypoint(k, one.next_id, (*one.position_ned[:2], -6.0), one.airspeed) for k, one in waypoints.items()
     }
@@ -112,7 +112,7 @@ def test_chain_is_flown_to_its_end_and_circled_there() -> None:
     flight = winged(chain(places))
     flight.to_the_end()
     assert flight.visited == [0, 1, 2]
-    # Corners of 56 and 105 degrees: an arc of 60 m leaves 8 m of the first away; the second is the last but one's.
+    # Corners of 56 and 105 degrees: an arc of 60 m cuts the first by 8 m; the second is the last but one.
     assert flight.distance(places[0]) < 15.0
     assert flight.distance(places[1]) < 60.0
     assert flight.distance(places[2]) < 3.0
@@ -122,7 +122,7 @@ def test_chain_is_flown_to_its_end_and_circled_there() -> None:
     assert flight.target.lateral == PositionTarget(*places[2])
     for _ in range(20):
         flight.fly(1.0)
-        # The radius of loiter_radius, in gusts; seen 0.4 m.
+        # A circle of loiter_radius, in gusts: 0.4 m measured.
         assert flight.apart(places[2]) == pytest.approx(80.0, abs=2.0)
 
 
@@ -130,7 +130,7 @@ def test_multirotor_hovers_at_the_last_waypoint() -> None:
     places = [(20.0, 0.0), (20.0, 30.0)]
     flight = rotored(low(chain(places, airspeed=5.0)))
     flight.to_the_end(60.0)
-    # Its arc at the first corner, of 12 m where the wind carries it along, is tightened to the legs.
+    # The arc at the first corner, 12 m with the tail wind, is tightened to fit the legs.
     assert flight.distance(places[0]) < 6.0
     flight.fly(12.0)
     assert flight.apart(places[1]) < 0.5
@@ -203,7 +203,7 @@ def test_altitude_and_airspeed_come_from_the_active_waypoint() -> None:
     flight.until(1)
     flight.fly(17.0)
     assert flight.vehicle.state.airspeed == pytest.approx(21.0, abs=0.5)
-    # Half way up to it half way there.
+    # Half the height difference at half the distance.
     along = (flight.vehicle.state.position_ned[0] - 300.0) / 600.0
     assert 0.4 < along < 0.8
     assert flight.vehicle.state.height == pytest.approx(100.0 + 30.0 * along, abs=2.0)
@@ -225,14 +225,14 @@ def test_invalid_waypoint_is_rejected(position: tuple[float, float, float], airs
 def bow(
     north: float, east: float, radius: float, start_deg: float, end_deg: float, stretch: float = 1.0
 ) -> list[Place]:
-    """Along a circle, angles from north eastwards; a point every 15 degrees, `stretch` times as wide as high."""
+    """Arc with a point every 15 degrees; angles from north to east, `stretch` times as wide as high."""
     steps = round(abs(end_deg - start_deg) / 15.0)
     angles = [math.radians(start_deg + (end_deg - start_deg) * k / steps) for k in range(steps + 1)]
     return [(north + radius * math.cos(a), east + stretch * radius * math.sin(a)) for a in angles]
 
 
 def letters(size: float) -> list[Place]:
-    """R, O and S in one stroke, as high as `size`, with the lines between them along their feet."""
+    """R, O and S in one stroke with height `size`, joined along their feet."""
     r = [(0.0, 0.0), (1.0, 0.0), *bow(0.75, 0.3, 0.25, 0.0, 180.0), (0.5, 0.0), (0.0, 0.55)]
     o = bow(0.5, 1.25, 0.5, 180.0, -180.0, stretch=0.75)
     s = [*bow(0.25, 2.1, 0.25, 180.0, 0.0), *bow(0.75, 2.1, 0.25, 180.0, 360.0)[1:], (1.0, 2.45)]
@@ -258,7 +258,7 @@ def test_waypoints_along_a_curve_are_flown_at_steady_bank() -> None:
     for _ in range(100):
         flight.fly(0.1)
         rolls.append(flight.vehicle.state.roll)
-    # That of the circle, without sideslip; seen 0.02 rad from it.
+    # The roll angle of the circle without sideslip: 0.02 rad difference measured.
     assert np.mean(rolls) == pytest.approx(math.atan(18.0**2 / 9.81 / radius), abs=0.04)
     assert np.std(rolls) < 0.01
 
@@ -273,12 +273,12 @@ def test_written_letters_stay_close_to_reference_lines(size: float, rotors: bool
     flight.to_the_end()
     drawn, line = np.array(flight.flown[::5]), np.array(wanted)
     across = off_line(drawn, line)
-    # Of the height of a letter: seen 2.3 % RMS of the wing, 1.4 % of the rotors, and 12 % at most of the wing, which
-    # swings out where the R's leg leaves its stem, as one cannot otherwise who turns about in 50 m.
+    # Measured, relative to a letter's height: 2.3 % RMS for the plane, 1.4 % for the multirotor, and at most 12 % for
+    # the plane, which turns about within 50 m and must swing out where the R's leg leaves its stem.
     assert np.sqrt(np.mean(across**2)) < 0.04 * size
     assert np.quantile(across, 0.9) < 0.06 * size
     assert across.max() < 0.18 * size
-    # Nothing of the letters is left away, but for corners.
+    # No part of the letters is missing, except corners.
     missed = off_line(line, drawn)
     assert missed.max() < 0.08 * size
 

@@ -1,4 +1,4 @@
-"""Waypoint lists: what a file may say, and what is refused with which reason."""
+"""Waypoint lists: valid files, and refusals with their reasons."""
 
 from __future__ import annotations
 

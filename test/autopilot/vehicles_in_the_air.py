@@ -1,4 +1,4 @@
-"""Vehicles that tests fly at 100 commands a second, without ROS: physics, and what lies between command and outputs."""
+"""Vehicles that tests fly at 100 commands a second, without ROS: physics, and everything from command to outputs."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from rosflight_py_sim.vehicles import vehicle
 
 STEP_S = 0.0025
 PERIOD_S = 4 * STEP_S
-"""Of commands."""
+"""Period of commands, s."""
 
 CALM: dict[str, Value] = {}
 BREEZE: dict[str, Value] = {
@@ -39,7 +39,7 @@ STEADY: dict[str, Value] = {"sim_has_wind": True, "use_random_wind": False, "ste
 
 
 class VehicleInTheAir(Protocol):
-    """One that flies by commands."""
+    """A vehicle that flies by commands."""
 
     @property
     def state(self) -> FlightState:
@@ -57,7 +57,7 @@ def configured(name: str, table: ParameterTable, node: str) -> dict[str, Value]:
 
 
 class Aircraft:
-    """A fixed wing that stands at the origin with its nose to the north; mixer 9 and REV_ELEVATOR give its outputs."""
+    """A fixed wing at rest at the origin, facing north; mixer 9 and REV_ELEVATOR determine its outputs."""
 
     def __init__(self, name: str, wind: Mapping[str, Value], seed: int = 3) -> None:
         self.dynamics = VehicleDynamics(configured(name, DYNAMICS_PARAMETERS, "dynamics"))
@@ -71,7 +71,7 @@ class Aircraft:
         return flight_state(self.dynamics.truth.tolist(), self.wind.wind_ned.tolist())
 
     def place(self, position_ned: tuple[float, float, float], airspeed: float, heading: float, pitch: float) -> None:
-        """Put it into the air, level."""
+        """Put the aircraft into the air, with wings level."""
         truth = self.dynamics.truth.copy()
         truth[0:3] = position_ned
         truth[3:7] = quaternion_from_euler(0.0, pitch, heading)

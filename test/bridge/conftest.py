@@ -1,4 +1,4 @@
-"""What the tests of front-ends share: an AUV front-end with snapshots in the place of a simulation, and clients."""
+"""Fixtures for front-end tests: an AUV front-end fed with snapshots instead of a simulation, and clients."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from test.bridge.logged_lines import LoggedLines
 
 STEP_NS = 2_500_000
 
-# Wall time after which a message that has not come is taken for one that never will.
+# System time, s, after which a missing message fails the test.
 TIMEOUT_S = 30.0
 
 Outputs: TypeAlias = "list[list[int]]"
@@ -31,7 +31,7 @@ class AuvBench:
     """A front-end that the test steps.
 
     Attributes:
-        truth: of all vehicles, at rest at the surface until the test changes it.
+        truth: truth vector of all vehicles; at rest at the surface until the test changes it.
         images: newest JPEG of each camera.
     """
 
@@ -52,7 +52,7 @@ class AuvBench:
         self.open()
 
     def open(self) -> None:
-        """Start the front-end, also again."""
+        """Start or restart the front-end."""
         self.front_end = AuvFrontEnd(AuvFrontEnd.PARAMETERS.checked(self.settings), self.log, self.vehicles)
         self.front_end.open()
         self._closing.callback(self.front_end.close)
@@ -61,11 +61,11 @@ class AuvBench:
         return int(str(self.settings[f"auv_zeromq.{name}_port"]))
 
     def pusher(self) -> Socket:
-        """A client's end of the thrusters."""
+        """A client's socket for thruster commands."""
         return self._connected(zmq.PUSH, "thruster")
 
     def subscriber(self, port: str, auv_id: int = 0, options: Mapping[int, int] | None = None) -> Socket:
-        """A client's end of images or telemetry."""
+        """A client's socket for images or telemetry."""
         made = self._connected(zmq.SUB, port, options)
         made.subscribe(bytes((auv_id,)))
         return made
@@ -79,18 +79,18 @@ class AuvBench:
         return made
 
     def step(self) -> Outputs:
-        """Show each vehicle the next step; the outputs of all."""
+        """Pass the next step of each vehicle to the front-end; return the outputs of all."""
         self._steps += 1
         return self.repeat_step()
 
     def repeat_step(self) -> Outputs:
-        """Show each vehicle the same step once more."""
+        """Pass the same step of each vehicle to the front-end again."""
         zero = (0.0, 0.0, 0.0)
         made = Snapshot(self._steps * STEP_NS, self.truth, zero, zero, zero, images=self.images)
         return [self.front_end.exchange(vehicle, made) for vehicle in range(len(self.vehicles))]
 
     def step_until(self, condition: Callable[[], object]) -> Outputs:
-        """Take steps until the condition holds; the outputs of the last one."""
+        """Take steps until the condition holds; return the outputs of the last step."""
         end = time.monotonic() + TIMEOUT_S
         while True:
             outputs = self.step()
@@ -99,18 +99,18 @@ class AuvBench:
             assert time.monotonic() < end, f"not within {TIMEOUT_S} s; {self.front_end.counters}"
 
     def step_until_counted(self, name: str, count: int) -> Outputs:
-        """Take steps until a counter has that value; the outputs of the last one."""
+        """Take steps until a counter has this value; return the outputs of the last step."""
         outputs = self.step_until(lambda: self.front_end.counters[name] >= count)
         assert self.front_end.counters[name] == count
         return outputs
 
     def receive(self, subscriber: Socket) -> list[bytes]:
-        """Take steps until a message comes, and give its frames."""
+        """Take steps until a message arrives, and return its frames."""
         self.step_until(lambda: subscriber.poll(1))
         return subscriber.recv_multipart()
 
     def telemetry(self, subscriber: Socket) -> tuple[int, Telemetry]:
-        """Take steps until telemetry comes that tells the present east, and give it."""
+        """Take steps until telemetry with the current east position arrives, and return it."""
         while True:
             auv_id, where = decode_telemetry(self.receive(subscriber))
             if where.x == np.float32(self.truth[1]):
@@ -126,5 +126,5 @@ def new_auv_bench() -> Iterator[Callable[..., AuvBench]]:
 
 @pytest.fixture
 def auv_bench(new_auv_bench: Callable[..., AuvBench]) -> AuvBench:
-    """A bench of one AUV with default parameters but for the ports."""
+    """A bench of one AUV with default parameters except the ports."""
     return new_auv_bench()

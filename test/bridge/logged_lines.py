@@ -1,10 +1,10 @@
-"""What a front-end of a test has to say."""
+"""Logger of a front-end under test."""
 
 from __future__ import annotations
 
 
 class LoggedLines:
-    """A logger that keeps what it is told."""
+    """A logger that stores all lines."""
 
     def __init__(self) -> None:
         self.infos: list[str] = []

@@ -1,4 +1,4 @@
-"""The ArduPilot front-end on a real socket, with snapshots in the place of a simulation."""
+"""The ArduPilot front-end on a real socket, fed with snapshots instead of a simulation."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Client:
         self._socket.sendto(datagram, self._to)
 
     def received(self) -> list[bytes]:
-        """All that has come since the last call; what was sent over loopback is there at once."""
+        """All datagrams received since the last call; loopback delivers at once."""
         datagrams = []
         with contextlib.suppress(BlockingIOError):
             while True:
@@ -76,7 +76,7 @@ class Bench:
 
 @pytest.fixture
 def bench(monkeypatch: pytest.MonkeyPatch) -> Iterator[Bench]:
-    """An open front-end, whose clock stands still until the test moves `now_s`, and a client."""
+    """An open front-end, whose clock stands still until the test changes `now_s`, and a client."""
     port, log = free_ports()[0], LoggedLines()
     values = ArduPilotFrontEnd.PARAMETERS.checked({"ardupilot.port": port})
     front_end = ArduPilotFrontEnd(values, log)
@@ -123,7 +123,7 @@ def test_reply_is_in_ned(bench: Bench) -> None:
     bench.front_end.exchange(0, snapshot(1, truth=truth))
     reply = bench.client.reply()
     assert reply.position_ned == (10.0, -20.0, -30.0)
-    # To the nine digits of the line.
+    # The line has nine digits.
     assert reply.velocity_ned == pytest.approx((-1.0, 5.0, -2.0), abs=1e-8)
     assert reply.attitude == pytest.approx((0.0, 0.0, math.pi / 2), abs=1e-8)
     assert reply.quaternion == pytest.approx((half, 0.0, 0.0, half), abs=1e-8)
@@ -306,7 +306,7 @@ def test_client_restarted_on_another_port_is_not_reported_as_second_client(bench
     assert bench.log.warnings == [
         "ArduPilot restarted: frame 0 after 5000; the vehicle starts over (restarts: 1 so far)"
     ]
-    # A second one beside the restarted one is still warned of.
+    # The front-end still warns of a second ArduPilot after the restart.
     bench.front_end.exchange(0, snapshot(1))
     other = bench.new_client()
     for step in range(2, 5):
@@ -319,7 +319,7 @@ def test_client_restarted_on_another_port_is_not_reported_as_second_client(bench
 
 
 def steps(bench: Bench, rates: Sequence[int], *, us: int = 1500, count: int = 0) -> int:
-    """Send so many frames of these rates and take their steps; the next count."""
+    """Send one frame for each rate, take its step, and return the next count."""
     for rate in rates:
         bench.client.send(count, us, rate=rate)
         assert bench.front_end.exchange(0, snapshot(count)) is not None
@@ -399,7 +399,7 @@ def test_closed_port_can_be_reopened(bench: Bench) -> None:
 
 def test_vehicles_have_ports_ten_apart_and_separate_sessions() -> None:
     port, log = free_ports()[0], LoggedLines()
-    # The second port may be somebody's: then another pair will do.
+    # The second port may be in use: try another pair.
     for _ in range(20):
         front_end = ArduPilotFrontEnd(ArduPilotFrontEnd.PARAMETERS.checked({"ardupilot.port": port}), log, ("a", "b"))
         try:
@@ -438,7 +438,7 @@ def test_base_port_too_high_for_last_vehicle_is_rejected() -> None:
 def test_only_allowed_peers_can_connect() -> None:
     port = free_ports()[0]
     client, stranger = Client(port), Client(port)
-    client.send_bytes(b"")  # which gives it a port
+    client.send_bytes(b"")  # assigns the client's port
     values = {"ardupilot.port": port, "ardupilot.allowed_peers": [f"127.0.0.1:{client.port}"]}
     front_end = ArduPilotFrontEnd(ArduPilotFrontEnd.PARAMETERS.checked(values), LoggedLines())
     front_end.open()
@@ -504,7 +504,7 @@ def test_flood_from_other_senders_does_not_delay_peer_frame(bench: Bench) -> Non
     bench.front_end.exchange(0, snapshot(0))
     bench.front_end.exchange(0, snapshot(1))
     flood = bench.new_client()
-    # More than any buffer holds.
+    # More than any socket buffer holds.
     for _ in range(20_000):
         flood.send_bytes(b"garbage")
     bench.client.send(2, 1800)
@@ -536,7 +536,7 @@ def test_undeliverable_reply_does_not_end_the_session(bench: Bench) -> None:
     bench.front_end.exchange(0, snapshot(0))
     bench.client.close()
     assert bench.front_end.exchange(0, snapshot(1)) is None
-    # The kernel has told that nobody was there.
+    # The kernel has reported the closed port.
     assert bench.front_end.exchange(0, snapshot(1)) is None
     bench.now_s += 2.0
     second = bench.new_client()

@@ -1,4 +1,4 @@
-"""200,000 datagrams that may be frames: nothing but frames moves anything, and nothing is lost count of."""
+"""200,000 datagrams, valid and invalid: only valid frames have an effect, and every datagram is counted."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ from rosflight_py_sim.protocols.ardupilot_json import ProtocolError, decode_fram
 DATAGRAMS = 200_000
 STEP_NS = 2_500_000
 
-# As many as a socket's buffer surely holds.
+# Number of datagrams that a socket's buffer is sure to hold.
 BATCH = 64
 
-# What an allocator keeps for itself grows a little at first; a leak of 20 bytes a datagram would be 4 MB.
+# The allocator's own memory grows a little at first; a leak of 20 bytes per datagram would be 4 MB.
 FLAT_BYTES = 2 << 20
 
 
 def resident_bytes() -> int:
-    """Memory of this process."""
+    """Resident memory of this process."""
     return int(Path("/proc/self/statm").read_text().split()[1]) * 4096
 
 
@@ -46,12 +46,12 @@ def test_codec_accepts_or_rejects_whole_frames() -> None:
         assert len(frame.pwm_us) in (16, 32)
         assert encode_frame(frame) == datagram
     assert set(kinds) == {"frame", "FrameLengthError", "MagicError", "FrameRateError"}
-    # None of them is rare.
+    # No kind is rare.
     assert min(kinds.values()) > DATAGRAMS / 200, kinds
 
 
 class Warnings:
-    """A logger that keeps the times of its warnings: of restarts, which no flood may hide, and of all else."""
+    """A logger that stores the times of warnings: of restarts, which no flood may hide, and of everything else."""
 
     def __init__(self) -> None:
         self.times_s: dict[bool, list[float]] = {False: [], True: []}
@@ -86,7 +86,7 @@ def test_front_end_counts_every_datagram_and_leaks_no_memory(senders: int) -> No
         for k, datagram in enumerate(batch):
             sockets[k % senders].send(datagram)
         sent += len(batch)
-        # Until it asks for more: each call with an answer is a step.
+        # Each call that returns commands is a step; None requests more frames.
         while (answer := front_end.exchange(0, snapshot(steps))) is not None:
             if answer is START_OVER:
                 started_over += 1
@@ -112,7 +112,8 @@ def test_front_end_counts_every_datagram_and_leaks_no_memory(senders: int) -> No
     front_end.close()
 
 
-# Of these a frame has one beside its step, or several, or none.
+# Counters that do not count each datagram once: a frame may increase them in addition to its step, several times
+# or not at all.
 NOT_OF_A_DATAGRAM = ("lost_frames", "restarts", "unsent_replies")
 
 

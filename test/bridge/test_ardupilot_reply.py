@@ -1,4 +1,4 @@
-"""What ArduPilot is answered."""
+"""Replies to ArduPilot."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def answered(maker: ReplyMaker, shown: Snapshot) -> Reply:
 
 
 def names(line: bytes) -> set[str]:
-    """The switches whose fields a line has."""
+    """Switches whose fields are in a line."""
     return {name for name in SWITCHES if f'"{name}":'.encode() in line}
 
 

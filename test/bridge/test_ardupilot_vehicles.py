@@ -1,7 +1,7 @@
-"""Vehicles under ArduPilot: what its channels do to the vehicle, as ArduPilot means them.
+"""Vehicles under ArduPilot: its channels move the vehicle as ArduPilot intends.
 
-Motors and servos by ArduPilot's documentation (copter.ardupilot.org, Connect ESCs and Motors; plane.ardupilot.org,
-Normal, Elevon; ardusub.com, frames), where a greater servo output rolls right, pitches up and yaws right.
+Motors and servos follow ArduPilot's documentation (copter.ardupilot.org, Connect ESCs and Motors; plane.ardupilot.org,
+Normal, Elevon; ardusub.com, frames): a higher servo output rolls right, pitches up and yaws right.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from test.bridge.logged_lines import LoggedLines
 CHANNELS = 16
 NAMES = [str(channel + 1) for channel in range(CHANNELS)]
 LONG_S = 10.0
-"""Enough for every lag to be over."""
+"""Long enough for all lags to decay, s."""
 
 
 def files(name: str) -> list[Path]:
@@ -45,7 +45,7 @@ def values(table: ParameterTable, paths: list[Path]) -> Any:
 
 
 def outputs(name: str, channels_us: list[float]) -> NDArray[np.float64]:
-    """Outputs (14,) for these first channels of 16; ArduPilot says nothing on the others."""
+    """Outputs (14,) for the first of 16 channels; ArduPilot does not use the others."""
     bridge = yaml.safe_load(files(name)[1].read_text(encoding="utf-8"))["/**/bridge"]["ros__parameters"]
     mapped = OutputMap("outputs", bridge["ardupilot.outputs"], bridge["ardupilot.no_output"], NAMES)
     rest = (0,) * (CHANNELS - len(channels_us))
@@ -58,7 +58,7 @@ def truth(*, forward: float = 0.0, down: float = -100.0) -> NDArray[np.float64]:
     return state
 
 
-# ArduCopter's motors of quad x, 1 to 4: place (forward, right), and whether they turn counterclockwise.
+# ArduCopter's motors 1 to 4 of quad x: position (forward, right), and whether they turn counterclockwise.
 QUAD_X = [((1, 1), True), ((-1, -1), True), ((1, -1), False), ((-1, 1), False)]
 
 
@@ -79,7 +79,7 @@ def test_quad_x_rotates_as_arducopter_commands(command: tuple[float, float, floa
     moments = wrench[3:]
     assert wrench[2] < 0.0
     assert moments[axis] > 0.01
-    # What is left of the others is rounding.
+    # The other moments are rounding errors.
     assert np.abs(np.delete(moments, axis)).max() < 1e-9 * abs(wrench[2])
 
 
@@ -90,7 +90,7 @@ def plane_moments(name: str, channels: list[float], overlays: list[Path]) -> NDA
     mixer = mixer_of_values(values(SURFACE_MIX_PARAMETERS, paths))
     assert mixer is not None
     plane.set_mixer(mixer)
-    # The battery's voltage is that of the motor's speed before.
+    # The battery's voltage follows from the motor's previous speed: repeat until both settle.
     for _ in range(100):
         wrench = plane.update(truth(forward=20.0), np.zeros(3), outputs(name, channels), 0.02)
     return wrench.copy()
@@ -107,14 +107,14 @@ def test_higher_pulses_roll_right_pitch_up_and_yaw_right(name: str, channel: int
     moved[channel] += 200.0
     change = plane_moments(name, moved, []) - plane_moments(name, LEVEL, [])
     assert change[axis] > 0.1
-    # Ailerons yaw a little, and a rudder rolls; each mainly does what it is there for.
+    # Ailerons also yaw a little, and a rudder rolls; the intended effect is the largest.
     assert np.argmax(np.abs(change[3:])) == axis - 3
 
 
 @pytest.mark.parametrize("name", PLANES)
 def test_channel_three_is_throttle(name: str) -> None:
     thrusts = [plane_moments(name, [1500.0, 1500.0, us, 1500.0], [])[0] for us in (1000.0, 1700.0, 2000.0)]
-    # A propeller that is too slow for 20 m/s does not pull.
+    # A propeller too slow for 20 m/s produces no thrust.
     assert thrusts[0] < thrusts[1] - 1.0 < thrusts[2] - 2.0
 
 
@@ -126,11 +126,11 @@ ELEVON = [share_directory() / "config" / "ardupilot" / "elevon.yaml"]
     ("left", "right", "axis"), [(200.0, 200.0, 4), (-200.0, 200.0, 3)], ids=["both", "left down, right up"]
 )
 def test_elevons_move_together_for_pitch_and_opposite_for_roll(name: str, left: float, right: float, axis: int) -> None:
-    # ArduPlane's SERVO1_FUNCTION 77 and SERVO2_FUNCTION 78: left is elevator - aileron, right their sum.
+    # ArduPlane's SERVO1_FUNCTION 77 and SERVO2_FUNCTION 78: left is elevator - aileron, right is elevator + aileron.
     still = plane_moments(name, LEVEL, ELEVON)
     change = plane_moments(name, [1500.0 + left, 1500.0 + right, 1500.0, 1500.0], ELEVON) - still
     assert change[axis] > 0.1
-    # As much as aileron or elevator alone would do.
+    # The same moments as with aileron or elevator alone.
     single = list(LEVEL)
     single[axis - 3] += 200.0
     plain = plane_moments(name, single, []) - plane_moments(name, LEVEL, [])
@@ -143,7 +143,7 @@ def test_plane_with_elevons_has_no_rudder(name: str) -> None:
     assert np.array_equal(turned, plane_moments(name, LEVEL, ELEVON))
 
 
-# ArduSub's frame "vectored", motors 1 to 6: what each counts in roll, yaw, down, forward, right.
+# ArduSub's frame "vectored": axis of the wrench, and factors of motors 1 to 6, for each command.
 VECTORED = {
     "roll": (3, [0, 0, 0, 0, 1, -1]),
     "yaw": (5, [1, -1, -1, 1, 0, 0]),
@@ -164,7 +164,7 @@ def test_vectored_frame_moves_as_ardusub_commands(command: str) -> None:
 
     change = wrench(200.0) - wrench(0.0)
     assert change[axis] * (-1.0 if command == "up" else 1.0) > 1.0
-    # Thrusters give less in reverse than forward: a command has side effects, none as great as what is meant.
+    # Thrusters are weaker in reverse: a command has side effects, all smaller than the intended effect.
     assert np.argmax(np.abs(change[:3] if axis < 3 else change[3:])) == axis % 3
 
 
@@ -201,7 +201,7 @@ def test_each_vehicle_of_different_kinds_has_its_own_instructions() -> None:
     plane, copter, second = instructions(members)
     assert plane == "in another terminal: rosflight_py_sim hand-over; rosflight_py_sim uthere-terminal"
     assert copter.startswith("copter, in another terminal: sim_vehicle.py -v ArduCopter ")
-    # Instances count the vehicles that ArduPilot flies, as the bridge's ports do.
+    # Instance numbers, like the bridge's ports, count only vehicles flown by ArduPilot.
     assert copter.endswith(" -I 0")
     assert second.endswith(" -I 1")
     values = ArduPilotFrontEnd.PARAMETERS.checked({})

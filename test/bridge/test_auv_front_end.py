@@ -1,4 +1,4 @@
-"""The AUV front-end on real sockets, with snapshots in the place of a simulation."""
+"""The AUV front-end on real sockets, fed with snapshots instead of a simulation."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ CENTRED = [1500] * 14
 
 
 def command(left: int, right: int, side: int, vertical: int, *, auv_id: int = 0) -> bytes:
-    """A message as clients pack it."""
+    """A thruster message as packed by clients."""
     return struct.pack("Bbbbb", auv_id, left, right, side, vertical)
 
 
@@ -161,7 +161,7 @@ def test_frame_over_one_megabyte_disconnects_only_its_sender(auv_bench: Any) -> 
     huge.send(b"\0" * (1 << 21))
     pusher.send(command(10, 20, 30, 40))
     auv_bench.step_until_counted("commands", 1)
-    # The one that was cut off connects again by itself.
+    # The disconnected socket reconnects by itself.
     auv_bench.step_until(lambda: huge.send(command(0, 0, 0, 0)) or auv_bench.front_end.counters["commands"] > 1)
 
 
@@ -171,13 +171,13 @@ def test_flood_uses_a_tenth_of_the_time_and_latest_message_wins(
     counters = auv_bench.front_end.counters
     now_s = time.monotonic()
     monkeypatch.setattr("rosflight_py_sim.bridge.zeromq_sockets.time.monotonic", lambda: now_s)
-    # The first step uses up the time since the socket was opened.
+    # The first step uses up the reading time accumulated since the socket was opened.
     auv_bench.step()
     pusher = auv_bench.pusher()
     for i in range(256):
         pusher.send(command(i % 100, -127, 0, 0))
-    # A clock that stands still leaves no time to read more than the sixteen messages of any step. A step may find
-    # fewer, because the messages arrive in another thread.
+    # With the clock stopped, there is no time to read more than the sixteen messages that any step may read. A step
+    # may find fewer, because the messages arrive in another thread.
     full_steps = 0
     while full_steps < 3:
         before = counters["commands"]
@@ -187,7 +187,7 @@ def test_flood_uses_a_tenth_of_the_time_and_latest_message_wins(
         assert not taken or outputs[0] == 1500 + 5 * ((taken - 1) % 100)
         full_steps += taken - before == 16
     now_s += 1.0
-    # With time to spare, all that have arrived.
+    # With time to spare, the front-end reads all messages.
     auv_bench.step_until_counted("commands", 256)
 
 
@@ -213,7 +213,7 @@ def test_100_000_random_messages_change_only_permitted_state(auv_bench: Any) -> 
     sender.start()
     counters = auv_bench.front_end.counters
     kinds = ("commands", "wrong_length", "unknown_id", "multipart")
-    # Each fiftieth begins a message of two frames.
+    # Every fiftieth frame begins a message of two frames.
     parts = count - count // 50
     began = time.monotonic()
     auv_bench.step_until(lambda: sum(counters[kind] for kind in kinds) >= parts)
@@ -248,7 +248,7 @@ def test_telemetry_reports_true_auv_position(auv_bench: Any) -> None:
     auv_bench.truth[3:7] = 0.5**0.5, 0.0, 0.0, -(0.5**0.5)
     auv_id, where = auv_bench.telemetry(subscriber)
     assert (auv_id, where.x, where.y, where.z) == (0, -2.5, 1.5, -3.5)
-    # To a single's digits.
+    # To single precision.
     assert (where.yaw, where.pitch, where.roll) == pytest.approx((-90.0, 0.0, 0.0), abs=1e-5)
 
 
@@ -313,7 +313,7 @@ def test_images_carry_the_id_of_their_auv(new_auv_bench: Callable[..., Any]) -> 
 
     bench.step_until(receive)
     assert subscriber.recv_multipart()[0] == b"\1"
-    # The last pair was made after the last step.
+    # The last pair was created after the last step.
     assert bench.front_end.counters["image_messages"] == 2 * (next(numbers) - 1)
 
 
@@ -341,7 +341,7 @@ def test_missing_images_are_logged_once(auv_bench: Any, images: dict[str, bytes]
     auv_bench.images = images
     for _ in range(4000):
         auv_bench.step()
-    # Nobody asks for them.
+    # No client is subscribed to images.
     assert len(auv_bench.log.infos) == 1
     auv_bench.subscriber("image")
     auv_bench.step_until(lambda: auv_bench.front_end.needs_images(0))
@@ -370,7 +370,7 @@ def test_images_are_requested_only_while_a_client_is_subscribed(new_auv_bench: C
     second.close()
     bench.step_until(lambda: needed() == [True, False, False])
     same.subscribe(b"\2 and what no message begins with")
-    # A subscription to telemetry is none to images.
+    # A subscription to telemetry does not request images.
     bench.receive(bench.subscriber("telemetry", 1))
     assert needed() == [True, False, False]
     same.close()
@@ -383,7 +383,7 @@ def test_stalled_subscriber_is_sent_less_than_a_megabyte(
     new_auv_bench: Callable[..., Any], auvs: int, size: int
 ) -> None:
     bench = new_auv_bench(auvs)
-    # What the subscriber itself holds: little.
+    # The subscriber's own buffers are small.
     reluctant = bench.subscriber("image", options={zmq.RCVHWM: 1, zmq.RCVBUF: 4096})
     bench.step_until(lambda: bench.front_end.needs_images(0))
     counters = bench.front_end.counters
@@ -391,7 +391,7 @@ def test_stalled_subscriber_is_sent_less_than_a_megabyte(
         number = b"%05d" % counters["image_messages"]
         bench.images = {"front": number * (size // 10), "bottom": number * (size // 10)}
         bench.step()
-        # As slow as pictures are drawn, so that the socket's thread can fill all buffers.
+        # As slow as rendering, so that the socket's thread can fill all buffers.
         time.sleep(1e-3)
     received = 0
     while reluctant.poll(300):
@@ -414,7 +414,7 @@ sys.stdin.read()
 
 
 def resident_mib() -> float:
-    """Memory of this process that is in use."""
+    """Resident memory of this process."""
     return int(Path("/proc/self/statm").read_text().split()[1]) * resource.getpagesize() / 2**20
 
 
@@ -440,7 +440,7 @@ def test_stalled_subscriber_uses_no_extra_memory_in_ten_minutes(auv_bench: Any) 
             fly(60.0)
             before, counted = resident_mib(), auv_bench.front_end.counters.copy()
             fly(600.0)
-            # 0.7 GiB went through; what the allocator keeps varies by a few MiB.
+            # 0.7 GiB were sent; the allocator's own memory varies by a few MiB.
             assert resident_mib() - before < 16.0
         finally:
             reluctant.terminate()

@@ -1,4 +1,4 @@
-"""The AUV front-end that waits for its clients."""
+"""The AUV front-end when the simulation waits for clients."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 import zmq
 
-# Wall time after which what has not come is taken for something that never will.
+# System time, ms, after which missing input fails the test.
 TIMEOUT_MS = 30_000
 
 
@@ -25,7 +25,7 @@ def wait_readable(bench: Any) -> None:
 
 
 def answered(bench: Any) -> list[list[int]]:
-    """Outputs once they are there; the file descriptors say when it is worth to ask."""
+    """Outputs once they are available; wait for input on the file descriptors between attempts."""
     outputs = bench.repeat_step()
     while None in outputs:
         wait_readable(bench)
@@ -39,7 +39,7 @@ def test_simulation_pauses_after_each_telemetry_until_thruster_message(
     bench = new_auv_bench(wait_for_clients=True)
     pusher = bench.pusher()
     for power in range(1, 60):
-        # 400 steps a second and 60 messages: six or seven steps, of which the last one asks again.
+        # 400 steps and 60 messages a second: six or seven steps, and the last one waits again.
         for _ in range(10):
             if bench.step() == [None]:
                 break
@@ -60,7 +60,7 @@ def test_only_valid_command_resumes_the_simulation(new_auv_bench: Callable[..., 
     while counters["wrong_length"] < 2 or counters["unknown_id"] < 1:
         assert bench.repeat_step() == [None]
     assert bench.repeat_step() == [None]
-    # "Leave all as they are" is a command, too.
+    # "Leave all thrusters unchanged" is a command, too.
     pusher.send(struct.pack("<Bbbbb", 0, -127, -127, -127, -127))
     assert answered(bench) == [[1500] * 14]
 
@@ -84,7 +84,7 @@ def test_telemetry_is_sent_once_per_wait(new_auv_bench: Callable[..., Any]) -> N
     bench = new_auv_bench(wait_for_clients=True)
     subscriber, pusher = bench.subscriber("telemetry"), bench.pusher()
     assert bench.step() == [None]
-    # A subscription takes effect some time after it was made.
+    # A subscription takes effect after a delay.
     while not subscriber.poll(20):
         pusher.send(command(0))
         answered(bench)

@@ -1,4 +1,4 @@
-"""A port on which everybody may speak: order, turns, bounds."""
+"""A port open to all senders: order of datagrams, turns of the senders, limits."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Sender = Callable[[], socket.socket]
 
 
 class Reader:
-    """An inbox, and what has been read from it: who sent it, and what."""
+    """An inbox, and the datagrams read from it with their senders' ports."""
 
     def __init__(self) -> None:
         with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
@@ -31,7 +31,7 @@ class Reader:
         self.read: list[tuple[bytes, int]] = []
 
     def until(self, condition: Callable[[], object], *, welcomes: bool = False) -> None:
-        """Read until something holds."""
+        """Read until a condition holds."""
         end_s = time.monotonic() + TIMEOUT_S
         while not condition():
             assert time.monotonic() < end_s, (self.read[-5:], self.dropped)
@@ -50,7 +50,7 @@ def reader() -> Iterator[Reader]:
 
 @pytest.fixture
 def sender(reader: Reader) -> Iterator[Sender]:
-    """A function that makes a socket which sends to the inbox."""
+    """A function that makes a socket that sends to the inbox."""
     with contextlib.ExitStack() as closing:
 
         def make() -> socket.socket:
@@ -99,11 +99,11 @@ def test_read_rate_is_bounded(reader: Reader, sender: Sender, monkeypatch: pytes
     for _ in range(300):
         one.send(b"x" * 872)
     clock[0] += 10.0
-    # Datagrams of 1000 with what reading one costs beside: those saved up, and the one that takes the last of them.
+    # Each datagram counts 1000 bytes, overhead included: the saved budget allows 16, and its remainder one more.
     assert len(list(reader.inbox.datagrams())) == 17
     assert len(list(reader.inbox.datagrams())) == 0
     clock[0] += 0.01
-    # 2621 in 10 ms, and what was overdrawn.
+    # 2621 bytes in 10 ms, less the overdraft.
     assert len(list(reader.inbox.datagrams())) in (2, 3)
 
 
@@ -116,11 +116,11 @@ def test_granted_bytes_count_against_the_rate_in_system_time(
     for _ in range(100):
         one.send(b"x" * 872)
     assert len(list(reader.inbox.datagrams())) == 17
-    # More than 10 ms of system time allow: those alone, after what was overdrawn.
+    # A grant of more than 10 ms of system time allow: only the granted bytes count, less the overdraft.
     reader.inbox.grant(6000.0)
     clock[0] += 0.01
     assert len(list(reader.inbox.datagrams())) in (5, 6)
-    # Less: the system time's 5243 bytes in all.
+    # A smaller grant: 5243 bytes in all, as system time allows.
     reader.inbox.grant(1000.0)
     clock[0] += 0.02
     assert len(list(reader.inbox.datagrams())) in (5, 6)
@@ -142,7 +142,7 @@ def test_full_queue_drops_and_counts_only_its_own_datagrams(reader: Reader, send
     reader.until(lambda: len(reader.read) == 2, welcomes=True)
     reader.until(lambda: len(reader.inbox.senders) == 2)
     reader.read.clear()
-    # More than any buffer that a system grants.
+    # More than the largest socket buffer of any system.
     sent = 0
     for _ in range(40_000):
         busy.send(b"x" * 1000)
@@ -151,7 +151,7 @@ def test_full_queue_drops_and_counts_only_its_own_datagrams(reader: Reader, send
         quiet.send(b"%d" % k)
     reader.until(lambda: len([1 for _, port in reader.read if port == port_of(quiet)]) == 20)
     assert [datagram for datagram, port in reader.read if port == port_of(quiet)] == [b"%d" % k for k in range(20)]
-    # The kernel tells of them with the first that fits again.
+    # The kernel reports dropped datagrams with the first one that fits again.
     busy_read = sum(port == port_of(busy) for _, port in reader.read)
     assert busy_read < sent
 

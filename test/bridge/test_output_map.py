@@ -1,4 +1,4 @@
-"""Sums of channels, as parameters give them, and the outputs that they make."""
+"""Sums of channels as given in parameters, and the resulting outputs."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def test_more_expressions_than_outputs_are_rejected() -> None:
 
 
 def numbered(*texts: str, channels: tuple[int, ...] = CHANNELS) -> list[int]:
-    """Outputs of the first ones' texts; the others have none."""
+    """The first outputs, with these expressions; the other outputs have none."""
     every = [*texts, *[""] * (14 - len(texts))]
     return OutputMap("outputs", every, NO_OUTPUT, NUMBERS).outputs(channels)[: len(texts)]
 

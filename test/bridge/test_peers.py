@@ -1,4 +1,4 @@
-"""Who may speak."""
+"""Addresses allowed to connect."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ import pytest
 
 from rosflight_py_sim.bridge.socket_watch import SocketWatch
 
-# Far beyond what waking a thread takes on a busy machine.
+# Far longer than waking a thread takes on a busy machine, s.
 TIMEOUT_S = 20.0
 
 

@@ -1,4 +1,4 @@
-"""What is due for whom, at which simulated time."""
+"""Variables due for each client at a simulated time."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def test_schedule_follows_time_going_backwards(subscriptions: Subscriptions) -> 
 def test_subscription_and_client_counts_are_bounded(subscriptions: Subscriptions) -> None:
     added = [subscriptions.add("a", k % 4, f"variable_{k}", 1.0) for k in range(MOST_SUBSCRIPTIONS + 1)]
     assert added == [True] * MOST_SUBSCRIPTIONS + [False]
-    # What it has may be asked for otherwise.
+    # The interval of an existing subscription may be changed.
     assert subscriptions.add("a", 0, "variable_0", 2.0)
     assert all(subscriptions.register(f"c{k}") for k in range(2 * MOST_CLIENTS))
     assert len(subscriptions.addresses) == MOST_CLIENTS

@@ -1,4 +1,4 @@
-"""The bridge's tables of transitions: every pair of state and event, and what known sequences of events lead to."""
+"""The bridge's transition tables: every pair of state and event, and the results of known event sequences."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ of_each_table = pytest.mark.parametrize(
 
 S, E, P, F, V, N = StepState, StepEvent, PeerState, PeerEvent, SlotState, SlotEvent
 
-# What comes with the frames comes only while they are received.
+# Events of frames occur only while frames are being received.
 _OF_FRAMES = set(StepEvent) - {E.SNAPSHOT}
-# Before there is a peer, whoever sends is a newcomer.
+# Before there is a peer, every sender is a newcomer.
 _OF_PEER = set(PeerEvent) - {F.FROM_NEWCOMER}
 _OTHERS = {F.FROM_OTHER, F.FROM_OTHER_AGAIN}
 _OF_THE_FRONT_END = {N.COMMANDS, N.START_OVER}
@@ -34,27 +34,27 @@ _OF_LENGTHS = {N.LENGTH_NEEDED, N.LENGTH_SET}
 _OF_TIME = {N.SECOND, N.OVERDUE}
 
 CHANGES_NOTHING: dict[Enum, set[Any]] = {
-    # Passed over, or the end of frames none of which called for anything.
+    # Ignored frames, or the end of frames that required no action.
     S.WAITING: {E.CROSSING, E.LATE, E.SILENCE},
-    # Several repetitions get one answer; snapshots come only when receiving has ended.
+    # Several repetitions get one answer; snapshots arrive only after receiving.
     S.REPEATED: {E.DUPLICATE, E.CROSSING, E.LATE, E.SNAPSHOT},
     S.STEPPING: _OF_FRAMES,
-    # Repetitions from the time of the step get no answer but the one that is due.
+    # Repetitions received during the step get only the answer that is due.
     S.ANSWERING: {E.DUPLICATE, E.CROSSING, E.LATE, E.SNAPSHOT},
     S.STARTING_OVER: _OF_FRAMES,
     P.NONE: _OF_PEER,
-    # The peer has not been heard since: the other sender may be the peer itself, after a restart.
+    # The peer has sent nothing since: the other sender may be the peer itself, after a restart.
     P.NEW: _OTHERS,
     P.SENDING: set(),
     P.CONTESTED: _OTHERS,
-    # Nothing has been asked of the front-end, the time manager or the reset services.
+    # No request to the front-end, the time manager or the reset services is pending.
     V.STEPPING: _OF_THE_FRONT_END | _OF_LENGTHS | _OF_RESETS | _OF_TIME | {N.PUBLISH},
-    # The front-end may take any time.
+    # The front-end may take any length of time.
     V.AWAITING_COMMANDS: _OF_LENGTHS | _OF_RESETS | _OF_TIME | {N.PUBLISH},
-    # It is asked once. A length that somebody else sets is only remembered.
+    # The front-end is asked once. A step size set from elsewhere is only stored.
     V.ANSWERED: _OF_THE_FRONT_END | _OF_RESETS | _OF_TIME | {N.LENGTH_SET},
     V.LENGTH_REQUESTED: _OF_THE_FRONT_END | _OF_RESETS | {N.LENGTH_NEEDED},
-    # What the front-end sees next is the vehicle at its start.
+    # The next state that the front-end receives is that of the vehicle at its start.
     V.RESETTING: _OF_THE_FRONT_END | _OF_LENGTHS | {N.SNAPSHOT, N.PUBLISH, N.SECOND},
     V.SERVICES_REPLIED: _OF_THE_FRONT_END | _OF_LENGTHS | {N.SNAPSHOT, N.PUBLISH, N.SECOND, N.RESET_DONE},
     V.STATE_RESET: _OF_THE_FRONT_END | _OF_LENGTHS | {N.SNAPSHOT, N.PUBLISH, N.SECOND, N.NEW_STATE},
@@ -93,7 +93,7 @@ def test_actions_are_methods_of_the_table_owner(
 
 
 def walk(transitions: Transitions[Any, Any], state: Enum, *events: Enum) -> tuple[Enum, list[str]]:
-    """The state after these events, and the actions on the way."""
+    """State after these events, and the actions taken."""
     taken: list[str] = []
     for event in events:
         state, actions = transitions[state].get(event, (state, ()))

@@ -1,4 +1,4 @@
-"""Whatever is sent to uThere's Ground Control: it is counted, and changes nothing for others."""
+"""Invalid input to uThere's Ground Control is counted, and does not affect other clients."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ FLOOD = Path(__file__).parents[1] / "tools" / "uthere_flood.py"
 PACKETS = 200_000
 BATCH = 250
 
-# Growth that is none: the allocator's own.
+# Tolerated growth of memory: the allocator's own.
 FLAT_BYTES = 16 << 20
 
 
 @pytest.fixture
 def bench() -> Iterator[UthereBench]:
-    """One plane in the air, and one more, that answer errors."""
+    """Two planes in the air, with error replies."""
     with contextlib.ExitStack() as closing:
         made = UthereBench(closing, 2)
         made.step()
@@ -83,7 +83,7 @@ def test_invalid_input_is_counted_and_changes_nothing(bench: UthereBench, progra
     bench.step(5)
     assert bench.front_end.activity(0) == activity
     assert len(bench.log.warnings) == 1
-    # Whoever cannot be read whole is not answered.
+    # A packet that is too long to be read gets no reply.
     assert all(isinstance(reply, ErrorReply) for reply in program.replies())
     assert other.packets() == []
     other.send("request_plane_list")
@@ -94,13 +94,13 @@ def test_invalid_input_is_counted_and_changes_nothing(bench: UthereBench, progra
 def test_long_invalid_line_yields_only_a_few_errors(bench: UthereBench, program: Program) -> None:
     program.send("x;" * 4000)
     bench.read(1)
-    # One for each command that is looked at, and one that says there are more.
+    # One error for each of the commands parsed, and one for all the others.
     assert bench.front_end.counters["bad_commands"] == 1025
     assert len(program.packets()) == 8
 
 
 def mutated(seed: int, count: int) -> Iterator[bytes]:
-    """Lines of the page, and what becomes of them on bad lines and in bad programs."""
+    """Lines of the protocol's page, mutated as by bad connections and faulty programs."""
     rng = random.Random(seed)
     lines = [line.encode() for line in PAGE]
     numbers = (b"nan", b"-inf", b"1e400", b"-0", b"99999999999999999999", b"0x10", b"1,5", b"", b"all", b"1e-320")
@@ -127,7 +127,7 @@ def mutated(seed: int, count: int) -> Iterator[bytes]:
 def test_200_000_packets_cause_no_failure_and_next_client_is_served(
     bench: UthereBench, program: Program, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    # So that each of them is read.
+    # No rate limit, so that every packet is read.
     monkeypatch.setattr(fair_inbox, "RATE", 1 << 40)
     monkeypatch.setattr(fair_inbox, "BURST", 1 << 40)
     packets = mutated(6, PACKETS)
@@ -162,7 +162,7 @@ def test_ten_thousand_packets_per_second_do_not_starve_other_clients(bench: Uthe
         while not (counters["flooding"] > 1000 and requests >= 50):
             requests += 1
             other.send("request_plane_list")
-            # Patient, and fails if it never comes.
+            # Fails if no reply arrives in time.
             bench.serve_until(lambda: has_plane_list_reply(other))
             replies_received += 1
             bench.step()
@@ -178,5 +178,5 @@ def has_plane_list_reply(program: Program) -> bool:
 
 
 def resident_bytes() -> int:
-    """Memory of this process."""
+    """Resident memory of this process."""
     return int(Path("/proc/self/statm").read_text().split()[1]) * 4096

@@ -1,4 +1,4 @@
-"""What programs send to uThere's Ground Control, and what they are sent."""
+"""Commands of programs to uThere's Ground Control, and its replies."""
 
 from __future__ import annotations
 
@@ -45,13 +45,13 @@ PAGE = (
     "fly_disengage(plane=12345)",
     "request_client_ip_list",
 )
-"""Every example of the protocol's page as it stands there, in an order that makes sense; the waypoint that it flies to,
-and the engage without which no fly() is heard, are the tests' own."""
+"""Every example of the protocol's page, unchanged, in a sensible order. The waypoint to fly to, and the fly_engage that
+fly() requires, are additions of the tests."""
 
 
 @pytest.fixture
 def make() -> Iterator[MakeBench]:
-    """A function that makes benches, which end with the test."""
+    """A function that makes benches; they end with the test."""
     with contextlib.ExitStack() as closing:
         yield lambda *arguments, **settings: UthereBench(closing, *arguments, **settings)
 
@@ -70,7 +70,7 @@ def program(bench: UthereBench) -> Program:
 
 
 def received_values(program: Program) -> dict[str, float]:
-    """Names and values of all data that have come."""
+    """Names and values of all data received."""
     return {name: value for reply in program.replies() for name, value in reply.values.items()}  # type: ignore[union-attr]
 
 
@@ -110,7 +110,7 @@ def test_interval_is_at_least_a_fiftieth_of_a_second(bench: UthereBench, program
     program.send("data_request(plane=12345,variable=roll,interval=0)")
     bench.read(1)
     bench.step(100)
-    # One more where the first comes before the grid of the interval.
+    # One more if the first packet precedes the interval's grid.
     assert len(program.packets()) in (50, 51)
 
 
@@ -145,7 +145,7 @@ def test_each_client_receives_only_what_it_requested(bench: UthereBench) -> None
         program.send(*["data_request(variable=roll,interval=0.1)"] * k, "request_plane_list")
     bench.read(6 + 4)
     bench.step(11)
-    # On the grid of the interval, whenever it was asked for.
+    # On the interval's grid, whenever it was requested.
     assert [len(program.packets()) for program in programs] == [1, 3, 3, 3]
     assert silent.packets() == []
     silent.send("request_client_ip_list")
@@ -195,7 +195,7 @@ def test_data_all_starts_as_documented_and_is_one_packet_up_to_configured_size(
 ) -> None:
     bench = make(udp_max_packet=most)
     program = bench.program()
-    # As many digits as can be.
+    # As many digits as possible.
     bench.snapshots[0].truth[:] += 0.0123456789
     program.send("data_request(plane=12345,variable=all,interval=1)")
     bench.read(1)
@@ -256,7 +256,7 @@ def test_error_replies_can_be_disabled(make: MakeBench) -> None:
     assert program.packets() == []
     counters = bench.front_end.counters
     assert (counters["bad_commands"], counters["unknown_plane"], counters["refused_commands"]) == (2, 1, 1)
-    # Rare, whatever there was: the first alone within a second.
+    # Warnings are rate-limited: only the first one within a second is logged.
     assert len(bench.log.warnings) == 1
 
 
@@ -292,7 +292,7 @@ def test_packets_of_one_client_and_of_all_are_bounded_per_simulated_second_and_t
     assert bench.front_end.counters["too_high_rate"] == 70
     bench.step(200)
     assert bench.front_end.counters["data_packets"] == pytest.approx(2000, rel=0.02)
-    # A slower interval and a removed variable make room.
+    # Cleared subscriptions make room.
     programs[0].send("data_clear")
     programs[2].send(f"data_request(variable={names[0]},interval=0.02)")
     bench.read(2)
@@ -484,7 +484,7 @@ def test_cage_limits_change_in_flight_for_all_planes_or_none(make: MakeBench) ->
     made.serve_until(lambda: made.front_end.counters["commands"] >= 2)
     made.step(5)
     assert received_values(program)["cage_altitude_maximum"] == pytest.approx(100.0)
-    # They fly at 50 m.
+    # The planes fly at 50 m.
     assert [plane.pilot.cage_triggered & 1 for plane in made.front_end.planes] == [1, 1]
     with pytest.raises(ParameterError, match="'cage_altitude_minimum' and 'cage_altitude_maximum': 90 and 30"):
         made.front_end.configure({**values, "uthere.cage_altitude_minimum": 90.0, "uthere.cage_altitude_maximum": 30.0})

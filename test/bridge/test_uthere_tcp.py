@@ -1,4 +1,4 @@
-"""Clients of uThere's Ground Control that are connected by TCP."""
+"""TCP clients of uThere's Ground Control."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Connection:
         self.socket.sendall(text.encode() if isinstance(text, str) else text)
 
     def lines(self, count: int) -> list[str]:
-        """That many lines, served meanwhile."""
+        """This many lines; the front-end serves until they have arrived."""
         self._bench.serve_until(lambda: self._has(count))
         *found, self._text = self._text.split("\n")
         return found
@@ -115,7 +115,7 @@ def test_client_that_never_reads_costs_bounded_memory_and_delays_no_other(
     silent, other = connect(), connect()
     silent.send("data_request(variable=all,interval=0.02)\n")
     bench.serve_until(lambda: bench.front_end.counters["commands"])
-    # More than any buffer that a system grants: 3 kB each.
+    # More than the largest socket buffer of any system: 3 kB each.
     for _ in range(40):
         bench.step(200)
     assert bench.front_end.counters["unsent"] > 100

@@ -1,4 +1,4 @@
-"""Between Ground Control's units and places and SI and NED; the variables of a plane."""
+"""Conversion between Ground Control's units and positions and SI and NED; the variables of a plane."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def test_position_is_north_and_east_of_home() -> None:
         Fly(latitude=home.latitude_deg, longitude=home.longitude_deg, airspeed=20.0, altitude=0.0), FEET
     )
     assert isinstance(target.lateral, PositionTarget)
-    # Rounding of earth-fixed coordinates.
+    # Rounding errors of earth-fixed coordinates.
     assert (target.lateral.north_m, target.lateral.east_m) == pytest.approx((0.0, 0.0), abs=1e-6)
 
 
@@ -85,7 +85,7 @@ def test_reported_position_converts_back_to_same_target(offset: tuple[float, flo
     command = FlyTo(None, place.latitude_deg, place.longitude_deg, -down / 0.3048, 20.0)
     target = target_of_fly_to(command, FEET)
     assert isinstance(target.lateral, PositionTarget)
-    # The height over the ellipsoid, 10 km away, is 8 m more than that over the tangent plane: a centimetre sideways.
+    # At 10 km, the height above the ellipsoid is 8 m more than that above the tangent plane: a centimetre sideways.
     assert (target.lateral.north_m, target.lateral.east_m) == pytest.approx((north, east), abs=0.015)
     waypoint = waypoint_of(
         WaypointAdd(1, 2, None, *(command.latitude, command.longitude, command.altitude, 20.0)), FEET
@@ -122,7 +122,7 @@ def test_variables_follow_table_order() -> None:
 
 def test_variables_in_a_turn_in_wind_have_documented_units_and_signs() -> None:
     snapshot = flying_snapshot()
-    # North-west over ground with 20 m/s, nose to the west, in a wind from the south of 5 m/s.
+    # North-west over ground at 20 m/s, nose to the west, in a wind of 5 m/s from the south.
     roll, pitch, yaw = math.radians(30.0), math.radians(5.0), math.radians(-90.0)
     quaternion = euler2quat(roll, pitch, yaw)
     rotation = quat2mat(quaternion)
@@ -148,7 +148,7 @@ def test_variables_in_a_turn_in_wind_have_documented_units_and_signs() -> None:
         "home_bearing": math.degrees(math.atan2(-400.0, 300.0)) % 360.0,
         "wind_speed": 5.0,
         "wind_direction": 180.0,
-        # No acceleration: gravity alone, along the body's axis down.
+        # No acceleration: the component of gravity along the body's down axis.
         "wingload": math.cos(roll) * math.cos(pitch),
         "estimated_heading": 360.0 - math.degrees(0.03),
         "power_battery_voltage": 23.5,

@@ -1,4 +1,4 @@
-"""A uThere front-end with snapshots in the place of a simulation, and programs that talk to it."""
+"""A uThere front-end fed with snapshots instead of a simulation, and client programs."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ PERIOD_NS = 10_000_000
 START_NS = 1_208_472_993_000_000_000
 """Unix time of simulated time 0."""
 
-# System time after which a packet that has not come is taken for one that never will.
+# System time, s, after which a missing packet fails the test.
 TIMEOUT_S = 30.0
 
 READY = ControllerStatus(armed=True, failsafe=False, rc_override=0, offboard=True, control_mode=0, error_code=0)
 
 
 class Program:
-    """A program at an address of this machine, as it would be written with a socket alone."""
+    """A client program at an address of this machine, written with plain sockets."""
 
     def __init__(self, address: str, there: tuple[str, int], port_out: int) -> None:
         self.address = address
@@ -46,7 +46,7 @@ class Program:
             self._sender.sendto(line.encode() if isinstance(line, str) else line, self._there)
 
     def packets(self) -> list[str]:
-        """What has come."""
+        """Received packets."""
         found = []
         with contextlib.suppress(BlockingIOError):
             while True:
@@ -54,7 +54,7 @@ class Program:
         return found
 
     def replies(self) -> list[Reply]:
-        """What has come, read."""
+        """Received packets, parsed."""
         read = [parse_reply(packet) for packet in self.packets()]
         assert not [one for one in read if isinstance(one, UthereError)]
         return [one for one in read if not isinstance(one, UthereError)]
@@ -65,11 +65,11 @@ class Program:
 
 
 class UthereBench:
-    """A front-end whose command periods the test lets pass.
+    """A front-end whose command periods the test controls.
 
     Attributes:
-        snapshots: of each vehicle, what the next period shows; level flight at 50 m over home with 18 m/s to the north.
-        commands: of each vehicle, what the last period commanded.
+        snapshots: snapshot of each vehicle in the next period; level flight at 50 m over home at 18 m/s to the north.
+        commands: command to each vehicle in the last period.
     """
 
     def __init__(
@@ -95,13 +95,13 @@ class UthereBench:
         self.commands: list[OffboardCommand | None] = [None] * vehicles
 
     def program(self, address: str = "127.0.0.1") -> Program:
-        """A program at that address."""
+        """A program at this address."""
         made = Program(address, ("127.0.0.1", self.port_in), self.port_out)
         self._closing.callback(made.close)
         return made
 
     def step(self, periods: int = 1) -> None:
-        """Let so many command periods pass."""
+        """Run this many command periods."""
         for _ in range(periods):
             self.front_end.serve()
             for index, snapshot in enumerate(self.snapshots):
@@ -113,21 +113,21 @@ class UthereBench:
             self.time_ns += PERIOD_NS
 
     def serve_until(self, condition: Callable[[], object]) -> None:
-        """Serve, with the simulation standing still, until something holds."""
+        """Serve without advancing the simulation until a condition holds."""
         end_s = time.monotonic() + TIMEOUT_S
         while not condition():
             assert time.monotonic() < end_s, dict(self.front_end.counters)
             self.front_end.serve()
 
     def read(self, packets: int) -> None:
-        """Serve until so many more packets have been read, whatever they hold."""
+        """Serve until this many further packets have been read, valid or not."""
         counters = self.front_end.counters
         before = counters["packets"] + counters["too_long"] + counters["flooding"]
         self.serve_until(lambda: counters["packets"] + counters["too_long"] + counters["flooding"] >= before + packets)
 
 
 def flying_snapshot() -> Snapshot:
-    """Level flight at 50 m over home with 18 m/s to the north, in still air."""
+    """Level flight at 50 m over home at 18 m/s to the north, in still air."""
     truth = np.zeros(19)
     truth[2], truth[3], truth[7] = -50.0, 1.0, 18.0
     return Snapshot(

@@ -1,4 +1,4 @@
-"""What the tests of cameras share: renderers that live as long as a module."""
+"""Fixtures for camera tests: renderers that live as long as a module."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What docs/camera.md says is so."""
+"""docs/camera.md matches the code."""
 
 import re
 from pathlib import Path

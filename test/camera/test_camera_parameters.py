@@ -1,4 +1,4 @@
-"""Parameters of the cameras, and what is missing."""
+"""Parameters of the cameras, and missing packages."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""Which way a gimbal turns its camera."""
+"""Directions in which a gimbal turns its camera."""
 
 import math
 
@@ -21,7 +21,7 @@ def gimbal(**given):
         ((1900, 1900, 1900), (30, 20, 180)),
         ((1500, 1500, 1500), (0, -35, 0)),
         ((1700, 1300, 1600), (15, -62.5, 45)),
-        # Beyond the ends, and no pulse at all: the camera's own angle.
+        # Beyond the ends, and without a pulse, which gives the camera's own angle.
         ((2200, 900, 1500), (30, -90, 0)),
         ((0, 1100, 0), (0, -90, 0)),
     ],

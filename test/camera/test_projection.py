@@ -1,4 +1,4 @@
-"""Objects appear at the pixels that the pinhole model says."""
+"""Objects appear at the pixels given by the pinhole model."""
 
 import math
 from dataclasses import replace
@@ -24,7 +24,7 @@ def is_pink(picture):
 
 
 def depth_within(points, width, height):
-    """How far each pixel's centre is within the convex hull of points, at least; negative outside (height, width)."""
+    """Smallest distance of each pixel's centre from the edges of the points' hull; negative outside (height, width)."""
     outline = cv2.convexHull(points.astype(np.float32), clockwise=False).reshape(-1, 2).astype(float)
     u, v = np.meshgrid(np.arange(width), np.arange(height))
     depths = []
@@ -80,7 +80,7 @@ def test_box_is_drawn_at_its_projected_corners(picture, name, attitude, antialia
     pixels = np.array([camera.pixel(truth, tuple(corner)) for corner in corners])
     inside = depth_within(pixels, camera.width, camera.height)
     assert seen.sum() > 800
-    # Within a pixel of the outline either is right.
+    # Within a pixel of the outline, both colours are correct.
     assert seen[inside > 1.0].all()
     assert not seen[inside < -1.0].any()
 

@@ -32,7 +32,7 @@ def views(width=320, height=240):
 
 
 def digests():
-    """Of each view and of its JPEG file."""
+    """Digests of each view and of its JPEG file."""
     files = [(view.tobytes(), cv2.imencode(".jpg", view)[1].tobytes()) for view in views()]
     return [hashlib.sha256(one).hexdigest() for pair in files for one in pair]
 
@@ -78,14 +78,14 @@ def test_rendering_from_new_poses_leaks_no_memory():
         renderer.render(camera, truth_at((0.01 * k, 0.0, 2.0), yaw_deg=0.3 * k))
         states.append(TransformState.get_num_states())
     renderer.close()
-    # Panda3D would keep each place for a collector that only its own main loop calls.
+    # Panda3D would keep each position for a collector that only its own main loop calls.
     assert states[-1] == states[9]
 
 
 @pytest.mark.skipif(not COMPILED, reason="kernels are plain already")
 def test_plain_python_renders_same_image_as_compiled_kernels():
     plain = in_another_process("[v.tolist() for v in t.views(64, 48)]", ROSFLIGHT_PY_SIM_NO_JIT="1")
-    # A value half way between two levels may go either way.
+    # A value halfway between two levels may be rounded either way.
     difference = np.abs(np.array(plain) - np.array(list(views(64, 48)), dtype=int))
     assert difference.max() <= 1
     assert (difference > 0).mean() < 1e-3

@@ -1,4 +1,4 @@
-"""Other vehicles in an image: where they are, lit and veiled as objects of the world are."""
+"""Other vehicles in an image: correct positions, with the light and haze of the world's objects."""
 
 from __future__ import annotations
 

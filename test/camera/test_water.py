@@ -1,4 +1,4 @@
-"""What water does to colours."""
+"""Effect of water on colours."""
 
 import math
 from dataclasses import replace
@@ -12,7 +12,7 @@ from rosflight_py_sim.camera.faces import brightness
 from rosflight_py_sim.world import Kind, Object, Pool, Water, World, load_world
 from rosflight_py_sim.world.colours import COLOURS
 
-# OpenCV's hues, which missions look for, with saturation and value of at least 50; black has a value of at most 70.
+# OpenCV's hues for which missions search, with saturation and value of at least 50; black has a value of at most 70.
 HUES = {"blue": (105, 135), "green": (45, 75), "yellow": (20, 35), "orange": (0, 30), "purple": (135, 165)}
 
 NAMES = {colour: name for name, colour in COLOURS.items()}
@@ -23,10 +23,10 @@ def hsv(image):
 
 
 def view_of(thing, distance):
-    """Camera and truth of a vehicle that has an object in the middle of its picture, at a distance of its surface."""
+    """Camera and truth of a vehicle that sees an object in the middle, at a distance from the object's surface."""
     north, east, down = thing.position_ned
     if thing.kind is Kind.RING:
-        # From below, nose up; the ring lies about the middle of the picture.
+        # From below, nose up; the ring surrounds the middle of the image.
         camera = camera_named("front")
         return camera, truth_at((north, east, down + distance + camera.position_body[0]), 0, 90)
     if thing.kind is Kind.GATE or "post" in thing.name:
@@ -40,7 +40,7 @@ def view_of(thing, distance):
 
 
 def has_colour(pixels, colour):
-    """Which of the pixels (n, 3), HSV, a mission that looks for the colour finds."""
+    """Mask of the pixels (n, 3), HSV, that a mission searching for the colour finds."""
     hue, saturation, value = pixels.T
     if colour == "black":
         return value <= 70
@@ -63,7 +63,7 @@ def test_pool_objects_keep_their_colours_at_three_distances(picture, name):
         camera, truth = view_of(thing, distance)
         image = picture(world, camera, truth)
         changed = np.any(image != picture(empty, camera, truth), axis=2)
-        # Antialiased edges are of two colours; some are left in inner corners.
+        # Antialiased edges mix two colours; some remain in inner corners.
         inner = cv2.erode(changed.astype(np.uint8), np.ones((3, 3), np.uint8)) > 0
         found = has_colour(hsv(image[inner][None]), NAMES[thing.colour])
         assert len(found) >= 4
@@ -85,7 +85,7 @@ def test_pool_paint_keeps_its_hue_from_every_depth(colour):
 def test_pool_floor_walls_and_water_are_less_saturated_than_any_object(picture, name, depth, yaw_deg):
     world = replace(load_world("pool"), objects=())
     pixels = hsv(picture(world, camera_named(name), truth_at((-6.0, 1.0, depth), yaw_deg=yaw_deg)))
-    # Missions look for a saturation of at least 50.
+    # Missions search for a saturation of at least 50.
     assert pixels[:, 1].max() < 50
     if name == "bottom":
         assert pixels[:, 2].min() > 70
@@ -111,18 +111,18 @@ def test_contrast_decays_exponentially_with_distance(picture, distance, visibili
     row = picture(world, camera, truth)[119]
     lit = brightness(np.array((-1.0, 0.0, 0.0))) * np.array(colour)
     for u in (0, 80, 159) if distance < 2.0 else (159,):
-        # Towards the side the board is as far, but the way through the water longer.
+        # Towards the side, the board is equally far along the axis, but the path through the water is longer.
         way = distance * math.hypot(1.0, (u - 159.5) / camera.focal_length)
         left = np.exp(-math.log(20.0) / np.array(visibility) * way)
         expected = left * lit + (1.0 - left) * np.array(water_colour)
-        # Half a level of rounding, and as much again for the table.
+        # Half a level of rounding, and another half for the table.
         np.testing.assert_allclose(row[u][::-1], expected, atol=1.0)
 
 
 def test_distant_view_is_pure_water_colour(picture):
     world = load_world("open_water")
     truth = truth_at((0.0, 0.0, 2.0), yaw_deg=180.0)
-    # Level, in clear view of nothing.
+    # Level, with nothing in view.
     np.testing.assert_array_equal(
         picture(world, camera_named("front"), truth)[125], np.tile(world.water.colour[::-1], (320, 1))
     )
@@ -134,7 +134,7 @@ def test_floor_seen_from_above_is_attenuated_only_by_water(picture):
     world = World("", pool=pool, water=Water(water_colour, (5.0, 9.0, 12.0)))
     camera = camera_named("bottom")
     pixels = [picture(world, camera, truth_at((0.3, 0.3, -height)))[119, 159].astype(int) for height in (1.0, 6.0)]
-    # The height above the water takes nothing but a little haze.
+    # The height above the water adds only a little haze.
     np.testing.assert_allclose(*pixels, atol=2)
     left = np.exp(-math.log(20.0) / np.array((5.0, 9.0, 12.0)) * 3.0)
     expected = left * 200 + (1 - left) * np.array(water_colour)

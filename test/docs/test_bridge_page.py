@@ -1,4 +1,4 @@
-"""The tables of states in docs/bridge.md are those of the code."""
+"""The state tables in docs/bridge.md match the code."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The tables of docs/failures.md have every part with its kinds, and every kind."""
+"""The tables of docs/failures.md list every part with its kinds, and every kind."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The examples of docs/frames.md print what their comments say."""
+"""The examples of docs/frames.md print the values in their comments."""
 
 from __future__ import annotations
 

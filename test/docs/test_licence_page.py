@@ -44,7 +44,7 @@ def test_licences_are_those_of_the_installed_packages(tool: Any, listed: dict[st
             installed = metadata.version(name)
         except metadata.PackageNotFoundError:
             continue
-        # Another version, for another Python, may state its licence in other words.
+        # Another version, for another Python, may word its licence differently.
         if versions == installed:
             compared += 1
             assert licence == tool.licence_of(name), REMEDY

@@ -1,4 +1,4 @@
-"""Every relative link in the project's Markdown leads to something that is there."""
+"""Every relative link in the project's Markdown has an existing target."""
 
 import re
 from functools import cache

@@ -1,4 +1,4 @@
-"""docs/node_graph.md and the picture in it show the graph that really runs."""
+"""docs/node_graph.md and its picture show the running graph."""
 
 import importlib.util
 import os
@@ -35,11 +35,11 @@ def test_table_matches_running_graph(tool: ModuleType, live) -> None:
 
 
 def test_drawing_matches_running_graph(tool: ModuleType, live) -> None:
-    # Places and sizes depend on the fonts of the machine that drew it; boxes, texts and lines do not.
+    # Positions and sizes depend on the fonts of the machine that drew the picture; boxes, texts and lines do not.
     assert contents(tool.PICTURE.read_text(encoding="utf-8")) == contents(tool.picture(live)), MEND
 
 
 def contents(picture: str) -> list[str | None]:
-    """Titles of boxes and lines, and what is written in the boxes."""
+    """Titles of boxes and lines, and texts in the boxes."""
     tags = tuple(f"{{http://www.w3.org/2000/svg}}{tag}" for tag in ("title", "text"))
     return [element.text for element in ElementTree.fromstring(picture).iter() if element.tag in tags]

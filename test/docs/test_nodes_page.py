@@ -1,4 +1,4 @@
-"""The tables in docs/nodes.md: imports name modules and names that there are, joins are those of the code."""
+"""The tables in docs/nodes.md: all imports exist, and joins match the code."""
 
 import importlib
 import re

@@ -1,4 +1,4 @@
-"""The table of options in docs/launch.md is that of the code."""
+"""The option table in docs/launch.md matches the code."""
 
 from __future__ import annotations
 

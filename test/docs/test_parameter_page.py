@@ -1,4 +1,4 @@
-"""docs/parameters.md is what the nodes' parameter tables give."""
+"""docs/parameters.md matches the nodes' parameter tables."""
 
 import importlib.util
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""docs/proof.md is what its generator writes from the committed results."""
+"""docs/proof.md equals its generator's output from the committed results."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The site of the documentation is built without warnings, has every page, and loads nothing from outside."""
+"""The documentation site is built without warnings, has every page, and loads nothing from other hosts."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 
 PROJECT = Path(__file__).parents[2]
 
-# What a browser fetches by itself, unlike the targets of links.
+# Resources that a browser fetches by itself, unlike the targets of links.
 FETCHED = re.compile(r"<(?:script|img|source|iframe|link)\b[^>]*?\b(?:src|href)=\"((?:https?:)?//[^\"]*)\"")
 FETCHED_BY_STYLE = re.compile(r"(?:url\(\s*['\"]?|@import\s+['\"])((?:https?:)?//[^'\")]*)")
 

@@ -1,4 +1,4 @@
-"""docs/uthere.md tells the commands, modes and bits of the code, and the picture in it shows the code's table."""
+"""docs/uthere.md lists the commands, modes and bits of the code, and its picture shows the code's table."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def test_bit_is_documented_with_its_number(bit: CageBit) -> None:
 @pytest.mark.parametrize("name", CLASS_OF_NAME)
 def test_command_is_documented(name: str) -> None:
     row = next(line for line in PAGE.splitlines() if re.match(rf"\|.*`{name}`.*\| ", line))
-    if name not in ("waypoint_add",):  # that row says "those of fly_to"
+    if name not in ("waypoint_add",):  # that row refers to fly_to
         assert all(f"`{field.name}`" in row for field in fields(CLASS_OF_NAME[name]))
 
 

@@ -70,7 +70,7 @@ def test_failures_begin_and_end_on_time() -> None:
     assert active(4.0) == ["mag", "gnss"]
     assert active(5.0) == ["gnss"]
     assert schedule.until_ns == math.inf
-    # The clock was set back.
+    # The clock has been set back.
     assert active(3.0) == ["mag"]
 
 

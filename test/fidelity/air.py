@@ -1,4 +1,4 @@
-"""The air beside its sources: wind by height, thermals, and turbulence."""
+"""The air compared with its sources: wind by height, thermals, and turbulence."""
 
 from __future__ import annotations
 

@@ -20,8 +20,8 @@ CRUISE = {"anaconda": 20.0, "aerosonde": 25.0}
 """Airspeeds (m/s) of the comparisons: where each vehicle flies in the middle of its range."""
 ALTITUDE = 100.0
 
-# What the book's equations have, where the configuration has more: air of one density, the propeller in the whole
-# airspeed, its quadratics not cut off, no slipstream, and a battery that does not sag.
+# Settings of the book's equations where the configuration has more: constant air density, the propeller in the whole
+# airspeed, its quadratics not cut off, no slipstream, and a constant battery voltage.
 AS_THE_BOOK = {
     "use_standard_atmosphere": False,
     "rho": 1.2682,
@@ -49,7 +49,7 @@ class Flight:
 
     @property
     def small_states(self) -> Array:
-        """u, v, w, phi, theta, p, q, r (n, 8): what the modes of linearisation.py are made of."""
+        """u, v, w, phi, theta, p, q, r (n, 8): the states of the modes in linearisation.py."""
         return np.column_stack([self.truth[:, 7:10], self.euler[:, :2], self.truth[:, 10:13]])
 
     @property
@@ -68,7 +68,7 @@ class Aircraft:
         forces = given_values(FIXEDWING_PARAMETERS, arguments, "forces_and_moments", "", executable)
         dynamics = given_values(DYNAMICS_PARAMETERS, arguments, "dynamics", "", "standalone_dynamics")
         own = {key: value for key, value in changes.items() if key in FIXEDWING_PARAMETERS}
-        # A battery that empties is no steady flight.
+        # With a battery that empties, no flight is steady.
         self.forces = FIXEDWING_PARAMETERS.checked({**forces, "battery_capacity_mah": 0.0, **own})
         own = {key: value for key, value in changes.items() if key in DYNAMICS_PARAMETERS}
         self.dynamics = DYNAMICS_PARAMETERS.checked({**dynamics, **own, "ground_contact": False})
@@ -102,7 +102,7 @@ class Aircraft:
         return Flight(step * every * np.arange(len(rows)), states, angles)
 
     def _pulse_widths(self, inputs: Array) -> Array:
-        """Pulse widths that ask for the inputs, with a servo for each surface."""
+        """Pulse widths that command the inputs, with a servo for each surface."""
         pwm_us = np.full(14, 1500.0)
         surfaces = ("aileron", "elevator", "rudder")
         limits = np.radians([float(self.forces[f"max_{s}_deflection_angle"]) for s in surfaces])

@@ -194,7 +194,7 @@ def _draw_glide(axes: Any, name: str, table: list[Comparison]) -> None:
             table.append(Comparison(f"glide ratio, {label}", "none: it dives", "", ""))
             continue
         way, height = np.hypot(*flown.flight.truth[:, :2].T), -flown.flight.truth[:, 2]
-        # Idling and none lie on one another: a smaller dot shows both.
+        # The curves with an idling and without a propeller coincide: a smaller dot shows both.
         size = 2.5 if label == "propeller idling" else 5.0
         axes.plot(way[::50], height[::50] - height[0], "o", color=colour, markersize=size, label=label)
         reference = ""

@@ -5,7 +5,7 @@ eq. 3.14 to 3.17 with the gammas of eq. 3.13, lift and drag of eq. 4.6 to 4.11, 
 to 4.16, motor and propeller of section 4.3 (as the authors' supplement on propeller thrust and torque has it, with the
 inflow equal to the airspeed). Trim is by Newton's method with a Jacobian of differences.
 
-Parameters come by the names of ROSflight's files. Two of them mean other things in the book: its J_xz is minus `Jxz`
+Parameters have the names of ROSflight's files. Two of them differ in meaning from the book: its J_xz is minus `Jxz`
 (the book writes the minus into the matrix), and its C_Dp is `C_D_O`. `C_D_alpha` is the slope of the book's linear drag
 model.
 """
@@ -20,7 +20,7 @@ import numpy as np
 
 @dataclass(frozen=True)
 class Trimmed:
-    """What Newton's method found: angles in rad, throttle 0 to 1, climb angle in rad."""
+    """Result of Newton's method: angles in rad, throttle 0 to 1, climb angle in rad."""
 
     alpha: float
     beta: float
@@ -155,7 +155,7 @@ def trim(
 ) -> Trimmed:
     """Steady flight, coordinated (no side force): section 5.3, in eight unknowns and as many equations.
 
-    Not `powered`, there is no propeller, and the climb angle is found in the place of the throttle.
+    If not `powered`, there is no propeller, and the climb angle is unknown instead of the throttle.
     """
     last = 0.5 if powered else -0.1
     unknowns = np.array(

@@ -1,4 +1,4 @@
-"""NASA's check-cases 1 to 10, flown through the node graph, and the band that NASA's simulators span.
+"""NASA's check-cases 1 to 10, flown through the node graph, and the band spanned by NASA's simulators.
 
 The cases and trajectories are those of test/data/check_cases. One vehicle of a fleet flies each case: the package's
 nodes in lockstep at 400 Hz, with a forces node of constant coefficients in place of the multirotor's, an idle flight
@@ -92,7 +92,7 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Case:
-    """A check-case, in SI units but for angles.
+    """A check-case, in SI units except angles.
 
     Attributes:
         title: a few words.
@@ -277,7 +277,7 @@ def _set_states(graph: ComposedGraph) -> None:
 
 @dataclass(frozen=True)
 class Band:
-    """What NASA's simulators span of a quantity.
+    """Range of a quantity in NASA's simulators.
 
     Attributes:
         lowest: (n,) at each second.
@@ -296,7 +296,7 @@ class Band:
 
     @property
     def tolerance(self) -> Array:
-        """Allowed distance (n,) outside of the band: a tenth of its width, or the rounding."""
+        """Allowed distance (n,) outside the band: a tenth of its width, or the rounding."""
         return np.maximum(0.1 * (self.highest - self.lowest), self.rounding)
 
     def off_middle(self, values: Array) -> Array:
@@ -304,7 +304,7 @@ class Band:
         return np.abs(values - 0.5 * (self.lowest + self.highest))
 
     def outside(self, values: Array) -> Array:
-        """Distance (n,) of values outside of the band; 0 inside."""
+        """Distance (n,) of values outside the band; 0 inside."""
         return np.maximum(0.0, np.maximum(self.lowest - values, values - self.highest))
 
 

@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 
 @dataclass(frozen=True)
 class Comparison:
-    """What is compared, its value in the simulation and in the reference, with the reference's source, and the error.
+    """The quantity, its value in the simulation and in the reference, with the reference's source, and the error.
 
     All are texts, rounded so that they reproduce on other machines.
     """

@@ -1,4 +1,4 @@
-"""Print the fidelity table and draw a picture for each subject: what `make fidelity` calls.
+"""Print the fidelity table and draw a picture for each subject, for `make fidelity`.
 
 python test/fidelity/fidelity_page.py [--write] [SUBJECT ...]
 
@@ -49,7 +49,7 @@ SUBJECTS: Mapping[str, Subject] = {
 
 
 def main() -> None:
-    """Print, draw and write what the command line names."""
+    """Print, draw and write the subjects named on the command line."""
     parser = argparse.ArgumentParser(description="Print the fidelity table and draw its pictures.")
     parser.add_argument("subjects", nargs="*", metavar="SUBJECT", help=f"one of {', '.join(SUBJECTS)}; default: all")
     parser.add_argument("--write", action="store_true", help="write the whole table into docs/fidelity.md")

@@ -1,4 +1,4 @@
-"""Receivers and sensors of position, altitude, airspeed and distance, beside their data sheets and laws."""
+"""Receivers and sensors of position, altitude, airspeed and distance, compared with their data sheets and laws."""
 
 from __future__ import annotations
 

@@ -63,7 +63,7 @@ DURATION_S = 1.2
 
 
 class Listener(SimulationNode):
-    """Notes the time at which each sensor message arrives, and its contents without the stamp."""
+    """Stores the time at which each sensor message arrives, and its contents without the stamp."""
 
     DEFAULT_NAME = "listener"
     PARAMETERS = ParameterTable(TIME_MODE)
@@ -80,7 +80,7 @@ class Listener(SimulationNode):
         self.time_ns = time_ns
 
     def _note(self, name: str, sample: Any) -> None:
-        # The stamps of arrival are noted, but the date of a fix is that of its measurement.
+        # The contents exclude the stamp, and the date of a fix, which is that of its measurement.
         self.received[name].append((self.time_ns, tuple(sample[1:12])))
 
 

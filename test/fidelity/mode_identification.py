@@ -1,8 +1,8 @@
-"""Modes of motion seen in simulated flights, beside those of the linear model.
+"""Modes of motion identified in simulated flights, compared with those of the linear model.
 
-For each mode of the linear model the aircraft is put a little way off its trimmed state, along the mode's shape, once
-to each side, and flown with the inputs held. Half the difference of the two flights is free of what is even in the
-deviation, the trim's own residual among it. From that response the eigenvalue is estimated without the linear model, by
+For each mode of the linear model, the aircraft starts slightly off its trimmed state along the mode's shape, once to
+each side, and flies with the inputs held. Half the difference of the two flights has no terms even in the deviation,
+such as the trim's own residual. From that response, the eigenvalue is estimated without the linear model, by
 linear prediction (Prony's method): a sum of n waves obeys y[k+n] = a_1 y[k+n-1] + ... + a_n y[k] in every channel; the
 a are found by least squares over all channels, the roots z of their polynomial give s = ln(z) / interval, and the root
 that carries most of the response is the mode's.
@@ -35,7 +35,7 @@ CHANNELS = ("u", "v", "w", "phi", "theta", "p", "q", "r")
 
 @dataclass(frozen=True)
 class SeenMode:
-    """A mode of the linear model and what a flight showed of it: `response` (n, 8) over CHANNELS at `time` (n,)."""
+    """A mode of the linear model and its response in flight: `response` (n, 8) over CHANNELS at `time` (n,)."""
 
     mode: Mode
     seen: complex
@@ -49,7 +49,7 @@ class SeenMode:
 
     @property
     def fitted(self) -> Array:
-        """The response as the seen eigenvalue has it, fitted in amplitude and phase to each channel (n, 8)."""
+        """Response with the identified eigenvalue, fitted in amplitude and phase to each channel (n, 8)."""
         wave = np.exp(self.seen * self.time)
         parts = np.column_stack([wave.real, wave.imag]) if self.seen.imag else wave.real[:, None]
         return np.asarray(parts @ np.linalg.lstsq(parts, self.response, rcond=None)[0])
@@ -71,7 +71,7 @@ def _seen(aircraft: Aircraft, trimmed: Trim, mode: Mode, step: float) -> SeenMod
     every = max(1, round(duration / SAMPLES / step))
     flights = [_flown(aircraft, trimmed, sign * deviation, duration, step, every) for sign in (1.0, -1.0)]
     response = 0.5 * (flights[0].small_states - flights[1].small_states)
-    # One order more than the mode has, for what of the other modes comes along.
+    # One order more than the mode's, for contributions of other modes.
     order = 3 if mode.eigenvalue.imag else 2
     return SeenMode(mode, _strongest_root(response / scale, order, every * step), flights[0].time, response)
 
@@ -83,9 +83,9 @@ def _flown(aircraft: Aircraft, trimmed: Trim, deviation: Array, duration: float,
 
 
 def _strongest_root(response: Array, order: int, interval: float) -> complex:
-    """Eigenvalue of what is strongest in a response (n, channels) sampled at an interval (s).
+    """Eigenvalue of the strongest wave in a response (n, channels) sampled at an interval (s).
 
-    By linear prediction of that order; the strength of each of its roots is the energy of the wave that it stands for.
+    By linear prediction of this order; the strength of a root is the energy of its wave.
     """
     past = np.column_stack([response[k : len(response) - order + k].ravel() for k in range(order)])
     weights = np.linalg.lstsq(past, response[order:].ravel(), rcond=None)[0]

@@ -1,4 +1,4 @@
-"""The propeller's slipstream at the tail, beside momentum theory."""
+"""The propeller's slipstream at the tail, compared with momentum theory."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def at_tail(name: str, airspeed: float) -> Tail:
     still = _wrench(Aircraft(name, **{**WITHOUT_PROPELLER, **AIR}), airspeed, 0.0)
     straight, deflected = _wrench(aircraft, airspeed, 0.0), _wrench(aircraft, airspeed, ELEVATOR)
     thrust, moment = straight[0] - still[0], deflected[4] - straight[4]
-    # Thrust is mass flow times gain of speed, of which half is there at the disk.
+    # Thrust is mass flow times gain of speed; half of the gain is reached at the disk.
     flow = parameters["rho"] * np.pi / 4.0 * parameters["D_prop"] ** 2
     gain = np.roots([0.5 * flow, flow * airspeed, -thrust]).max()
     power = 0.5 * parameters["rho"] * parameters["wing_s"] * parameters["wing_c"] * parameters["C_m_delta_e"] * ELEVATOR

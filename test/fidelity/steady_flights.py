@@ -1,4 +1,4 @@
-"""Glide, stall, steady turn and energy of the simulated aircraft, beside what the book's equations say of them."""
+"""Glide, stall, steady turn and energy of the simulated aircraft, compared with the book's equations."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ STEP = 1.0 / 400.0
 
 @dataclass(frozen=True)
 class Glide:
-    """A glide at one airspeed: the flight, its ratio of way to height, and lift to drag by the book's coefficients."""
+    """A glide at one airspeed: the flight, its glide ratio, and lift to drag by the book's coefficients."""
 
     airspeed: float
     flight: Flight
@@ -42,7 +42,7 @@ class Stall:
 
 @dataclass(frozen=True)
 class Turn:
-    """A steady turn as it was flown: radius (m), rate (rad/s), bank (rad), load factor, and the greatest drifts."""
+    """A steady turn as flown: radius (m), rate (rad/s), bank (rad), load factor, and the largest drifts."""
 
     condition: FlightCondition
     flight: Flight
@@ -55,7 +55,7 @@ class Turn:
 
 @dataclass(frozen=True)
 class EnergyBalance:
-    """Energy of a gliding flight (J, from its start) beside the work of the aerodynamic forces by the book (J)."""
+    """Energy of a glide (J, from its start), and the work of the aerodynamic forces by the book (J)."""
 
     flight: Flight
     energy: Array
@@ -65,7 +65,7 @@ class EnergyBalance:
 
 @cache
 def glide_trim(aircraft: Aircraft, airspeed: float) -> Trim:
-    """The power-off glide: the descent in which no push along body x is missing; ArithmeticError where none is."""
+    """The power-off glide: the descent that needs no force along body x; ArithmeticError if there is none."""
     off = aircraft.model
     surfaces = [i for i in off.inputs if i.is_angle]
     weight = off.mass * off.gravity
@@ -81,13 +81,13 @@ def glide_trim(aircraft: Aircraft, airspeed: float) -> Trim:
         found = trim(pushed, FlightCondition(airspeed, climb, altitude=ALTITUDE))
         if abs(found.inputs[3]) < 1e-10 * weight:
             return found
-        # The push replaces weight along the path, nearly one for one.
+        # The force replaces weight along the path, nearly one for one.
         climb -= float(found.inputs[3]) / weight
     raise ArithmeticError(f"{aircraft.name} finds no glide at {airspeed} m/s")
 
 
 def glide(aircraft: Aircraft, airspeed: float, duration: float = 10.0) -> Glide:
-    """Glide from the trimmed state, with the throttle closed, and see how far it goes."""
+    """Glide from the trimmed state with the throttle closed, and measure the glide ratio."""
     start = glide_trim(aircraft, airspeed)
     flight = aircraft.fly(start.truth, np.array([*start.inputs[:3], 0.0]), duration, STEP, 4)
     way = flight.truth[-1, :3] - flight.truth[0, :3]
@@ -130,8 +130,8 @@ def turn(aircraft: Aircraft, condition: FlightCondition, duration: float = 20.0)
     radius = math.sqrt(solution[2] + solution[0] ** 2 + solution[1] ** 2)
     heading = np.unwrap(flight.euler[:, 2])
     gravity = aircraft.model.gravity
-    # The truth's acceleration is the sum of all forces over mass; without gravity it is what an accelerometer feels.
-    # The first state was set, and has felt no wrench.
+    # The truth's acceleration is the sum of all forces over mass; less gravity, it is what an accelerometer measures.
+    # The first state was set, before any wrench.
     roll, pitch = flight.euler[:, 0], flight.euler[:, 1]
     down = np.column_stack([-np.sin(pitch), np.sin(roll) * np.cos(pitch), np.cos(roll) * np.cos(pitch)])
     felt = np.linalg.norm(flight.truth[:, 13:16] - gravity * down, axis=1)
@@ -147,7 +147,7 @@ def turn(aircraft: Aircraft, condition: FlightCondition, duration: float = 20.0)
 
 
 def energy_balance(name: str, airspeed: float, duration: float = 20.0, step: float = STEP) -> EnergyBalance:
-    """A glide without propeller that begins a fifth too fast, and so swings up and down."""
+    """A glide without propeller that starts a fifth too fast, and therefore oscillates."""
     aircraft = without_propeller(name)
     start = glide_trim(aircraft, airspeed)
     truth = start.truth.copy()

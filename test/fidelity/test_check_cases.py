@@ -13,7 +13,7 @@ from test_fidelity_page import assert_drawn_and_on_the_page
 
 @pytest.fixture(autouse=True)
 def _domain(ros_domain: int) -> None:
-    """A domain of the test's own for the graph."""
+    """A separate domain for the graph."""
 
 
 @pytest.mark.parametrize("case", CASES)
@@ -31,7 +31,7 @@ def test_every_case_is_flown_to_its_end() -> None:
 
 
 def test_cases_are_distinguished() -> None:
-    """A band that holds anything would prove nothing: no case fits the band of the case it differs least from."""
+    """The bands are narrow enough to be meaningful: no case fits the band of the most similar case."""
     for one, other in ((1, 6), (4, 5), (5, 6), (6, 7), (7, 8)):
         assert any(np.any(bands(other)[n].outside(flown(one)[n]) > bands(other)[n].tolerance) for n in flown(one))
 

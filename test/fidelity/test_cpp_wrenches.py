@@ -1,7 +1,7 @@
-"""The wrenches of ROSflight's C++ nodes, 400 of each vehicle, with what is meant to differ switched to match.
+"""The wrenches of ROSflight's C++ nodes, 400 of each vehicle, with intentional differences switched off.
 
-What is switched, and why it differs otherwise, is in docs/physics.md; `test_difference_has_effect` measures each. The
-files of config/rosflight_equal switch it.
+docs/physics.md lists these differences with reasons; `test_difference_has_effect` measures each. The files of
+config/rosflight_equal switch them off.
 """
 
 import csv
@@ -31,7 +31,7 @@ def values_of(vehicle):
 
 
 def equal_values(table, vehicle):
-    """Values of a vehicle's own file with those of its file in config/rosflight_equal over them."""
+    """Values of a vehicle's own file, overridden by its file in config/rosflight_equal."""
     files = named_vehicle(vehicle).parameter_file, share_directory() / "config" / "rosflight_equal" / f"{vehicle}.yaml"
     arguments = ["--ros-args", *(word for file in files for word in ("--params-file", str(file)))]
     return given_values(table, arguments, "forces_and_moments", "", "none")
@@ -77,7 +77,7 @@ def test_multirotor_wrench_matches_cpp_node():
     found = errors(Multirotor(equal_values(MULTIROTOR_PARAMETERS, "multirotor")), "multirotor")
     assert found.shape == (400, 2)
     assert np.max(found[:, 0]) < 1e-9
-    # The C++ model has its arms in single precision.
+    # The C++ model stores its arms in single precision.
     assert np.max(found[:, 1]) < 1e-6
 
 
@@ -97,7 +97,7 @@ OURS = {
 @pytest.mark.parametrize("vehicle", ["anaconda", "aerosonde"])
 @pytest.mark.parametrize("difference", OURS)
 def test_difference_has_effect(vehicle, difference):
-    """Each switch has an effect of its own; run with -s to see how much."""
+    """Each switch has an effect; run with -s to see its size."""
     ours = FIXEDWING_PARAMETERS.defaults() | values_of(vehicle) | {"slipstream_tail_share": 0.6}
     equal = equal_values(FIXEDWING_PARAMETERS, vehicle)
     values = {**equal, **{name: ours[name] for name in OURS[difference]}}

@@ -1,4 +1,4 @@
-"""The table and the pictures that `make fidelity` makes."""
+"""The table and the pictures of `make fidelity`."""
 
 from pathlib import Path
 
@@ -8,7 +8,7 @@ from matplotlib.image import imread
 
 
 def rows_on_page() -> dict[str, dict[str, tuple[str, str]]]:
-    """Reference and difference by subject and quantity, as the page has them."""
+    """Reference and difference on the page, by subject and quantity."""
     subjects: dict[str, dict[str, tuple[str, str]]] = {}
     for line in PAGE.read_text("utf-8").partition(BEGIN)[2].partition(END)[0].splitlines()[2:]:
         quantity, simulation, reference, difference = (cell.strip() for cell in line.strip("|").split("|"))

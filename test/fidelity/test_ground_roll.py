@@ -1,4 +1,4 @@
-"""Slipstream and steered nose wheel in a crosswind take-off, and the way of braked wheels."""
+"""Slipstream and steered nose wheel in a crosswind take-off, and braking distance."""
 
 import pytest
 from aircraft import NAMES

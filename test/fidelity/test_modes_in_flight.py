@@ -1,4 +1,4 @@
-"""The eigenvalues of the linear model are those that flights of the nonlinear model show."""
+"""The eigenvalues of the linear model match flights of the nonlinear model."""
 
 import pytest
 from aircraft import ALTITUDE, CRUISE, NAMES, Aircraft

@@ -1,4 +1,4 @@
-"""Glide, stall, steady turn and energy are what the equations of flight say."""
+"""Glide, stall, steady turn and energy match the equations of flight."""
 
 import math
 
@@ -26,7 +26,7 @@ def test_idling_propeller_barely_changes_glide_ratio(name: str) -> None:
     free = glide(without_propeller(name), CRUISE[name]).flown_ratio
     own = {"use_standard_atmosphere": False, "rho": WITHOUT_PROPELLER["rho"]}
     idling = glide(Aircraft(name, **own), CRUISE[name]).flown_ratio
-    # Its coefficients are cut off at 1e-4, so what is left is a thrust of some thousandths of the drag.
+    # The propeller's coefficients are cut off at 1e-4, which leaves a thrust of some thousandths of the drag.
     assert free < idling < 1.02 * free
 
 
@@ -44,7 +44,7 @@ def test_wing_stalls_near_stall_angle_and_becomes_flat_plate(name: str) -> None:
     # The same formula (eq. 4.9), twice.
     assert polar.lift == pytest.approx(polar.book_lift, abs=1e-6)
     peak = int(np.argmax(polar.lift))
-    # The blend takes the lift away over some 1/M, beginning before its middle.
+    # The blend reduces the lift over some 1/M, starting before its middle.
     assert parameters["wing_alpha0"] - 4.0 / parameters["wing_M"] < polar.alpha[peak] < parameters["wing_alpha0"]
     beyond = polar.alpha > parameters["wing_alpha0"] + 10.0 / parameters["wing_M"]
     # e^-10 of the lift of attached flow.
@@ -53,7 +53,7 @@ def test_wing_stalls_near_stall_angle_and_becomes_flat_plate(name: str) -> None:
     assert polar.lift[after] < 0.6 * polar.lift[peak]
     rising = polar.alpha > polar.alpha[peak]
     assert np.all(np.diff(polar.drag[rising]) > 0.0)
-    # Attached flow has the book's polar; separated flow does not follow its parabola to where it has no sense.
+    # Attached flow has the book's polar; separated flow does not follow the parabola beyond its validity.
     attached = polar.alpha < polar.alpha[peak] - 4.0 / parameters["wing_M"]
     assert polar.drag[attached] == pytest.approx(polar.book_drag[attached], rel=2e-3)
     assert np.all(polar.drag[beyond] < polar.book_drag[beyond])
@@ -72,8 +72,8 @@ def test_trimmed_turn_is_steady_and_coordinated(name: str, radius: float) -> Non
     assert flown.radius == pytest.approx(abs(radius), rel=1e-6)
     assert flown.height_drift < 1e-3
     assert flown.rate == pytest.approx(airspeed / radius, rel=1e-6)
-    # Forces without a side component carry the weight and bend the path: exact for the load factor, and for the bank
-    # but for its being measured about the fuselage, which is pitched by some degrees.
+    # Forces without a side component carry the weight and bend the path. This is exact for the load factor; the bank
+    # is measured about the fuselage, which is pitched by some degrees.
     assert flown.load_factor == pytest.approx(math.hypot(1.0, airspeed**2 / radius / gravity), rel=1e-6)
     pitch = flown.flight.euler[0, 1]
     slack = 1.0 / math.cos(pitch) - 1.0 + 1e-3
@@ -84,10 +84,10 @@ def test_trimmed_turn_is_steady_and_coordinated(name: str, radius: float) -> Non
 @pytest.mark.parametrize("name", NAMES)
 def test_gliding_flight_dissipates_energy_through_drag(name: str) -> None:
     balance = energy_balance(name, CRUISE[name])
-    # It is a flight in which much is exchanged: a tenth of the airspeed and more.
+    # The flight exchanges much energy: the airspeed varies by more than a tenth.
     assert np.ptp(balance.flight.speed) > 0.1 * CRUISE[name]
     lost = abs(balance.energy[-1])
     # The wrench is held over each step, so its work is late by half a step: 4e-5 at 400 Hz, falling with the step.
     assert np.max(np.abs(balance.energy - balance.work)) < 2e-4 * lost
-    # Lift does no work; the moments' work is what is left between drag and all.
+    # Lift does no work; the difference from the work of drag is the work of the moments.
     assert np.max(np.abs(balance.work - balance.work_of_drag)) < 1e-3 * lost

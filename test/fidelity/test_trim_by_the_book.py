@@ -1,4 +1,4 @@
-"""Trim of the package beside two others: the book's equations written down anew, and the book's authors' numbers."""
+"""Trim of the package compared with the book's equations, implemented independently, and the authors' numbers."""
 
 import math
 from pathlib import Path
@@ -39,8 +39,8 @@ def test_trim_satisfies_textbook_equations(name: str, climb: float, radius: floa
 def test_aerosonde_trim_matches_textbook_authors() -> None:
     aircraft = Aircraft("aerosonde", **AS_THE_BOOK, **RECORDED["parameters"])
     found = trim(aircraft.model, FlightCondition(25.0, altitude=100.0))
-    # What their minimiser leaves over, 0.01 m/s^2 and 3e-4 rad/s^2, over the derivatives by w (4.5), elevator (36),
-    # aileron (131), rudder (25) and throttle (8).
+    # Their minimiser's residual, 0.01 m/s^2 and 3e-4 rad/s^2, over the derivatives by w (4.5), elevator (36), aileron
+    # (131), rudder (25) and throttle (8).
     assert found.truth[7:10] == pytest.approx(RECORDED["velocity"], abs=3.5e-3)
     assert found.inputs[1] == pytest.approx(RECORDED["elevator"], abs=4e-4)
     assert found.inputs[0] == pytest.approx(RECORDED["aileron"], abs=1e-4)

@@ -51,7 +51,7 @@ _VALUES: dict[str, Any] = {
 
 
 class Body:
-    """A box in water, stepped as the graph steps it: the wrench is held over a step."""
+    """A box in water, stepped as in the graph: the wrench is held over a step."""
 
     def __init__(self, **changed: Any) -> None:
         given = {**_VALUES, **changed}

@@ -24,7 +24,7 @@ TITLE = "wrench over a step"
 HOLDS = ("zero_order", "first_order", "second_order")
 COLOURS = {"zero_order": AMBER, "first_order": BLUE, "second_order": GREEN}
 
-# What the linear model leaves out: the lag of the motor and the decrease of density with height.
+# Without the effects missing in the linear model: the motor's lag and the decrease of density with height.
 AS_THE_LINEAR_MODEL = {"motor_time_constant": 0.0, "use_standard_atmosphere": False, "rho": 1.2}
 
 DURATION_S = 100.0

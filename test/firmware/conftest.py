@@ -57,7 +57,7 @@ class Bench:
         self._count = 0
 
     def run(self, seconds: float) -> NDArray[np.float64]:
-        """Run for a time; the last pulse widths."""
+        """Run for some time, and return the last pulse widths."""
         pwm = np.zeros(14)
         for _ in range(round(seconds * 1e6 / STEP_US)):
             self.time_us += STEP_US
@@ -87,7 +87,7 @@ class Bench:
         self.rc[channel] = 2000 if on else 1000
 
     def arm(self) -> None:
-        """Arm by the switch, from a standstill."""
+        """Arm by the switch, at rest."""
         self.run(0.1)
         self.switch(4, True)
         self.run(0.05)

@@ -1,4 +1,4 @@
-"""Arming by switch and by sticks, loss of the signal, and what the outputs do meanwhile."""
+"""Arming by switch and by sticks, loss of the signal, and the outputs meanwhile."""
 
 from __future__ import annotations
 

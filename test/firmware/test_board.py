@@ -1,4 +1,4 @@
-"""The board's memory, and starting anew."""
+"""The board's memory and restart."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ def test_reboot_equals_a_fresh_start(initial: Path) -> None:
     assert new.receiver.last_frame_us is None
     assert new.euler.tolist() == [0.0, 0.0, 0.0]
     assert new.status_changed
-    # What a fresh controller does in later passes, it does too.
+    # In later passes, the controller behaves like a fresh one.
     fresh = Board(initial, None, discard_log)
     fly(board, 100, 1_005_000)
     fly(fresh, 100, 1_005_000)

@@ -28,7 +28,7 @@ def measured(directions: NDArray[np.float64], noise_t: float = 0.0) -> NDArray[n
 
 
 def feed(bench, samples: NDArray[np.float64]) -> None:
-    """At 50 Hz."""
+    """Feed samples at 50 Hz."""
     for sample in samples:
         if not bench.firmware.calibrations.mag.running:
             return
@@ -98,7 +98,7 @@ def test_rotation_about_one_axis_is_insufficient(make_bench) -> None:
 
 
 def quiet_readings(bench, receive, mean: float, deviation: float, seconds: float = 8.0) -> None:
-    """At 100 Hz, as 10 ms of passes go by."""
+    """Feed readings at 100 Hz, one every 10 ms of passes."""
     generator = np.random.default_rng(6)
     for value in generator.normal(mean, deviation, round(seconds * 100)):
         receive(float(value), 290.0)

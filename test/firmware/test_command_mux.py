@@ -1,4 +1,4 @@
-"""Who commands each axis: scaling of the sticks, override by switch and stick, time-outs, the lower throttle."""
+"""Source of command for each axis: scaling of the sticks, override by switch and stick, time-outs, lower throttle."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ def test_moved_stick_overrides_only_its_axis_until_lag_expires(make_bench, stick
     assert values(bench)[others] == pytest.approx([COMMAND[i] for i in others])
     assert values(bench)[axis] != COMMAND[axis]
     bench.sticks(throttle=0.8)
-    # The lag counts from the last deviation that was looked at, up to 500 ms before the stick came back.
+    # The lag counts from the last deviation checked, up to 500 ms before the stick returned.
     bench.run(0.02)
     assert bench.firmware.status.rc_override == flag
     bench.run(0.51)

@@ -1,4 +1,4 @@
-"""The controller holds a rigid body whose rotors are written down here from scratch: every sign along the way."""
+"""The controller holds a rigid body whose rotors are implemented independently here, which checks every sign."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class Quadrotor:
             armed = self.steps > 40
             self.firmware.receive_battery(VOLTAGE, 10.0)
             if self.steps % 8 == 0:
-                # The throttle goes up once armed, so that the lower throttle is the computer's.
+                # The throttle is raised after arming, so that the computer's throttle is the lower one.
                 throttle = 2000 if self.steps > 60 else 1000
                 self.firmware.receive_rc(
                     time_us, [1500, 1500, throttle, 1500, 2000 if armed else 1000, 1000, 1000, 1000]
@@ -87,7 +87,7 @@ def test_vehicle_tracks_commanded_roll_pitch_and_yaw_rate(yaw: float) -> None:
     assert vehicle.firmware.status.rc_override == 0
     assert vehicle.angles() == pytest.approx((0.0, 0.0), abs=1e-3)
     vehicle.run(1.5, [0, 0, 0.4, 0.2, -0.1, 0, 0, 0, 0, 0])
-    # What is left is the overshoot that the integrators of the angles have yet to unwind.
+    # The remaining error is overshoot that the angle integrators have not yet unwound.
     assert vehicle.angles() == pytest.approx((0.2, -0.1), abs=0.015)
     vehicle.run(1.5, [0, 0, 0.4, 0.0, 0.0, 0.3, 0, 0, 0, 0])
     assert vehicle.angles() == pytest.approx((0.0, 0.0), abs=0.015)

@@ -65,6 +65,6 @@ def test_compiled_flight_equals_plain_python_flight() -> None:
     assert (compiled["compiled"], plain_flight["compiled"]) == (True, False)
     assert compiled["armed"]
     assert np.ptp(compiled["pwm"], axis=0)[:4].min() > 10.0
-    # Rounding of the last bit in sums that the compiler orders otherwise.
+    # Rounding of the last bit in sums that the compiler reorders.
     np.testing.assert_allclose(compiled["pwm"], plain_flight["pwm"], rtol=1e-12, atol=0)
     np.testing.assert_allclose(compiled["attitude"], plain_flight["attitude"], rtol=0, atol=1e-12)

@@ -112,7 +112,7 @@ def test_saved_file_reloads_to_same_values(tmp_path: Path) -> None:
 
 
 def test_saved_file_is_readable_by_rosflight(tmp_path: Path) -> None:
-    """A list of maps with name, type and value in this order, sorted by name; numbers by anyone's YAML."""
+    """A list of maps with name, type and value in this order, sorted by name; any YAML parser reads the numbers."""
     parameters = FirmwareParameters()
     parameters.restore({"PRI_MIXER_2_0": -1e-7, "PRI_MIXER_2_1": 1e22, "MAG_X_BIAS": 1.25e-05, "GYRO_X_BIAS": 1e-12})
     file = tmp_path / "parameters.yaml"

@@ -95,7 +95,7 @@ def test_rocking_beyond_allowed_spread_fails_the_calibration(make_bench, amplitu
         bench.run(0.0025)
     assert (bench.firmware.status.error_code == 0) is passes
     assert bench.logged("too much movement: the accelerometer spreads by 1.10 m/s^2 (allowed: 1)") is not passes
-    # What is left of a period at the end, at most its half: 0.45 m/s^2 / (pi 10 Hz 2.5 s).
+    # An incomplete period at the end, at most half: 0.45 m/s^2 / (pi 10 Hz 2.5 s).
     assert bench.parameters["ACC_Z_BIAS"] == pytest.approx(0.0, abs=0.006)
 
 

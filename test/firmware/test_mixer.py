@@ -117,7 +117,7 @@ def test_custom_mixer_with_motor_model_reproduces_commanded_thrust() -> None:
     command = np.array([0, 0, -20.0, 0.1, -0.2, 0.01, 0, 0, 0, 0])
     squares = command @ firmware.mixer_matrix
     get = store.__getitem__
-    # The matrix was made for a density of its own: the mean squared speed tells it.
+    # The matrix was computed for an unknown density, which follows from the mean squared speed.
     density = 20.0 * 4 * math.pi**2 / (get("PROP_DIAMETER") ** 4 * get("PROP_CT") * squares[:4].sum())
     assert 0.9 < density < 1.3
     throttles = [m.throttle_for_speed(settings, square, density, 23.0) for square in squares[:4]]

@@ -1,4 +1,4 @@
-"""Every parameter changes what the controller does, or stands in the page's list of those that do not."""
+"""Every parameter has an effect on the controller, or is in the page's list of those without one."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Scene = Callable[[Any], None]
 
 
 def arm(bench) -> None:
-    """One sample of each sensor; armed under the pilot's override, which ends then."""
+    """Feed one sample of each sensor, arm under the pilot's override, and end the override."""
     bench.firmware.receive_battery(23.0, 4.0)
     bench.firmware.receive_baro(95_000.0, 280.0)
     bench.firmware.receive_mag([20e-6, 3e-6, 40e-6])
@@ -77,7 +77,7 @@ def by_computer_until_timeout(bench) -> None:
 
 
 def by_throttle_of_computer(bench) -> None:
-    """A throttle that is higher than the stick's."""
+    """A commanded throttle higher than the stick's."""
     arm(bench)
     bench.sticks(throttle=0.3)
     bench.command = (2, 0, [0.6, 0.6, 0.6, *[0.0] * 7])
@@ -150,7 +150,7 @@ def file_values(name: str) -> dict[str, float]:
     return {key: value for key, value in parameters.snapshot().items() if value != before[key]}
 
 
-# The motor model, flown by the benches' switches; no idle, so that every output follows the arithmetic.
+# The motor model with the benches' switches; no idle throttle, so that every output follows the arithmetic.
 MODEL: dict[str, float] = {
     **file_values("multirotor_firmware.yaml"),
     "RC_ARM_CHN": 4,
@@ -274,7 +274,7 @@ EFFECTS: dict[str, Effect] = {
 
 
 def without_effect() -> set[str]:
-    """What the page lists, its wildcards resolved."""
+    """Parameters listed on the page, with wildcards resolved."""
     page = (ROOT / "docs/firmware.md").read_text()
     section = page.split("### Without effect in simulation", 1)[1].split("\n#", 1)[0]
     patterns = [
@@ -300,7 +300,7 @@ def test_every_parameter_has_an_effect_or_is_documented_as_unused() -> None:
 
 @pytest.fixture(scope="module")
 def unchanged() -> dict[Any, Observed]:
-    """What was observed before any change, by scene and givens."""
+    """Observations before any change, by scene and given parameters."""
     return {}
 
 

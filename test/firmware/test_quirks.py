@@ -1,4 +1,4 @@
-"""Each quirk of rosflight_firmware against its own formula, written down here from the original, and each repair."""
+"""Each quirk of rosflight_firmware against its formula, taken from the original code, and each repair."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def from_euler(roll: float, pitch: float, yaw: float) -> np.ndarray:
 
 
 def specific_force(roll: float, pitch: float) -> np.ndarray:
-    """At rest, in body axes (unit length)."""
+    """Specific force at rest, in body axes (unit length)."""
     return -np.array([-math.sin(pitch), math.sin(roll) * math.cos(pitch), math.cos(roll) * math.cos(pitch)])
 
 
@@ -358,7 +358,7 @@ def test_rosflight_holds_last_sticks_on_rc_loss(make_bench, quirks: Quirks) -> N
     throttle = bench.run(2.0)[0]
     assert bench.firmware.status.failsafe is not quirks.rc_is_never_missed
     assert throttle == pytest.approx(1000.0 + 1000.0 * 0.7 * (0.5 if quirks.rc_is_never_missed else 0.3))
-    # A frame whose pulses are no pulses is lost in both.
+    # A frame with invalid pulses is lost in both cases.
     bench.rc = [0] * 8
     bench.run(0.1)
     assert bench.firmware.status.failsafe

@@ -1,4 +1,4 @@
-"""Every row of the transition table, and that there are no others."""
+"""Every row of the transition table, and no others."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def machine_in(state: State) -> tuple[StateMachine, FakeEnvironment]:
 
 
 def settle(state: State, errors: int) -> State:
-    """Where a row's target ends up once the errors that its actions raised are processed."""
+    """Final state after a row's transition, once the errors raised by its actions are processed."""
     if errors and state in (State.PREFLIGHT, State.CALIBRATING):
         return State.ERROR
     if not errors and state is State.ERROR:

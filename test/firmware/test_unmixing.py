@@ -13,7 +13,7 @@ AUX, SERVO, MOTOR = OutputType.AUX, OutputType.SERVO, OutputType.MOTOR
 
 
 def mixed(matrix, types, aileron, elevator, rudder, throttle):
-    """Pulse widths (14,) that the firmware's mixer makes of commands."""
+    """Pulse widths (14,) from commands, by the firmware's mixer."""
     command, raw = np.zeros(10), np.full(14, 0.5)
     command[[QX, QY, QZ, FX]] = aileron, elevator, rudder, throttle
     all_types = np.concatenate([types, np.zeros(4)])
@@ -33,7 +33,7 @@ def canned(choice):
 
 
 def flaperons():
-    """Ailerons on two servos, a rudder with two propellers that help it, and the tail's elevator halved."""
+    """Ailerons on two servos, a rudder assisted by two propellers, and the tail's elevator halved."""
     matrix, types = np.zeros((10, 10)), np.zeros(10)
     matrix[QX, 0], matrix[QX, 1] = 0.6, -0.6
     matrix[QY, 2] = -0.5

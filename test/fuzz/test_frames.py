@@ -1,4 +1,4 @@
-"""Valid frames have their effect whatever comes between them; `make fuzz` sends a million of each protocol."""
+"""Valid frames take effect whatever arrives between them; `make fuzz` sends a million of each protocol."""
 
 from __future__ import annotations
 

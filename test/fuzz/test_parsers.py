@@ -1,4 +1,4 @@
-"""Every parser accepts its input or refuses it with its documented error; `make fuzz` tries far more inputs."""
+"""Every parser accepts its input or rejects it with a documented error; `make fuzz` tries far more inputs."""
 
 from __future__ import annotations
 

@@ -23,18 +23,18 @@ class ArduPilotClient:
         self._socket.sendto(datagram, self._to)
 
     def send(self, us: int = 1000) -> None:
-        """Send the frame of the present count."""
+        """Send the frame with the current count."""
         self.send_bytes(encode_frame(ServoFrame(self.rate, self.count, (us,) * 16)))
 
     def received(self) -> bytes | None:
-        """What has come, if anything."""
+        """Received datagram, or None."""
         try:
             return self._socket.recv(4096)
         except BlockingIOError:
             return None
 
     def answer(self) -> bytes:
-        """Run the graph until an answer has come."""
+        """Run the graph until an answer arrives."""
         answers: list[bytes] = []
 
         def come() -> bool:
@@ -47,11 +47,11 @@ class ArduPilotClient:
         return answers[0]
 
     def reply(self) -> Reply:
-        """The answer to the present frame."""
+        """Answer to the current frame."""
         return decode_reply(self.answer())
 
     def step(self, us: int = 1000) -> Reply:
-        """Send the next frame; the answer to it."""
+        """Send the next frame and return the answer to it."""
         self.count += 1
         self.send(us)
         return self.reply()

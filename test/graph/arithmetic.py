@@ -1,4 +1,4 @@
-"""A mark of this machine's floating-point arithmetic: flights of two machines can only be equal to the bit if it is."""
+"""Fingerprint of this machine's floating-point arithmetic; only with equal ones can flights be bit-identical."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""Holds depth and heading through the naus client, as a user's program would; a process of its own.
+"""Hold depth and heading through the naus client, as a user's program would, in a separate process.
 
     python auv_pilot.py DEPTH HEADING SPEED
 
-DEPTH in m, HEADING in deg, SPEED of the simulation against the wall clock. Ends by a signal.
+DEPTH in m, HEADING in deg, SPEED of the simulation relative to the wall clock. Runs until a signal ends it.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ import time
 
 import naus
 
-# Percent of full thrust for each metre and each m/s, and what the buoyancy takes.
+# Percent of full thrust per metre and per m/s, and to counter the buoyancy.
 P_DEPTH, D_DEPTH, BUOYANCY = 150.0, 150.0, 4.0
-# For each degree and each deg/s.
+# Percent of full thrust per degree and per deg/s.
 P_HEADING, D_HEADING = 0.6, 0.4
 PERIOD_S = 0.02
 

@@ -1,4 +1,4 @@
-"""What the tests of the running graph share: a ROS domain for each test, and graphs that live as long as a test."""
+"""Fixtures for tests of the running graph: one ROS domain per test, and graphs that live as long as a test."""
 
 from __future__ import annotations
 
@@ -33,17 +33,17 @@ from rosflight_py_sim.interfaces.vehicle_state import VehicleState
 from rosflight_py_sim.nodes.running import node_class
 from rosflight_py_sim.vehicles import vehicle
 
-# System time after which a condition that has not come true is taken for one that never will.
+# System time, s, after which a condition that does not hold fails the test.
 TIMEOUT_S = 30.0
 
 _PROJECT = Path(__file__).parents[2]
 
 
 class Graph(ComposedGraph):
-    """A composed graph of a vehicle with a node of the test's own, `tester`, that hears and calls.
+    """A composed graph of a vehicle and the test's own node, `tester`, which subscribes and calls services.
 
-    Of a fleet, which `vehicles` names, the tester hears the first. `flight_controller` flies all vehicles, and each has
-    the further nodes `executables`.
+    In a fleet (`vehicles`), the tester subscribes to the first vehicle. `flight_controller` flies all vehicles, and
+    each has the further nodes `executables`.
 
     Attributes:
         status: the newest status of the flight controller.
@@ -83,7 +83,7 @@ class Graph(ComposedGraph):
         self._decoded: tuple[VehicleState | None, SimState] = None, SimState()
         self._awaited: list[float] | None = None
         self.status = Status()
-        # By the hand-off: to encode, deliver and decode both in every step would take longer than the rest of the step.
+        # By the hand-off: encoding, delivering and decoding both in each step would take longer than the rest of it.
         self.hand_off.subscribe(self.tester, TRUTH_STATE, TRUTH_STATE.name, CHAIN, self._on_truth)
         self.hand_off.subscribe(self.tester, CLOCK, CLOCK.name, CHAIN, self._on_clock)
         self.tester.create_subscription(Status, STATUS.name, self._on_status, CHAIN)
@@ -117,19 +117,19 @@ class Graph(ComposedGraph):
         return self.time_ns * 1e-9
 
     def remove(self, node: Node) -> None:
-        """Take a node out of the graph, as if its process had ended."""
+        """Remove a node from the graph, as if its process had ended."""
         self.executor.remove_node(node)
         self.nodes.remove(node)
         node.destroy_node()
 
     def node(self, name: str) -> Any:
-        """The node of that name."""
+        """The node with this name."""
         return next(node for node in self.nodes if node.get_name() == name)
 
     def collect_messages(
         self, topic: StepTopic[Any] | str, message_type: Any = None, qos: QoSProfile = CHAIN, *, at: str = ""
     ) -> list[Any]:
-        """The list that every message is appended to from now on: of a topic in the namespace `at`, or of any other."""
+        """List of all further messages of a topic: a step topic in the namespace `at`, or any other topic."""
         if isinstance(topic, StepTopic):
             message_type, topic = topic.message_type, topic_of(at, topic.name)
         received: list[Any] = []
@@ -137,7 +137,7 @@ class Graph(ComposedGraph):
         return received
 
     def spin_until(self, condition: Callable[[], object], what: str = "the condition") -> None:
-        """Run until the condition holds; fail when it does not within TIMEOUT_S of system time."""
+        """Run until the condition holds; fail if it does not within TIMEOUT_S of system time."""
         end = time.monotonic() + TIMEOUT_S
         while not condition():
             if time.monotonic() > end:
@@ -146,23 +146,23 @@ class Graph(ComposedGraph):
             self.hand_off.check()
 
     def spin_for(self, seconds: float) -> None:
-        """Run for so much simulated time."""
+        """Run for this much simulated time."""
         end = self.time_s + seconds - 1e-9
         self.spin_until(lambda: self.time_s >= end, f"{seconds:g} s of simulated time")
 
     def idle(self, seconds: float) -> None:
-        """Run for so much system time: long enough for whatever is under way to arrive."""
+        """Run for this much system time: long enough for messages in transit to arrive."""
         end = time.monotonic() + seconds
         self.spin_until(lambda: time.monotonic() > end)
 
     def ready(self) -> Graph:
-        """Run until the chain works and the flight controller hears RC."""
-        self.spin_until(lambda: self.time_ns > 0 and self._clock_ns, "time that goes on")
+        """Run until the chain works and the flight controller receives RC."""
+        self.spin_until(lambda: self.time_ns > 0 and self._clock_ns, "advancing time")
         self.spin_until(lambda: self.status.header.stamp.nanosec and not self.status.error_code & 0x04, "RC")
         return self
 
     def call(self, service: str, service_type: Any = Trigger, **fields: Any) -> Any:
-        """Answer of a service."""
+        """Call a service and return its response."""
         if service not in self._clients:
             self._clients[service] = self.tester.create_client(service_type, service)
         client = self._clients[service]
@@ -181,12 +181,12 @@ class Graph(ComposedGraph):
         return float(self.call("param_get", ParamGet, name=name).value)
 
     def pause(self) -> None:
-        """Pause, and wait until the step under way is over."""
+        """Pause, and wait until the current step is over."""
         assert self.call(f"{self.time_manager}/toggle_pause").message.startswith("paused")
         self.spin_until(lambda: self.time_ns > self._clock_ns, "the end of the step")
 
     def set_state(self, state: SimState) -> None:
-        """Set the truth state, and wait for it on the topic."""
+        """Set the truth state, and wait until it is published."""
         position = state.pose.position
         self._awaited = [position.x, position.y, position.z]
         answer = self.call("dynamics/set_sim_state", SetSimState, state=state)
@@ -206,7 +206,7 @@ class Graph(ComposedGraph):
         assert result.successful, result.reason
 
     def calibrate(self) -> None:
-        """Calibrate the IMU, and wait until that is done."""
+        """Calibrate the IMU, and wait for the calibration to finish."""
         assert self.call("calibrate_imu").success
         self.spin_until(lambda: not self.status.error_code & 0x20, "the calibration")
 
@@ -219,9 +219,9 @@ class Graph(ComposedGraph):
 
 
 def _collect() -> None:
-    """Free the graphs that were closed: a participant exists until its graph is collected.
+    """Free closed graphs: a participant exists until its graph is collected.
 
-    What is left is excluded from the next collections of the module, which would otherwise take longer than the graph.
+    Remaining objects are excluded from the module's next collections, which would otherwise outlast the graph.
     """
     gc.collect()
     gc.freeze()
@@ -229,14 +229,14 @@ def _collect() -> None:
 
 @pytest.fixture(scope="module", autouse=True)
 def _collect_all() -> Iterator[None]:
-    """Free what was still in use when it was excluded from collections."""
+    """Free the objects that were still in use when they were excluded from collections."""
     yield
     gc.unfreeze()
     _collect()
 
 
 class UndisturbedGraph:
-    """The graph that the tests of a module share which only read; a process has one graph at a time."""
+    """The graph shared by a module's read-only tests; a process has one graph at a time."""
 
     def __init__(self, claim_domain: Callable[[], AbstractContextManager[int]]) -> None:
         self._claim_domain = claim_domain
@@ -244,11 +244,11 @@ class UndisturbedGraph:
         self._running = ExitStack()
 
     def __call__(self, *arguments: str, **options: Any) -> Graph:
-        """The graph of the test before if it had the same arguments, else a new one."""
+        """The previous test's graph if the arguments are the same, else a new one."""
         if self._asked != (arguments, options):
             self.close()
             domain = self._running.enter_context(self._claim_domain())
-            # Until the graph has read them: a later test sets its own.
+            # Only until the graph has read the domain: a later test sets its own.
             with pytest.MonkeyPatch.context() as patch:
                 patch.setenv("ROS_DOMAIN_ID", str(domain))
                 self._graph = Graph(*arguments, **options)
@@ -267,7 +267,7 @@ class UndisturbedGraph:
 
 @pytest.fixture(scope="module")
 def undisturbed_graph(claim_domain: Callable[[], AbstractContextManager[int]]) -> Iterator[UndisturbedGraph]:
-    """A function that makes a Graph for tests that only read, as long as each asks for the same as the one before."""
+    """A function that makes a Graph for read-only tests, reused while the arguments stay the same."""
     shared = UndisturbedGraph(claim_domain)
     yield shared
     shared.close()
@@ -277,7 +277,7 @@ def undisturbed_graph(claim_domain: Callable[[], AbstractContextManager[int]]) -
 def graph(
     undisturbed_graph: UndisturbedGraph, ros_domain: int, monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[Callable[..., Graph]]:
-    """A function that makes a Graph for the test; `classes` puts classes of the test in the place of executables."""
+    """A function that makes a Graph for the test; `classes` replaces executables by the test's own classes."""
     undisturbed_graph.close()
     made: list[Graph] = []
 
@@ -297,9 +297,9 @@ def graph(
 
 @pytest.fixture
 def command_line(ros_domain: int, tmp_path: Path) -> Callable[..., subprocess.CompletedProcess[str]]:
-    """A function that runs a Python program of the project to its end, in a folder of its own.
+    """A function that runs a Python program of the project to its end, in a temporary folder.
 
-    With environment variables of its own, the program runs in a new interpreter, which reads them while it imports.
+    Given environment variables, the program runs in a new interpreter, which reads them during import.
     """
 
     def run(*arguments: str, timeout_s: float = 90.0, **environment: str) -> subprocess.CompletedProcess[str]:

@@ -1,12 +1,12 @@
-"""Fly the beginning of the mission in a composed graph; print a hash of all truth states and the position each second.
+"""Fly the start of the mission in a composed graph; print a hash of all truth states and the position each second.
 
     python flown_truth.py VEHICLE SECONDS [--dynamics DYNAMICS] [--count COUNT] [--watch HOW] [--record FILE]
         [--scenario] [--step-size S] [ROS ARGUMENTS]
 
-With a count, a fleet of so many flies, and each line begins with the vehicle's namespace. With --scenario, VEHICLE is a
-scenario, whose vehicles all have autopilots. The hash is made by a node that messages are handed to (`member`, the
-default) or by a plain rclpy node (`guest`), which takes longer. A program of its own because two runs are only
-independent in two processes.
+With --count, a fleet of that size flies, and each line begins with the vehicle's namespace. With --scenario, VEHICLE is
+a scenario, whose vehicles all have autopilots. The hashing node takes part in the hand-off (`member`, the default) or
+is a plain rclpy node (`guest`), which is slower. This is a separate program because two runs are independent only in
+two processes.
 """
 
 from __future__ import annotations
@@ -46,9 +46,9 @@ class TruthHash:
         self._step_ns = round(step_s * NANOSECONDS)
 
     def take(self, state: VehicleState) -> None:
-        """Take a truth state."""
+        """Add a truth state to the hash."""
         stamp = state.time_ns
-        # The state at time 0 and repeated answers may or may not be heard: they depend on the system's discovery.
+        # The state at time 0 and repeated answers may or may not be received: that depends on discovery.
         if self.done or stamp == self._last_ns:
             return
         assert stamp == self._last_ns + self._step_ns, f"{stamp} after {self._last_ns}"
@@ -61,13 +61,13 @@ class TruthHash:
 
 
 class Watcher(SimulationNode):
-    """A node that messages are handed to."""
+    """A node that takes part in the hand-off."""
 
     DEFAULT_NAME = "truth_hash"
 
 
 def guest(namespace: str, take: Callable[[VehicleState], None], graph: ComposedGraph) -> None:
-    """Add a node of plain rclpy that takes every truth state."""
+    """Add a plain rclpy node that receives every truth state."""
     node = Node("truth_hash", namespace=namespace)
     row = TRUTH_STATE
     node.create_subscription(row.message_type, row.name, lambda data: take(row.decode(data)), CHAIN, raw=True)

@@ -1,10 +1,10 @@
-"""Fly the beginning of each vehicle's mission with a camera while numba cannot be imported.
+"""Fly the start of each vehicle's mission with a camera while numba cannot be imported.
 
     python flown_without_numba.py SECONDS [ROS ARGUMENTS]
 
-A kernel that the kernel library lacks, or a call that it does not take, raises ModuleNotFoundError here. For each
-vehicle and dynamics, a line `flight of VEHICLE DYNAMICS` goes to stderr before its flight; after a flight without an
-exception, a line `VEHICLE DYNAMICS PICTURES` goes to stdout, with the number of pictures that were taken.
+A kernel missing from the kernel library, or a call that it does not accept, raises ModuleNotFoundError here. For each
+vehicle and dynamics, a line `flight of VEHICLE DYNAMICS` goes to stderr before the flight. After a flight without an
+exception, a line `VEHICLE DYNAMICS PICTURES` goes to stdout, where PICTURES is the number of pictures taken.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def pictures_of_flight(name: str, dynamics: str, seconds: float, arguments: list
     graph = ComposedGraph(
         [Member(chosen, executables=(chosen.autopilot,) if chosen.autopilot else ())],
         files=[str(chosen.weather_file)],
-        # All pictures are made by the same kernels: a few will do.
+        # The same kernels render every picture: a few are enough.
         settings={"real_time_multiplier": 0.0, "seed": 7, "frame_rate": 5.0},
         arguments=["--log-level", "warn", *arguments],
     )

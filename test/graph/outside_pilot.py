@@ -1,4 +1,4 @@
-"""Calls services of a running multirotor, and commands it, from a process of its own."""
+"""Call services of a running multirotor, and command it, from a separate process."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What ArduPilot is told of a vehicle that stands still: nothing moves, and the accelerometer reads one g."""
+"""Replies to ArduPilot for a vehicle at rest: nothing moves, and the accelerometer reads one g."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ G = 9.81
 
 @pytest.fixture
 def first_replies(graph: Callable[..., Any]) -> Iterator[Callable[..., list[Reply]]]:
-    """A function that gives the answers to the first n frames of an ArduPilot that is starting."""
+    """A function that returns the replies to the first n frames of an ArduPilot that is starting."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as own:
 
         def run(count: int, *settings: str, vehicle: str, rate: int) -> list[Reply]:
@@ -59,7 +59,7 @@ def assert_at_rest(replies: list[Reply], *, drift_m: float, rate: float, force: 
 def test_vehicle_is_stationary_from_first_reply_on(
     first_replies: Callable[..., list[Reply]], vehicle: str, rate: int
 ) -> None:
-    # It starts as it comes to rest; what is left is rounding, of the force to nine digits.
+    # The vehicle starts in equilibrium. The remaining error is rounding; the force has nine digits.
     assert_at_rest(first_replies(rate, vehicle=vehicle, rate=rate), drift_m=1e-9, rate=1e-9, force=1e-7)
 
 
@@ -68,7 +68,7 @@ def test_wind_onset_disturbs_parked_vehicle_for_less_than_a_second(
     first_replies: Callable[..., list[Reply]], vehicle: str
 ) -> None:
     replies = first_replies(800, *BREEZE, vehicle=vehicle, rate=400)
-    # Springs give way to 5 m/s: two millimetres and a quiver of the plane on its wheels.
+    # A wind of 5 m/s deflects the springs by two millimetres, and the plane shakes on its wheels.
     assert_at_rest(replies, drift_m=0.005, rate=0.1, force=0.2)
     assert_at_rest(replies[400:], drift_m=1e-4, rate=1e-4, force=1e-3)
 
@@ -77,7 +77,7 @@ def test_imu_from_sensors_is_noisy_and_biased(first_replies: Callable[..., list[
     replies = first_replies(200, "ardupilot.imu:=sensors", vehicle="multirotor", rate=400)
     rolls = [reply.gyro[0] for reply in replies]
     assert max(rolls) - min(rolls) > 0.01
-    # Noise of two steps of the gyro's resolution.
+    # The noise is about two steps of the gyro's resolution.
     assert len(set(rolls)) > 10
 
 
@@ -85,7 +85,7 @@ def test_reply_includes_wind_and_available_sensors(first_replies: Callable[..., 
     reply = first_replies(40, *BREEZE, vehicle="anaconda", rate=400)[-1]
     assert reply.velocity_wind == pytest.approx((3.0, 4.0, 0.0), abs=1e-6)
     assert reply.rc_us == ()
-    # The sensors' noise is small beside these bounds.
+    # Sensor noise is small compared with these bounds.
     assert reply.ranges is not None and reply.ranges[0] < 1.0
     assert reply.battery is not None and reply.battery.voltage == pytest.approx(24.0, abs=3.0)
 
@@ -104,7 +104,7 @@ def test_rotor_speeds_and_latitude_are_there_where_they_are_asked_for(graph: Cal
         first = client.step()
         assert first.rpm == (0.0,) * 4
         assert first.geodetic == pytest.approx((40.2463724, -111.6474138, 1387.1), abs=0.1)
-        # Motors 1 to 4 with more and more throttle, for ten time constants of the motors.
+        # Motors 1 to 4 with increasing throttle, for ten motor time constants.
         for _ in range(120):
             client.count += 1
             pwm = (1050, 1100, 1150, 1200, *[1000] * 12)

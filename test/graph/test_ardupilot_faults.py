@@ -1,4 +1,4 @@
-"""What goes wrong between ArduPilot and the simulator: restarts of either, a bad network, strangers, garbage."""
+"""Faults between ArduPilot and the simulator: restarts of either, a bad network, a second ArduPilot, garbage."""
 
 from __future__ import annotations
 
@@ -25,21 +25,21 @@ pytestmark = pytest.mark.timeout(300)
 FLOOD = Path(__file__).parents[1] / "tools" / "flood.py"
 MULTIROTOR = vehicle("multirotor")
 
-# Its flights here are short, and its steps long.
+# Short flights with long steps.
 RATE_HZ = 100
 STEP_S = 1.0 / RATE_HZ
 LONG_STEPS = ("-p", f"ardupilot.max_step:={STEP_S}")
 
-# rcl_interfaces/Log, which has it as bytes or as a number, as the distribution likes.
+# Log.WARN of rcl_interfaces, which is bytes or an int, depending on the distribution.
 WARNING = 30
 
-# A flight gets a hundred thousand datagrams or so; thirty bytes of each would be more.
+# A flight receives about a hundred thousand datagrams; keeping thirty bytes of each would exceed this.
 FLAT_BYTES = 3 << 20
 
 
 @pytest.fixture
 def port() -> int:
-    """A UDP port that nobody uses, nor that above it by 10."""
+    """An unused UDP port p; p + 10 is unused, too."""
     return free_ports(2, apart=10)[0]
 
 
@@ -51,7 +51,7 @@ def bridged(graph: Callable[..., Any], port: int) -> Any:
 
 @pytest.fixture
 def ardupilot(port: int) -> Iterator[Callable[..., StandIn]]:
-    """A function that starts a stand-in which flies 6 m away, 3 m up."""
+    """A function that starts a stand-in that flies 6 m away at a height of 3 m."""
     started: list[StandIn] = []
 
     def start(**options: Any) -> StandIn:
@@ -74,12 +74,12 @@ def fly(graph: Any, flown: StandIn, *others: StandIn) -> None:
 
 
 def fly_up(graph: Any, flown: StandIn, *others: StandIn) -> None:
-    """Fly until it is about to fly away, 3 m up."""
+    """Fly until the stand-in is at its height of 3 m, about to fly away."""
     run(graph, flown, *others, until=lambda: flown.pilot.phase == "away", what="the flight away")
 
 
 def run_for(graph: Any, flown: StandIn, frames: int) -> None:
-    """Until so many more have been answered."""
+    """Run until this many further frames have been answered."""
     count = flown.count + frames
     run(graph, flown, until=lambda: flown.count >= count, what=f"{frames} answers")
 
@@ -96,16 +96,16 @@ def test_ardupilot_restarted_in_flight_flies_from_initial_position(
     assert before.position[2] < -2.5
     lines: list[Log] = bridged.collect_messages("/rosout", Log)
     first.close()
-    # With 32 channels this time. It repeats its first frame until the simulator gives the old one up.
+    # With 32 channels this time. It repeats its first frame until the simulator gives up the first ArduPilot.
     second = ardupilot(channels=32)
     run(bridged, second, until=lambda: second.reading is not None, what="an answer")
     after = second.reading
     assert after is not None
-    # A step from its start, in which it settles on its skids as it did at first, and time has gone on by that step.
+    # One step from the start, the vehicle settles on its skids as in the first run. Time has advanced by that step.
     assert after.position == pytest.approx(start.position, abs=1e-4)
     assert after.velocity == pytest.approx(start.velocity, abs=1e-2)
     assert after.quaternion == pytest.approx(start.quaternion, abs=1e-4)
-    # The step that the killed one commanded may have been taken without it.
+    # The last step that the killed ArduPilot commanded may have been taken as well.
     assert after.timestamp - before.timestamp == pytest.approx(1.5 * STEP_S, abs=0.51 * STEP_S)
     assert counters(bridged)["restarts"] == 1
     bridged.idle(0.2)
@@ -128,7 +128,7 @@ def test_running_ardupilot_continues_with_restarted_simulator(
     assert flown.reading is not None and flown.reading.timestamp == pytest.approx(STEP_S, abs=1e-9)
     assert flown.count == count + 1
     assert flown.counters["physics_resets"] == 1
-    # It climbs to where it believes to be.
+    # It climbs back to the height at which it believes it is.
     run(again, flown, until=lambda: flown.reading.position[2] < -2.5, what="2.5 m of height")
     assert flown.time_us > clock_us
     assert counters(again)["restarts"] == counters(again)["lost_frames"] == 0
@@ -143,12 +143,12 @@ def test_flight_continues_with_packet_loss_duplication_and_delay(
     fly(bridged, flown)
     happened, counted = line.happened, counters(bridged)
     assert min(happened[what] for what in ("loss", "doubling", "delay", "answer_loss")) > 0
-    # Not one step too many, nor an answer that ArduPilot would take for that to its next frame.
+    # No extra step, and no reply that ArduPilot would take for the reply to its next frame.
     assert counted["steps"] in (flown.count, flown.count + 1)
     assert flown.counters["frozen"] == flown.counters["physics_resets"] == 0
     assert flown.reading is not None
     assert flown.reading.timestamp == pytest.approx(flown.count * STEP_S, abs=1e-6)
-    # One of the last may not have been looked at; a frame sent again for a lost answer is a duplicate, too.
+    # The last delayed or doubled frame may still be unread. A frame resent after a lost reply is a duplicate, too.
     assert counted["late_frames"] in (happened["delay"], happened["delay"] - 1)
     assert counted["duplicates"] >= happened["doubling"] + happened["answer_loss"] - 1
     assert counted["lost_frames"] == counted["restarts"] == 0
@@ -157,7 +157,7 @@ def test_flight_continues_with_packet_loss_duplication_and_delay(
 def test_lost_frames_are_counted_and_flight_continues(bridged: Any, ardupilot: Callable[..., StandIn]) -> None:
     flown = ardupilot()
     fly_up(bridged, flown)
-    # The frame on its way is answered, and the one after it has counted on.
+    # The frame in transit is answered; the frame after it has a count that skips three.
     flown.skip_frames(3)
     run_for(bridged, flown, 300)
     assert flown.reading is not None and flown.reading.position[2] < -2.5
@@ -174,12 +174,12 @@ def test_step_follows_frame_rate_changes_in_flight(
     for rate_hz in rates_hz:
         flown.set_sim_rate(rate_hz)
         run_for(bridged, flown, 3)
-        # The frame that was on its way had the rate of before, and its step took ArduPilot's rate down by 1 Hz at most.
+        # The frame in transit had the previous rate, and its step lowered ArduPilot's rate by 1 Hz at most.
         told_hz = int(flown.rate_hz)
         assert told_hz in (rate_hz, rate_hz - 1)
         began, count = flown.reading, flown.count
         run_for(bridged, flown, 300)
-        # From here on the rate that ArduPilot makes of the steps is the one that made them, to the nanosecond a step.
+        # From here on, ArduPilot derives the same rate from the steps as set them, to a nanosecond per step.
         assert int(flown.rate_hz) == told_hz
         assert began is not None and flown.reading is not None
         steps = flown.count - count
@@ -208,7 +208,7 @@ def test_silent_ardupilot_pauses_all_vehicles(
     both = graph("-p", f"ardupilot.port:={port}", *LONG_STEPS, vehicles=members, flight_controller="ardupilot")
     first, second = (ardupilot(instance=k, resend_s=0.2) for k in range(2))
     run(both, first, second, until=lambda: min(first.count, second.count) >= 100, what="100 steps")
-    # The first takes the step that the second's last frame was for, and the one after it, at the most.
+    # The first takes at most the step of the second's last frame and the one after it.
     most = second.count + 2
     end_s = time.monotonic() + 0.6
     run(both, first, until=lambda: time.monotonic() > end_s, what="a while")
@@ -242,7 +242,7 @@ def test_garbage_flood_changes_only_the_counters(bridged: Any, ardupilot: Callab
     assert after - before < FLAT_BYTES
     warnings = [line for line in lines if line.name.endswith("bridge") and line.level >= WARNING]
     assert 0 < len(warnings) <= time.monotonic() - began_s + 2.0
-    # The flight was the one that it would have been.
+    # The flight is the same as without the flood.
     assert counted["steps"] in (flown.count, flown.count + 1)
     assert flown.counters["frozen"] <= flown.counters["resent"]
     assert flown.counters["physics_resets"] == counted["restarts"] == counted["lost_frames"] == 0
@@ -251,5 +251,5 @@ def test_garbage_flood_changes_only_the_counters(bridged: Any, ardupilot: Callab
 
 
 def resident_bytes() -> int:
-    """Memory of this process."""
+    """Resident memory of this process."""
     return int(Path("/proc/self/statm").read_text().split()[1]) * 4096

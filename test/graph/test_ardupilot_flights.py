@@ -1,4 +1,4 @@
-"""ArduPilot's stand-in flies: up, a hover, away and back, and down, by frames and answers alone."""
+"""ArduPilot's stand-in flies by frames and replies alone: climb, hover, out and back, landing."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ pytestmark = pytest.mark.timeout(300)
 COPTER_PHASES = ["arming", "take off", "hover", "away", "back", "land", "landed"]
 PLANE_PHASES = ["arming", "roll", "climb", "downwind", "final", "flare", "roll out", "landed"]
 
-# ArduCopter's own rate. ArduPlane's is 1200 Hz or so, which would take twelve times as long.
+# ArduCopter's own rate. ArduPlane's, about 1200 Hz, would take twelve times as long as 100 Hz.
 FLIGHTS = [("copter", 400, 2100), ("plane", 100, 100), ("elevon", 100, 100)]
 
-# Two vehicles, slower than real ones step but faster than real time, for the same reason.
+# Two vehicles, with fewer steps than in reality and faster than real time, for the same reason.
 SHARED_HZ, PACE = 100, 4.0
 
 LONG_STEPS = ("-p", "ardupilot.max_step:=0.01")
@@ -32,7 +32,7 @@ VEHICLES = {"copter": "multirotor", "plane": "anaconda", "elevon": "anaconda"}
 
 @pytest.fixture
 def stand_in() -> Iterator[Callable[..., StandInProcess]]:
-    """A function that starts a stand-in, which ends with the test."""
+    """A function that starts a stand-in; it ends with the test."""
     started: list[StandInProcess] = []
 
     def start(vehicle_name: str, port: int, *options: str) -> StandInProcess:
@@ -47,7 +47,7 @@ def stand_in() -> Iterator[Callable[..., StandInProcess]]:
 def check_copter(flight: dict[str, Any]) -> None:
     assert flight["phases"] == COPTER_PHASES
     assert flight["distance_m"] > 20.0
-    # 5 m are asked for; it overshoots by some decimetres on its way up, and comes back slowly.
+    # The commanded height is 5 m. The copter overshoots by some decimetres and returns slowly.
     assert 4.5 < flight["hover_m"][0] < flight["hover_m"][1] < 6.0
     assert flight["off_m"] < 1.0
     assert 0.0 < flight["sink_mps"] < 1.5
@@ -55,7 +55,7 @@ def check_copter(flight: dict[str, Any]) -> None:
 
 def check_plane(flight: dict[str, Any]) -> None:
     assert flight["phases"] == PLANE_PHASES
-    # The corners of its circuit are 160 m away, and it rolls out on the line where it began.
+    # The corners of the circuit are 160 m away, and the plane rolls out on the line where it started.
     assert 140.0 < flight["distance_m"] < 250.0
     assert 11.0 < flight["height_m"] < 16.0
     assert flight["off_m"] < 220.0
@@ -63,13 +63,13 @@ def check_plane(flight: dict[str, Any]) -> None:
 
 
 def check_conversation(flight: dict[str, Any], step_s: float) -> None:
-    """One frame was one step, and ArduPilot's clock has followed."""
+    """Check that each frame was one step and that ArduPilot's clock followed."""
     assert flight["landed"]
     assert flight["time_s"] == pytest.approx(flight["frames"] * step_s, abs=1e-6)
-    # The first answer only sets it.
+    # The first reply only sets the clock.
     assert flight["clock_s"] == pytest.approx((flight["frames"] - 1) * step_s, abs=1e-6)
     assert flight["physics_resets"] == flight["long_steps"] == 0
-    # Each second answer would put it one frame behind. It repeats a frame only when this machine is very busy.
+    # A second reply to a frame would put it one frame behind. It resends frames only on a very busy machine.
     assert flight["frozen"] <= flight["resent"]
     assert flight["rate_hz"] == pytest.approx(1.0 / step_s, abs=1.0)
 
@@ -87,7 +87,7 @@ def test_flight_at_maximum_speed(
     flight = program.summary()
     check_conversation(flight, 1.0 / rate_hz)
     (check_copter if kind == "copter" else check_plane)(flight)
-    # The graph has taken as many steps as there were answers, and stands where the stand-in believes it to be.
+    # The graph has taken as many steps as there were replies, and the vehicle is where the stand-in believes it is.
     flown.idle(0.1)
     assert flown.time_s == pytest.approx(flight["time_s"], abs=1.01 / rate_hz)
     counters = flown.node("bridge").front_ends["ardupilot"].counters
@@ -101,7 +101,7 @@ def test_copter_and_plane_share_one_simulation_no_faster_than_asked(
     graph: Callable[..., Any], stand_in: Callable[..., StandInProcess]
 ) -> None:
     port, _ = free_ports(2, apart=10)
-    # One bridge serves both, so that outputs are channels for both; the copter's rotors are in ArduCopter's order then.
+    # One bridge maps outputs to channels for both vehicles; the copter's rotors are therefore in ArduCopter's order.
     quad_x = {"rotor_radial_angles": [45.0, 225.0, 315.0, 135.0], "rotor_rotation_directions": [-1, -1, 1, 1]}
     members = [
         Member(vehicle("multirotor"), "copter", quad_x),
@@ -110,7 +110,7 @@ def test_copter_and_plane_share_one_simulation_no_faster_than_asked(
     outputs = [str(channel) for channel in range(1, 15)]
     arguments = ["-p", f"ardupilot.port:={port}", "-p", f"ardupilot.outputs:={outputs}", *LONG_STEPS]
     flown = graph(*arguments, vehicles=members, flight_controller="ardupilot", multiplier=PACE)
-    # The copter's holds itself to its pace, as ArduPilot does; the plane's leaves that to the time manager.
+    # The copter's stand-in paces itself, as ArduPilot does; the plane's leaves the pace to the time manager.
     boot = ("--rate", str(SHARED_HZ), "--boot-frames", "200")
     copter = stand_in("copter", port, "--instance", "0", "--speedup", f"{PACE:g}", *boot, "--linger")
     plane = stand_in("plane", port, "--instance", "1", *boot)
@@ -124,5 +124,5 @@ def test_copter_and_plane_share_one_simulation_no_faster_than_asked(
     check_plane(flights[1])
     for flight in flights:
         check_conversation(flight, 1.0 / SHARED_HZ)
-    # Never faster; how much slower is up to the machine.
+    # Never faster; how much slower depends on the machine.
     assert wall_s > 0.98 * flights[1]["time_s"] / PACE

@@ -1,4 +1,4 @@
-"""Programs of the AUV protocol's users, unchanged, against the simulated vehicles."""
+"""Unchanged programs of the AUV protocol's users control the simulated vehicles."""
 
 from __future__ import annotations
 
@@ -39,7 +39,8 @@ PAGES = {
     "this project's page": _PROJECT / "docs/auv_zeromq.md",
 }
 
-# Runs a sample as it is and tells some of its names; a sample that is over at once could lose what it has sent.
+# Runs a sample unchanged and prints some of its variables. It closes the socket and context, because a sample that
+# ends at once could lose the messages that it has sent.
 RUN_AND_PRINT = """
 import json, runpy, sys
 names = runpy.run_path(sys.argv[1])
@@ -53,7 +54,7 @@ print(json.dumps({name: value for name, value in names.items() if isinstance(val
 
 
 def sample(page: Path, port: int) -> str:
-    """The sample of a page that talks to a port."""
+    """The sample on a page that uses a port."""
     found = [
         text for text in re.findall(r"```(?:python)?\n(.*?)```", page.read_text("utf-8"), re.S) if f":{port}" in text
     ]
@@ -63,17 +64,17 @@ def sample(page: Path, port: int) -> str:
 
 @pytest.fixture
 def auv(graph: Callable[..., Any], auv_ports: None, request: pytest.FixtureRequest) -> Any:
-    """The graph of one AUV on the protocol's own ports, in real time; with cameras where a test asks for them."""
+    """The graph of one AUV on the protocol's own ports, in real time; with cameras if the test requests them."""
     cameras = getattr(request, "param", "no cameras") == "cameras"
     member = Member(vehicle("auv").carrying(CAMERA, cameras))
     made = graph("-p", "real_time_multiplier:=1.0", "-p", "world:=pool", vehicles=[member])
-    made.spin_until(lambda: made.time_s > 0.1, "time that goes on")
+    made.spin_until(lambda: made.time_s > 0.1, "advancing time")
     return made
 
 
 @pytest.fixture
 def run(auv: Any, tmp_path: Path) -> Callable[..., dict[str, Any]]:
-    """A function that runs a sample in a process of its own, while the graph runs; the numbers among its names."""
+    """A function that runs a sample in a separate process while the graph runs, and returns its numeric variables."""
 
     def run_it(text: str) -> dict[str, Any]:
         file = tmp_path / "sample.py"
@@ -92,7 +93,7 @@ def run(auv: Any, tmp_path: Path) -> Callable[..., dict[str, Any]]:
 
 
 def put(graph: Any, north: float, east: float, down: float, yaw_deg: float) -> None:
-    """Put the vehicle somewhere, level and at rest."""
+    """Set the vehicle's position and heading, level and at rest."""
     state = SimState()
     state.pose.position.x, state.pose.position.y, state.pose.position.z = north, east, down
     state.pose.orientation.w = math.cos(math.radians(yaw_deg) / 2)
@@ -101,7 +102,7 @@ def put(graph: Any, north: float, east: float, down: float, yaw_deg: float) -> N
 
 
 def blind(name: str) -> Vehicle:
-    """A vehicle without its cameras, which take time."""
+    """A vehicle without its cameras, which are slow."""
     return vehicle(name).carrying(CAMERA, False)
 
 
@@ -134,13 +135,13 @@ def test_image_sample_shows_both_camera_views(auv: Any, run: Callable[..., dict[
     reported = run(sample(page, 5555))
     pictures = [reported[name] for name in ("img_front", "img_bottom", "front", "bottom") if name in reported]
     assert [picture[:3] for picture in pictures] == [[240, 320, 3]] * 2
-    # A pool has walls and a floor with things on it: no picture is of one colour.
+    # A pool has walls and a floor with objects: no picture is of a single colour.
     assert min(picture[3] for picture in pictures) > 5.0
 
 
 @pytest.fixture
 def naus(auv: Any) -> Iterator[Callable[[str], subprocess.Popen[str]]]:
-    """A function that starts a program with `auv`, naus's client of AUV 0, in a process of its own."""
+    """A function that starts a program with `auv`, naus's client of AUV 0, in a separate process."""
     started: list[subprocess.Popen[str]] = []
 
     def start(*arguments: str) -> subprocess.Popen[str]:
@@ -200,7 +201,7 @@ def test_naus_holds_depth_and_heading(auv: Any, naus: Callable[..., Any]) -> Non
     program = naus(str(Path(__file__).with_name("auv_pilot.py")), "1.5", "120", str(speed))
 
     def errors() -> tuple[float, float]:
-        """Of depth (m) and heading (deg)."""
+        """Errors of depth (m) and heading (deg)."""
         q = auv.truth.pose.orientation
         yaw = math.degrees(quat2euler((q.w, q.x, q.y, q.z))[2])
         return abs(auv.truth.pose.position.z - 1.5), abs((yaw - 120.0 + 180.0) % 360.0 - 180.0)
@@ -211,7 +212,7 @@ def test_naus_holds_depth_and_heading(auv: Any, naus: Callable[..., Any]) -> Non
         return depth < 0.1 and heading < 5.0
 
     auv.spin_until(near, "1.5 m of depth and a heading of 120 deg")
-    # The momentum of the way there, then five seconds of rest.
+    # Let the momentum of the approach decay, then watch for five seconds.
     auv.spin_for(5.0)
     worst = [0.0, 0.0]
 
@@ -221,7 +222,7 @@ def test_naus_holds_depth_and_heading(auv: Any, naus: Callable[..., Any]) -> Non
 
     end = auv.time_s + 5.0
     auv.spin_until(watched, "five seconds of holding")
-    # What is left of the buoyancy beside its estimate, and the dead zone of the thrusters.
+    # The error of the estimated buoyancy, and the dead zone of the thrusters.
     assert worst[0] < 0.1
     assert worst[1] < 5.0
 
@@ -288,7 +289,7 @@ def test_output_turns_the_gimbals_camera(graph: Callable[..., Any]) -> None:
     with zmq.Context() as context, context.socket(zmq.PUSH) as pusher:
         pusher.linger = 0
         pusher.connect(f"tcp://127.0.0.1:{ports['thruster']}")
-        # 1200 us of 1100 to 1900 us are an eighth of the way from -90 to 20 degrees.
+        # 1200 us in the range of 1100 to 1900 us is an eighth of the way from -90 to 20 degrees.
         pusher.send(encode_thrusters(ThrusterCommand(0, 0, 0, -60, 0)))
         pwm = made.collect_messages(PWM_OUTPUT)
         made.spin_until(lambda: pwm and pwm[-1].values[4] == 1200, "the gimbal's pulse")
@@ -375,12 +376,12 @@ def test_each_thruster_power_moves_vehicle_along_its_axis(graph: Callable[..., A
             def speed(kind: str = kind, axis: str = axis, sign: int = sign) -> float:
                 return float(sign * getattr(getattr(made.truth.twist, kind), axis))
 
-            # A third of what the slower vehicle comes to.
-            made.spin_until(lambda speed=speed: speed() > 0.1, f"{name} moves as {powers} say")
+            # A third of the slower vehicle's final speed.
+            made.spin_until(lambda speed=speed: speed() > 0.1, f"{name} moves by the thruster powers {powers}")
             twist = made.truth.twist
             others = {"x": twist.linear.x, "y": twist.linear.y, "yaw": twist.angular.z}
             others.pop("yaw" if kind == "angular" else axis, None)
             assert all(abs(other) < 0.02 for other in others.values()), (powers, others)
             pusher.send(encode_thrusters(ThrusterCommand(0, 0, 0, 0, 0)))
-            # The thrusters' lag many times over.
+            # Many times the thrusters' lag.
             made.spin_for(0.8)

@@ -35,7 +35,7 @@ CALM_PRESSURE = tuple(
 
 
 def afloat(graph: MakeGraph, *arguments: str, name: str = "auv") -> Any:
-    """A vehicle that nobody drives: the firmware's servo outputs stand in the middle."""
+    """A vehicle without commands: the firmware's servo outputs are centred."""
     return graph(*OPEN_WATER, *arguments, vehicle_name=name, flight_controller="sil_board")
 
 
@@ -55,7 +55,7 @@ def test_vehicle_floats_at_start_and_imu_measures_gravity(graph: MakeGraph, name
     g.spin_for(0.1)
     start = truth_of_message(g.truth)
     g.spin_for(3.0)
-    # Its file says its waterline to a tenth of a millimetre.
+    # The vehicle file gives the waterline to a tenth of a millimetre.
     assert truth_of_message(g.truth)[:7] == pytest.approx(start[:7], abs=2e-4)
     felt = imus[-1].linear_acceleration
     assert (felt.x, felt.y, felt.z) == pytest.approx((0.0, 0.0, -9.81), abs=0.01)
@@ -70,7 +70,7 @@ def test_wind_acts_as_current_that_carries_the_vehicle(graph: MakeGraph) -> None
     winds = g.collect_messages(TRUTH_WIND, qos=LATCHED)
     g.spin_for(4.0)
     assert (winds[-1].vector.x, winds[-1].vector.y, winds[-1].vector.z) == pytest.approx(current)
-    # After two time constants (m + A) / d of 2 s or less it goes nearly as fast, and not faster.
+    # After two time constants (m + A) / d of 2 s or less, the vehicle is nearly as fast as the current, and not faster.
     assert velocity_ned(g)[:2] / current[:2] == pytest.approx([0.92, 0.92], abs=0.07)
 
 
@@ -81,7 +81,7 @@ def test_floating_vehicle_rides_on_the_waves_of_the_example_file(graph: MakeGrap
     states = g.collect_messages(TRUTH_STATE)
     pressures = g.collect_messages(BARO)
     g.spin_for(12.0)
-    # The same sea as that of the nodes: position and stamp alone determine it.
+    # The same sea as in the nodes: it depends only on position and stamp.
     values = {"wave_height": 0.3, "wave_period": 3.0, "wave_direction": 90.0}
     waves = Waves(WAVE_PARAMETERS.checked(values), reach=1.0)
     position = {nanoseconds(one): one.pose.position for one in states}
@@ -98,7 +98,7 @@ def test_floating_vehicle_rides_on_the_waves_of_the_example_file(graph: MakeGrap
             elevations.append(waves.sea[ELEVATION])
             assert (wind.vector.x, wind.vector.y, wind.vector.z) == pytest.approx(waves.velocity_ned, abs=1e-9)
     assert len(depths) > 1000
-    # It moves as the water would, less the decay of the orbits over its draught.
+    # The vehicle moves like the water, less the decay of the orbits over its draught.
     assert np.corrcoef(depths, elevations)[0, 1] < -0.9
     assert 0.6 < np.std(depths) / np.std(elevations) < 1.3
     measured, expected = [], []
@@ -131,10 +131,10 @@ def test_reset_restores_start_state_with_thrusters_stopped(graph: MakeGraph) -> 
 
 def test_outputs_drive_the_thrusters(graph: MakeGraph) -> None:
     g = graph(*OPEN_WATER, vehicle_name="auv", flight_controller="sil_board")
-    # A node that goes away while it answers another one would raise an error.
+    # Removing a node while it answers another node would raise an error.
     nodes = [node for node in g.nodes if isinstance(node, SimulationNode)]
     g.spin_until(lambda: g.time_s > 0.1 and not any(node.awaited_services() for node in nodes), "the answers")
-    # In the board's place: left and right ahead.
+    # Outputs in place of the board's: left and right thruster forward.
     g.remove(g.node("sil_board"))
     publisher = g.tester.create_publisher(PwmOutput, PWM_OUTPUT.name, CHAIN)
     pulses = [2000.0, 2000.0, *[1500.0] * 12]

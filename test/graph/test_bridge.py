@@ -27,13 +27,13 @@ STEP_S = 0.0025
 
 @pytest.fixture
 def port() -> int:
-    """A UDP port that nobody uses."""
+    """An unused UDP port."""
     return free_ports()[0]
 
 
 @pytest.fixture
 def bridged(graph: Callable[..., Any], port: int) -> Any:
-    """A graph with the bridge in the flight controller's place, as fast as the machine allows."""
+    """A graph with the bridge as the flight controller, as fast as the machine allows."""
     return graph("-p", f"ardupilot.port:={port}", flight_controller="ardupilot")
 
 
@@ -66,7 +66,7 @@ def seconds(stamp: Any) -> float:
 def test_first_frame_is_answered_with_vehicle_at_rest(bridged: Any, new_client: Callable[[], ArduPilotClient]) -> None:
     reply = new_client().step()
     assert reply.timestamp == STEP_S
-    # The skids are 0.12 m below the centre of mass, and sink in by less than a millimetre.
+    # The skids are 0.12 m below the centre of mass, and sink into the ground by less than a millimetre.
     assert reply.position_ned == pytest.approx((0.0, 0.0, -0.12), abs=1e-3)
     assert reply.quaternion == pytest.approx((1.0, 0.0, 0.0, 0.0), abs=1e-3)
     # Six deviations of the accelerometer's noise and its greatest bias.
@@ -106,7 +106,7 @@ def test_throttle_lifts_vehicle_and_reply_is_in_ned(bridged: Any, client: ArduPi
     assert reply.position_ned[2] < first.position_ned[2] - 0.5
     assert reply.velocity_ned[2] < -0.5
     assert bridged.truth.pose.position.z < -0.5
-    # It goes straight up, as all rotors turn alike.
+    # All rotors turn at the same speed: the vehicle climbs vertically.
     assert reply.position_ned[:2] == pytest.approx((0.0, 0.0), abs=0.05)
 
 
@@ -114,11 +114,11 @@ def test_repeated_frame_gets_same_reply_and_no_step(bridged: Any, client: ArduPi
     client.count += 1
     client.send(1300)
     answer = client.answer()
-    # The answer may come before the truth state has reached the tester.
+    # The reply may arrive before the tester has received the truth state.
     bridged.idle(0.1)
     time_s = bridged.time_s
     for _ in range(3):
-        # One that comes sooner may have crossed the answer.
+        # A frame repeated sooner may have crossed the reply.
         bridged.idle(0.5)
         client.send(1300)
         assert client.answer() == answer
@@ -163,14 +163,14 @@ def test_graph_pauses_for_silent_client_and_resumes_with_it(bridged: Any, client
     assert [message.data for message in waiting] == [""]
     pwm: list[PwmOutput] = bridged.collect_messages(PWM_OUTPUT)
     time_s = client.step().timestamp
-    # Long enough for the time to be repeated ten times by the time manager.
+    # Long enough for the time manager to repeat the time ten times.
     bridged.idle(2.6)
     assert bridged.time_s == time_s
     assert waiting and waiting[-1].data.startswith("ArduPilot on UDP 127.0.0.1:")
     assert {seconds(m.header.stamp) for m in pwm} <= {time_s - STEP_S}
     for i in range(20):
         assert client.step(1400).timestamp == pytest.approx(time_s + (i + 1) * STEP_S, abs=1e-9)
-    bridged.spin_until(lambda: waiting[-1].data == "", "word that nobody is waited for")
+    bridged.spin_until(lambda: waiting[-1].data == "", "an empty waiting_for")
     assert bridged.node("bridge").front_ends["ardupilot"].counters == {"steps": 22}
 
 

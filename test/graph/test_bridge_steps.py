@@ -1,4 +1,4 @@
-"""Steps that follow the program behind the bridge: their length, starting over, several vehicles, diagnostics."""
+"""Steps that follow the external program: step size, restart, several vehicles, diagnostics."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from rosflight_py_sim.protocols.ardupilot_json import Reply
 from rosflight_py_sim.vehicles import vehicle
 from test.graph.ardupilot_client import ArduPilotClient
 
-# The least that the parameter allows, so that the test need not wait.
+# The minimum that the parameter allows, to keep the test short.
 SILENCE_S = 1.2
 
 
 @pytest.fixture
 def port() -> int:
-    """A UDP port that nobody uses, like the one ten further on."""
+    """An unused UDP port p; p + 10 is unused, too."""
     return free_ports(2, apart=10)[0]
 
 
@@ -53,7 +53,7 @@ def new_client(port: int) -> Iterator[Callable[..., ArduPilotClient]]:
 
 
 def fly(client: ArduPilotClient, seconds: float, us: int) -> Reply:
-    """Fly for so long; the last reply."""
+    """Fly for this long and return the last reply."""
     reply = client.step(us)
     end = reply.timestamp + seconds
     while reply.timestamp < end:
@@ -69,7 +69,7 @@ def test_frame_rate_sets_step_size_from_first_frame_and_on_change(
     time_s = 0.0
     for rate in (1200, 400, 50, 1000):
         client.rate = rate
-        # The longest step is that of ardupilot.max_step.
+        # ardupilot.max_step limits the step.
         step_s = round(min(1 / rate, 0.005), 9)
         for _ in range(3):
             reply = client.step()
@@ -97,7 +97,7 @@ def test_unanswered_step_size_request_is_warned_about(
     logged: list[Log] = bridged.collect_messages("/rosout", Log)
     client = new_client(bridged)
     client.step()
-    # The answer comes before the time manager has heard of the step.
+    # The reply arrives before the time manager has received the step's truth state.
     bridged.idle(0.1)
     bridged.remove(bridged.node("time_manager"))
     client.rate = 500
@@ -132,7 +132,7 @@ def test_restarted_ardupilot_finds_vehicle_at_start_without_time_reset(
     assert forces.model.charge_drawn_ah < 1e-3 * drawn_ah
     counters = bridged.node("bridge").front_ends["ardupilot"].counters
     assert counters["restarts"] == 1
-    # And it flies as before.
+    # The vehicle flies as before.
     assert fly(second, 1.5, 1700).position_ned[2] == pytest.approx(before.position_ned[2], abs=0.05)
 
 
@@ -198,7 +198,7 @@ def test_diagnostics_show_state_peer_and_counters(
     assert status("bridge: vehicle").level == DiagnosticStatus.WARN
 
     def fly_until(wanted: str, also: Callable[[], None] = lambda: None) -> None:
-        # Bounded by the time limit of each step.
+        # Each step has a time limit of its own.
         for _ in range(100_000):
             client.step()
             also()

@@ -1,4 +1,4 @@
-"""The camera node in the graph: its messages, who gets them, and when."""
+"""The camera node in the graph: its messages, their subscribers and their timing."""
 
 from __future__ import annotations
 
@@ -113,7 +113,7 @@ def test_each_fleet_camera_sees_from_its_own_vehicle(graph: MakeGraph) -> None:
     state.pose.position, state.pose.orientation.w = Point(x=3.0, y=-2.0, z=-6.0), 1.0
     sim.ready()
     sim.set_state(state)
-    # From on the floor there is nothing but a tile; from 6 m above the water, the pool.
+    # On the floor, the camera sees only a tile; from 6 m above the water, the pool.
     sim.spin_until(lambda: all(views), "a picture of each")
     counts = [len(one) for one in views]
     sim.spin_until(lambda: all(len(one) > n + 1 for one, n in zip(views, counts, strict=True)), "newer pictures")
@@ -161,7 +161,7 @@ def test_missing_library_ends_the_node_and_names_the_extra(command_line: Callabl
 def test_missing_system_library_ends_the_node_and_names_the_package(
     command_line: Callable[..., Any], tmp_path: Path
 ) -> None:
-    # No library at all: the loader takes the first file of that name, and gives up on it.
+    # An empty file instead of a library: the loader takes the first file of that name, and fails.
     (tmp_path / "libX11.so.6").touch()
     folders = os.pathsep.join([str(tmp_path), os.environ.get("LD_LIBRARY_PATH", "")])
     program = "from rosflight_py_sim.nodes.camera import main; main()"

@@ -107,7 +107,7 @@ def test_sim_exits_after_its_duration(command_line: Run, mode: str) -> None:
 
 @pytest.mark.parametrize(
     ("wind", "limit_m"),
-    # What is asked of the flight, as root mean square: half a metre in calm air, a metre in turbulent wind.
+    # Largest permitted RMS error: half a metre in calm air, a metre in turbulent wind.
     [("calm", 0.5), ("turbulent", 1.0)],
 )
 def test_fly_flies_the_square_and_reports_it(command_line: Run, tmp_path: Path, wind: str, limit_m: float) -> None:
@@ -125,7 +125,7 @@ def test_fly_flies_the_square_and_reports_it(command_line: Run, tmp_path: Path, 
         "3",
         "--namespace",
         "uav",
-        # Half as many steps as usual, for the sake of the time that the test takes.
+        # Half as many steps as usual, to keep the test short.
         *("--ros-args", "-p", "step_size:=0.005"),
         timeout_s=110,
     )
@@ -143,7 +143,7 @@ def test_fly_flies_the_square_and_reports_it(command_line: Run, tmp_path: Path, 
 
     pixels = imread(pictures[0])
     assert min(pixels.shape[:2]) > 300
-    # Lines and texts on a background: many colours, and not the background alone.
+    # Lines and text on a background: neither blank nor full.
     assert 0.01 < (pixels[..., :3].min(axis=2) < 0.7).mean() < 0.9
 
 

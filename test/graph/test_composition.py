@@ -1,4 +1,4 @@
-"""The composed graph is there whole, or not at all."""
+"""The composed graph starts completely or not at all."""
 
 from __future__ import annotations
 

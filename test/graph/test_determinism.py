@@ -1,4 +1,4 @@
-"""One seed, one trajectory, bit for bit: the beginning of the mission, flown through services and all."""
+"""The same seed gives the same trajectory, bit for bit: the start of the mission, including its service calls."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from rosflight_py_sim.vehicles import STANDALONE
 SECONDS = 15
 # Long enough for the take-off of a multirotor; wind and noise act from the first step on.
 OTHER_SECONDS = 5
-# Twice as long as usual, for the sake of the time that the tests take; JSBSim's aircraft would take off too late.
+# Twice the usual step, to keep the tests short. Not for JSBSim's aircraft, which would take off too late.
 STEP = ("--step-size", "0.005")
 PROGRAM = str(Path(__file__).with_name("flown_truth.py"))
 WIND = str(Path(__file__).parents[2] / "config" / "wind.yaml")
@@ -22,7 +22,7 @@ Run = Callable[..., "subprocess.CompletedProcess[str]"]
 
 
 def flown(run: Run, vehicle: str, dynamics: str, seed: int, seconds: int = SECONDS) -> list[str]:
-    """Hash of all truth states at each full second, and what the pilot was doing at the end."""
+    """Hash of all truth states at each full second, and the pilot's activity at the end."""
     words = (PROGRAM, vehicle, str(seconds), "--dynamics", dynamics, *(STEP if dynamics == STANDALONE else ()))
     result = run(*words, "--params-file", WIND, "-p", f"seed:={seed}")
     assert result.returncode == 0, result.stderr
@@ -42,12 +42,12 @@ def test_same_seed_reproduces_flight_bit_for_bit_and_other_seed_differs(
 ) -> None:
     first = flown(command_line, vehicle, dynamics, 1)
     assert len(first) == SECONDS + 1
-    # The vehicle is under the autopilot by then, and in the air or on the way there.
+    # By then, the autopilot is in command, and the vehicle is airborne or taking off.
     assert first[-1].startswith(doing)
     assert flown(command_line, vehicle, dynamics, 1) == first
     other = flown(command_line, vehicle, dynamics, 2, OTHER_SECONDS)
     assert len(other) == OTHER_SECONDS + 1
-    # A hash is of all states so far; they part once the vehicle feels wind and noise.
+    # A hash covers all states so far. They differ once wind and noise act on the vehicle.
     assert other[-2] != first[OTHER_SECONDS - 1]
 
 

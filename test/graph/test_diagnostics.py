@@ -1,4 +1,4 @@
-"""What the nodes say of themselves on /diagnostics: figures that are right, and what is amiss."""
+"""Reports of the nodes on /diagnostics: correct figures and faults."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class LatestDiagnostics:
         self._messages.clear()
 
     def level(self, name: str) -> int:
-        """How bad it is; -1: nothing was heard."""
+        """Level of an entry; -1 before its first report."""
         entry = self.entries.get(name)
         return entry.level[0] if entry else -1
 
@@ -47,7 +47,7 @@ class LatestDiagnostics:
 
 
 class FailingForces(MultirotorForcesAndMoments):
-    """Forces that can be told to go wrong."""
+    """Forces that become NaN when `fails` is set."""
 
     fails = False
 
@@ -70,7 +70,7 @@ def test_every_node_reports_ok(undisturbed_graph: Callable[..., Any]) -> None:
     latest = LatestDiagnostics(made)
     names = own_nodes(made)
     assert len(names) == 7
-    made.spin_until(lambda: all(latest.level(name) == OK for name in names), "all nodes are well")
+    made.spin_until(lambda: all(latest.level(name) == OK for name in names), "all nodes healthy")
     assert latest.message("sil_board") == "disarmed, the IMU is not calibrated"
     assert latest.message("autopilot") == "wait"
 
@@ -92,7 +92,7 @@ def test_rates_are_in_simulated_time(undisturbed_graph: Callable[..., Any]) -> N
     }
 
     def rates_reported() -> bool:
-        # The first report has the start in it, before which time stood still.
+        # The first report includes the time before the start, when simulated time stood still.
         return all(float(latest.values(name).get("real-time factor", 0.0)) > 0.2 for name in expected)
 
     made.spin_until(rates_reported, "reports")
@@ -101,7 +101,7 @@ def test_rates_are_in_simulated_time(undisturbed_graph: Callable[..., Any]) -> N
     for name, rates in expected.items():
         values = latest.values(f"{name}: topics")
         for topic, hz in rates.items():
-            # A period begins and ends amid a step, and amid that of a slower topic: two messages in at least 0.2 s.
+            # A period may begin and end within a step, also within a slow topic's: two messages in 0.2 s or more.
             assert float(values[topic]) == pytest.approx(hz, abs=10.0), (name, topic)
         whole = latest.values(name)
         assert float(whole["in (1/s of system time)"]) == pytest.approx(
@@ -118,7 +118,7 @@ def test_unanswered_step_is_reported_with_missing_input(graph: Callable[..., Any
     latest = LatestDiagnostics(made)
     made.spin_until(lambda: latest.level("time_manager") == OK, "a start")
     made.remove(made.node("sil_board"))
-    # On a busy machine the first report of it may come when it has become an error.
+    # On a busy machine, the first report may already be an error.
     made.spin_until(lambda: latest.level("time_manager") >= WARN, "a warning")
     assert latest.message("time_manager").startswith("stalled at ")
     assert latest.message("time_manager").endswith("no sim/truth_state")
@@ -186,8 +186,8 @@ def test_each_fleet_vehicle_reports_under_its_namespace(graph: Callable[..., Any
     latest = LatestDiagnostics(made)
     names = own_nodes(made)
     assert {"multirotor_1/dynamics", "multirotor_2/dynamics", "time_manager"} < set(names)
-    made.spin_until(lambda: all(latest.level(name) == OK for name in names), "all nodes are well")
-    # Of one vehicle's step no message of the other is counted.
+    made.spin_until(lambda: all(latest.level(name) == OK for name in names), "all nodes healthy")
+    # A vehicle's counters exclude the other vehicle's messages.
     topics = latest.values("multirotor_2/forces_and_moments: topics")
     assert "in /multirotor_2/sim/pwm_output" in topics
     assert not any("multirotor_1" in key for key in topics)

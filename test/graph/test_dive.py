@@ -18,7 +18,7 @@ PROGRAM = ("-m", "rosflight_py_sim", "fly", "--vehicle", "auv", "--output", "div
 
 @pytest.fixture
 def ports() -> list[str]:
-    """ROS arguments that put the server on free ports."""
+    """ROS arguments for a server on free ports."""
     names = ("image", "thruster", "telemetry")
     words = [("-p", f"auv_zeromq.{name}_port:={port}") for name, port in zip(names, free_ports(3), strict=True)]
     return ["--ros-args", *(word for pair in words for word in pair)]
@@ -29,7 +29,7 @@ def test_fly_follows_line_through_gate_into_ring_and_reports_it(
     command_line: Run, ports: list[str], tmp_path: Path
 ) -> None:
     pytest.importorskip("panda3d")
-    # Fewer images than usual, for the sake of the time that the test takes.
+    # Fewer images than usual, to keep the test short.
     ports += ["-p", "record.raw_images:=false", "-p", "frame_rate:=6.0"]
     result = command_line(*PROGRAM, "--record", "dive.mcap", *ports, timeout_s=380.0)
     assert result.returncode == 0, result.stdout + result.stderr
@@ -38,7 +38,7 @@ def test_fly_follows_line_through_gate_into_ring_and_reports_it(
     ring = re.search(r"ring.*surfaced in at ([0-9.]+) s, ([0-9.]+) m from its centre", result.stdout)
     assert gate and ring, result.stdout
     assert float(gate[1]) < float(ring[1])
-    # The opening is 1.6 m wide and the ring 2 m: half of the room that there is.
+    # The opening is 1.6 m wide and the ring 2 m: half of the available clearance.
     assert float(gate[2]) < 0.4
     assert float(ring[2]) < 0.5
     assert re.search(r"deepest +│ 2\.[01]", result.stdout), result.stdout

@@ -1,4 +1,4 @@
-"""A state that stops being finite: the run pauses, says what and when, and keeps the last good state."""
+"""A state that is no longer finite: the run pauses, reports quantity and time, and keeps the last good state."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from rosflight_py_sim.nodes.multirotor_forces_and_moments import MultirotorForce
 
 
 class FailingForces(MultirotorForcesAndMoments):
-    """Forces that can be told to go wrong."""
+    """Forces with a settable error `force` along x, N."""
 
     force = 0.0
 
@@ -44,7 +44,7 @@ def test_divergence_pauses_run_and_valid_state_resumes_it(graph: Callable[..., A
         last, time_ns = g.truth, g.time_ns
         g.idle(0.6)
         assert g.time_ns == time_ns
-        # Who comes late still gets the last good state.
+        # A late subscriber still receives the last good state.
         late = g.collect_messages(TRUTH_STATE, qos=LATCHED)
         g.spin_until(lambda late=late: late, "the latched state")
         assert late[-1] == last
@@ -56,6 +56,6 @@ def test_divergence_pauses_run_and_valid_state_resumes_it(graph: Callable[..., A
         g.set_state(good)
         g.spin_until(lambda: not faults[-1].data, "the end of the fault")
         assert g.call("time_manager/toggle_pause").message.startswith("running")
-        g.spin_until(lambda time_ns=time_ns: g.time_ns > time_ns + 100_000_000, "time that goes on")
+        g.spin_until(lambda time_ns=time_ns: g.time_ns > time_ns + 100_000_000, "advancing time")
         assert g.truth.twist.linear.z > 0.5
         assert abs(g.truth.twist.linear.x) < 0.1

@@ -15,13 +15,13 @@ STEP_NS = 2_500_000
 
 
 class Listener(SimulationNode):
-    """A node that messages are handed to."""
+    """A node that takes part in the hand-off."""
 
     DEFAULT_NAME = "listener"
 
 
 def newest_stamps(graph: Graph) -> dict[str, int]:
-    """Newest stamp on some topics, by topic, ns; kept up to date."""
+    """Newest stamp (ns) by topic; updated while the graph runs."""
     newest: dict[str, int] = {}
     node = graph.join(Listener)
 

@@ -1,4 +1,4 @@
-"""Flights with failures: what a vehicle survives, and that the same seed gives the same flight."""
+"""Flights with failures: the vehicle survives some of them, and the same seed gives the same flight."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Loss of the transmitter, and who is in command."""
+"""Loss of the transmitter, and the source in command."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ def test_rc_loss_triggers_failsafe_until_rc_returns(graph: Callable[..., Any]) -
     g.remove(g.node("rc"))
     lost_s = g.time_s
     g.spin_until(lambda: g.status.failsafe, "failsafe")
-    # 100 ms without a frame, of which up to 20 have passed; and a few steps for messages that were under way.
+    # 100 ms without a frame, of which up to 20 ms had passed, plus a few steps for messages in transit.
     assert 0.08 <= time_ns_of(g.status.header.stamp) * 1e-9 - lost_s <= 0.12
     assert g.status.error_code & RC_LOST
     assert g.status.armed
     again = g.add("rc", namespace="")
-    # Its switches are where a new transmitter's are; the arm switch must still be on for the vehicle to go on.
+    # The new node starts with default switch positions; the arm switch must be on again for the flight to continue.
     g.executor.add_node(again)
     assert g.call("toggle_arm").success
     g.spin_until(lambda: not g.status.failsafe, "the end of failsafe")

@@ -1,4 +1,4 @@
-"""Failures in the running graph: each shows where a pilot would see it, and the safeguards act."""
+"""Failures in the running graph: each is visible where a pilot would see it, and the safeguards act."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def seconds(messages: list[Any]) -> list[float]:
 
 
 def split(messages: list[Any], seconds: float) -> tuple[list[Any], list[Any]]:
-    """Messages before and from a time."""
+    """Messages before a time, and messages from that time on."""
     before = [one for one in messages if time_ns_of(one.header.stamp) * 1e-9 < seconds - 1e-9]
     return before, messages[len(before) :]
 
@@ -157,7 +157,7 @@ def test_cell_lowers_the_voltage_and_a_front_changes_the_wind(graph: Make) -> No
     g.ready()
     g.spin_until(lambda: g.time_s > 4.0)
     before, after = split(batteries, 1.0)
-    # One of six cells, at rest.
+    # One of six cells fails, at rest.
     assert after[-1].voltage == pytest.approx(before[-1].voltage * 5.0 / 6.0, rel=1e-6)
     assert winds[0].vector.x == 0.0
     assert (winds[-1].vector.x, winds[-1].vector.z) == (6.0, -1.0)
@@ -170,7 +170,7 @@ def test_lost_transmitter_triggers_rosflights_failsafe_until_it_returns(graph: M
     assert g.time_s < 3.0
     for begin_s in (3.0, 6.0, 9.0):
         g.spin_until(lambda: g.status.failsafe, "failsafe")
-        # A lost signal is known at once; missing frames after 100 ms. The status comes ten times a second.
+        # A lost signal is detected at once, missing frames after 100 ms. The status is published at 10 Hz.
         assert 0.0 <= g.time_s - begin_s <= 0.25
         assert g.status.error_code & ErrorFlag.RC_LOST
         g.spin_until(lambda: not g.status.failsafe, "the end of failsafe")

@@ -1,4 +1,4 @@
-"""The fixed wing's autopilot in the real graph: a flight in wind, and waypoint lists that are taken or refused."""
+"""The fixed wing's autopilot in the real graph: a flight in wind, and waypoint lists that are accepted or refused."""
 
 from __future__ import annotations
 
@@ -77,13 +77,13 @@ def test_waypoints_are_flown_in_wind_via_flight_controller(ros_domain: int, tmp_
     assert pilot.failure is None
     summary = summarise(judge.log, judge.path_ned, "fixedwing")
     assert summary.completed
-    # It is left circling, armed: an aircraft cannot be switched off in the air.
+    # The aircraft keeps circling, armed: it cannot be disarmed in the air.
     assert armed
     assert not summary.landed
     assert summary.end_height_m == pytest.approx(50.0, abs=4.0)
     assert 3.0 < summary.mean_wind_speed_mps < 6.0
-    # Most of it is the beginning, where a climb of 8 m/s must end, and the lap is short: 3.1 m RMS seen. One that
-    # did not follow its path would be off by the size of the circuit.
+    # Most of the error arises at the start, after a climb at 8 m/s, and the lap is short: 3.1 m RMS measured. An
+    # aircraft that did not follow its path would be off by the size of the circuit.
     assert summary.tracking_error_rms_m < 5.0
     assert summary.tracking_error_max_m < 20.0
 

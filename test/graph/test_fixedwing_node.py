@@ -44,7 +44,7 @@ def rosflight_file(vehicle: str, *, spelt: Callable[[str], str] = str) -> str:
 
 
 def without_leading_zeros(text: str) -> str:
-    """Numbers without the zero before their point, as stand in ROSflight's files."""
+    """Numbers without the zero before the decimal point, as in ROSflight's files."""
     return re.sub(r"(?<= )(-?)0\.(\d+)", r"\1.\2", text)
 
 
@@ -76,14 +76,14 @@ def test_surfaces_use_vehicle_mixer_until_flight_controller_reports_its_own(
 ) -> None:
     class WithoutFirmwareParameters(FixedwingForcesAndMoments):
         def get_firmware_parameters(self) -> None:
-            """Nothing."""
+            """Request nothing."""
 
     g = graph(vehicle_name="anaconda", classes={"fixedwing_forces_and_moments": WithoutFirmwareParameters}).ready()
     assert np.array_equal(g.node("forces_and_moments").model.mixer, tail_mixer())
 
 
 def test_mixer_from_vehicle_firmware_is_bit_identical(graph: Callable[..., Any]) -> None:
-    # When it comes is a matter of chance, and a repeatable flight must not depend on it.
+    # The mixer arrives at a random time, and a repeatable flight must not depend on it.
     g = graph(vehicle_name="anaconda").ready()
     node = g.node("forces_and_moments")
     g.spin_until(lambda: node.firmware_parameters, "the answer")
@@ -105,7 +105,7 @@ def test_surfaces_follow_commands_through_every_mixer_and_mixer_change(graph: Ca
     def settled() -> bool:
         return bool(np.allclose(plane.deflections, DEFLECTIONS, rtol=0.0, atol=2e-3))
 
-    # Pulse widths are whole microseconds: half of one is 0.001 of the travel, 0.0007 rad.
+    # Pulse widths are whole microseconds: half a microsecond is 0.001 of the travel, 0.0007 rad.
     g.call("toggle_override")
     g.spin_until(settled, "deflections through the V-tail")
     tail = outputs(0, 1, 2)
@@ -114,14 +114,14 @@ def test_surfaces_follow_commands_through_every_mixer_and_mixer_change(graph: Ca
     g.set_firmware(PRIMARY_MIXER=9)
 
     def follow_standard_mixer() -> bool:
-        # New outputs may arrive before the node has read the new mixer, and the deflections are still the old ones.
+        # New outputs may arrive before the node has read the new mixer, while the deflections are still the old ones.
         return outputs(0, 1, 2) != tail and np.allclose(plane.mixer, direct_mixer()) and settled()
 
     g.spin_until(follow_standard_mixer, "deflections through the standard mixer")
     assert outputs(0, 1, 2) == pytest.approx([1650, 1400, 1450], abs=1)
     assert plane.mixer == pytest.approx(direct_mixer(), abs=1e-12)
 
-    # Ailerons on two servos, half of the travel; the elevator on output 6, turned round.
+    # Ailerons on two servos with half the travel; the elevator on output 6, reversed.
     elements = {"3_0": 0.5, "3_3": -0.5, "4_1": 0.0, "4_6": -1.0, "5_2": 1.0, "0_4": 1.0}
     types = {0: 1, 1: 0, 2: 1, 3: 1, 4: 2, 6: 1}
     g.set_firmware(
@@ -217,7 +217,7 @@ def test_step_with_steered_wheels_waits_for_outputs_with_same_stamp(graph: Calla
     g.spin_until(lambda: g.time_ns > waiting_ns, "the step")
     assert dynamics.body.steering.command == pytest.approx(0.4)
 
-    # Driven a second time, it goes ahead: the outputs were lost.
+    # A repeated wrench means that the outputs were lost: the node takes the step without them.
     waiting_ns = g.time_ns
     wrench.header.stamp = g.truth.header.stamp
     wrenches.publish(wrench)
@@ -262,7 +262,7 @@ def test_rotation_of_the_air_is_published_with_each_truth_state(graph: Callable[
     g = graph(*(word for one in settings for word in ("-p", one)), vehicle_name="anaconda")
     states, rotations = g.collect_messages(TRUTH_STATE), g.collect_messages(TRUTH_WIND_RATES)
     g.ready().spin_for(0.5)
-    # Both subscriptions may miss the first messages, and the last ones may be under way.
+    # Both subscriptions may miss the first messages, and the last messages may be in transit.
     stamps = [[(m.header.stamp.sec, m.header.stamp.nanosec) for m in messages] for messages in (states, rotations)]
     first, last = max(one[0] for one in stamps), min(one[-1] for one in stamps)
     kept = [[stamp for stamp in one if first <= stamp <= last] for one in stamps]

@@ -1,4 +1,4 @@
-"""Several vehicles: a namespace, a seed and a starting point each, and one time for all."""
+"""Several vehicles: each has its namespace, seed and starting point, and all share one time."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from rosflight_py_sim.vehicles import vehicle
 MakeGraph = Callable[..., Any]
 
 STEP_NS = 2_500_000
-# Deep enough for all that comes while a test looks elsewhere.
+# Deep enough for all messages that arrive while a test waits for something else.
 DEEP = 1000
 
 
@@ -128,7 +128,7 @@ def test_step_size_change_at_runtime_keeps_vehicles_synchronized(graph: MakeGrap
 
 
 class FailingForces(MultirotorForcesAndMoments):
-    """Forces of which those of one vehicle can be told to go wrong."""
+    """Forces that become NaN for the vehicle whose namespace is `failing`."""
 
     failing = ""
 
@@ -163,7 +163,7 @@ def test_vehicle_with_missing_node_stops_all_and_is_named(graph: MakeGraph) -> N
     g = graph("-p", "stall_timeout:=0.02", vehicles=two()).ready()
     log = g.collect_messages("/rosout", Log)
     g.spin_for(0.1)
-    # In a pause no message is under way to what goes.
+    # During a pause, no message is in transit to the node to be removed.
     g.pause()
     g.idle(0.1)
     g.remove(next(n for n in g.nodes if (n.get_namespace(), n.get_name()) == ("/multirotor_2", "sensors")))

@@ -1,4 +1,4 @@
-"""The services that make the flight controller do something: calibrations, memory, reboot, mixers."""
+"""Services of the flight controller that perform actions: calibrations, memory, reboot, mixers."""
 
 from __future__ import annotations
 
@@ -45,14 +45,14 @@ def test_pressure_sensor_calibration_takes_simulated_time(graph: MakeGraph) -> N
         answer = g.call(service)
         assert answer.success, answer.message
         assert "255 readings" in answer.message
-    # 255 readings at 100 Hz, of which every third is more than 20 ms after the one before: 7.7 s. A second at a time,
-    # as the time limit is for each.
+    # The sensor has 100 Hz; the firmware takes every third reading, as they must be over 20 ms apart: 7.7 s for 255.
+    # One second at a time, because each call has a time limit.
     for _ in range(7):
         g.spin_for(1.0)
     assert g.firmware("BARO_BIAS") == g.firmware("DIFF_PRESS_BIAS") == 0.0
     g.spin_for(1.0)
     assert g.firmware("DIFF_PRESS_BIAS") != 0.0
-    # The site of the default configuration lies at 1387 m; a bias of 500 Pa is 47 m there.
+    # The default site lies at 1387 m; a bias of 500 Pa is 47 m there.
     assert g.firmware("GROUND_LEVEL") == pytest.approx(1387.0, abs=60.0)
     assert g.firmware("BARO_BIAS") == pytest.approx(85_700.0, abs=600.0)
     g.spin_until(lambda: unsaved[-1].data, "unsaved parameters")
@@ -78,7 +78,7 @@ def test_example_calibrates_magnetometer_by_rotating_vehicle(graph: MakeGraph, m
         node.hold(generator.normal(size=4).tolist())
     matrix = np.array([[g.firmware(f"MAG_CAL_A{i}{j}") for j in range(3)] for i in range(3)])
     sensor = g.node("sensors").sensors.magnetometer
-    # The inverse of the soft iron, but for a common factor, and the hard iron; noise is 0.1 in 50 uT.
+    # The inverse of the soft iron, up to a common factor, and the hard iron; the noise is 0.1 in 50 uT.
     corrected = matrix @ sensor.response
     assert corrected / np.trace(corrected) * 3.0 == pytest.approx(np.eye(3), abs=0.01)
     hard_iron = [sensor.true_errors()[f"mag_bias_{axis}"] for axis in "xyz"]
@@ -95,7 +95,7 @@ def test_reboot_restarts_firmware_while_simulation_continues(graph: MakeGraph) -
     unsaved = g.collect_messages("status/unsaved_params", Bool, LATCHED)
     changed = g.collect_messages(PARAMS_CHANGED)
     version = g.collect_messages("version", String, LATCHED)
-    g.spin_until(lambda: errors and unsaved and version, "what is latched")
+    g.spin_until(lambda: errors and unsaved and version, "the latched messages")
     assert errors[0].reset_count == 0
     assert {message.error_message for message in errors} >= {"the IMU is not calibrated"}
 
@@ -112,7 +112,7 @@ def test_reboot_restarts_firmware_while_simulation_continues(graph: MakeGraph) -
     g.spin_until(lambda: not unsaved[-1].data and changed, "reports after the reboot")
     assert g.firmware("PID_TAU") == 0.06
     assert g.firmware("RC_MAX_ROLL") != 0.5
-    # Written with the rest, so it is calibrated after the start.
+    # The bias was saved with the other parameters: the gyro is calibrated after the start.
     assert g.firmware("GYRO_X_BIAS") == gyro_bias
     g.spin_for(0.2)
     assert not g.status.error_code

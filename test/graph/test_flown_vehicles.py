@@ -1,4 +1,4 @@
-"""Vehicles that are files alone fly their mission in the wind, the package's own and a user's."""
+"""Vehicles defined by files alone, the package's own and a user's, fly their mission in wind."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ from rosflight_py_sim.resources import share_directory
 
 CONFIG = share_directory() / "config"
 
-# Half as much again as the multirotor's.
+# 1.5 times the multirotor's.
 LARGEST_RMS_M = 0.15
 
-# Half as many steps as usual, for the sake of the time that the tests take.
+# Half as many steps as usual, to keep the tests short.
 LONG_STEPS = ("--ros-args", "-p", "step_size:=0.005")
 
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
 
 
 def flown(command_line: Run, tmp_path: Path, vehicle: str, *arguments: str) -> None:
-    """Fly the mission of a vehicle and judge it."""
+    """Fly a vehicle's mission and evaluate it."""
     words = (
         "-m",
         "rosflight_py_sim",
@@ -53,7 +53,7 @@ def test_multirotor_with_more_rotors_flies_square(command_line: Run, tmp_path: P
 
 @pytest.mark.timeout(400)
 def test_user_vehicle_flies_and_is_recorded_with_its_rotors(command_line: Run, tmp_path: Path) -> None:
-    # A hexarotor plus: ROSflight's mixer HEX_PLUS, whose first rotor is ahead.
+    # A hexarotor plus: ROSflight's mixer HEX_PLUS, whose first rotor is at the front.
     for source, name, old, new in (
         ("vehicles/hexarotor.yaml", "plus.yaml", "../hexarotor", "own"),
         ("hexarotor.yaml", "own.yaml", "[30.0, 90.0, 150.0, 210.0, 270.0, 330.0]", "[0, 60, 120, 180, 240, 300]"),

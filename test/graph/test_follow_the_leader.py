@@ -1,4 +1,4 @@
-"""Two planes of a simulation, one of which follows the other: a program steers it, and the truth is looked at."""
+"""A program makes one plane follow another; the test checks their true positions."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ SECONDS = 50.0
 
 
 class Track(SimulationNode):
-    """Where a plane truly is, ten times a simulated second: rows of time, north, east, height (s, m)."""
+    """True track of a plane at 10 Hz of simulated time: rows of time, north, east, height (s, m)."""
 
     DEFAULT_NAME = "track"
 
@@ -52,9 +52,9 @@ def test_follower_reaches_and_keeps_position_behind_leader(graph: Callable[..., 
     members = fleet(vehicle("uthere"), count=2, seed=4)
     made = graph(
         *("-p", f"uthere.udp_port_in:={ports[0]}", "-p", f"uthere.udp_port_out:={ports[1]}"),
-        # The simulation does not wait for the program, which a busy machine may keep waiting.
+        # The simulation does not wait for the program, which may be late on a busy machine.
         *("-p", "uthere.ap_target_from_packet_timeout:=10.0"),
-        # A quarter of the usual steps, for the sake of the time that the test takes.
+        # A quarter of the usual number of steps, to keep the test short.
         *("-p", "step_size:=0.01"),
         vehicles=members,
         flight_controller="uthere",
@@ -80,17 +80,17 @@ def test_follower_reaches_and_keeps_position_behind_leader(graph: Callable[..., 
     assert output[-1].endswith("done"), output
 
     leader, follower = (np.array(track.rows) for track in tracks)
-    # The last seconds that it was steered: fly_disengage sends it home.
+    # The last seconds under the program's command: fly_disengage sends the follower home.
     steered = follower[(follower[:, 0] > follower[-1, 0] - 20.0) & (follower[:, 0] < follower[-1, 0] - 1.0)]
     then = steered[:, 0] - DELAY_S
     place = np.stack([np.interp(then, leader[:, 0], leader[:, axis]) for axis in (1, 2)], axis=1)
     off = np.linalg.norm(steered[:, 1:3] - place, axis=1)
-    # A second's way, 18 m, is what a program that is told every 0.2 s, and may be late, can be asked for.
+    # The program receives data every 0.2 s and may be late: it can be expected to hold a second's flight, 18 m.
     assert off.mean() < 15.0, off
     assert off.max() < 30.0, off
     height = np.interp(steered[:, 0], leader[:, 0], leader[:, 3]) + 0.3048 * ABOVE_FT
     assert np.abs(steered[:, 3] - height).max() < 4.0
-    # It had a way to go, and the leader did not wait for it.
+    # The follower started away from its position, and the leader did not wait.
     first = follower[follower[:, 3] > 30.0][0]
     assert math.hypot(*(first[1:3] - np.array([np.interp(first[0], leader[:, 0], leader[:, k]) for k in (1, 2)]))) > 5.0
     speed = np.linalg.norm(np.diff(leader[-200:, 1:3], axis=0), axis=1) / np.diff(leader[-200:, 0])

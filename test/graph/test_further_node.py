@@ -1,4 +1,4 @@
-"""The example of a further node in docs/nodes.md runs, in the process of the graph and in one of its own."""
+"""The example of a further node in docs/nodes.md runs in the graph's process and in a separate process."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ WIND = [word for setting in SETTINGS for word in ("-p", setting)]
 
 
 def example(name: str) -> Any:
-    """Something that the example defines."""
+    """A name that the example defines."""
     names: dict[str, Any] = {"__name__": "airspeed_meter"}
     exec(compile(EXAMPLE, "docs/nodes.md", "exec"), names)
     return names[name]
@@ -31,7 +31,7 @@ def example(name: str) -> Any:
 def assert_airspeed_at_rest_is_the_wind(g: Any) -> None:
     received = g.collect_messages("true_airspeed", Float64)
     g.spin_until(lambda: len(received) > 10 and g.time_s > 0.5, "the true airspeed")
-    # The vehicle has settled on the ground: what moves is less than a millimetre per second.
+    # The vehicle has settled on the ground: the remaining motion is less than 1 mm/s.
     assert received[-1].data == pytest.approx(5.0, abs=1e-3)
 
 

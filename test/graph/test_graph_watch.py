@@ -1,4 +1,4 @@
-"""The graph as it runs, seen from a node in it: namespaces, foreign nodes, hidden ones, who reports and who not."""
+"""The running graph, seen from one of its nodes: namespaces, foreign and hidden nodes, and which nodes report."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def entry(model: GraphModel, name: str) -> NodeEntry | None:
 
 
 def rate_limited(condition: Callable[[], bool]) -> Callable[[], bool]:
-    """The condition, looked at twice a second: a look takes longer than a step."""
+    """The condition, evaluated twice a second: an evaluation takes longer than a step."""
     next_s = 0.0
 
     def holds() -> bool:
@@ -52,7 +52,7 @@ def test_fleet_and_foreign_nodes_are_listed_with_topics_and_health(graph: Callab
         rated = {topic.name for topic in model.topics if topic.rate_hz}
         return all(one and one.health is Health.OK for one in found) and "/range/multirotor_2/sim/truth_state" in rated
 
-    made.spin_until(rate_limited(all_well), "all nodes are there, and well")
+    made.spin_until(rate_limited(all_well), "all nodes present and healthy")
     model = watch.model()
     driver = entry(model, "/elsewhere/camera_driver")
     assert driver is not None and driver.health is Health.UNKNOWN
@@ -83,11 +83,11 @@ def test_third_party_report_by_node_name_is_used_until_it_goes_stale(
         found = entry(watch.model(), "/elsewhere/driver")
         return found is not None and found.message == "lens: dirty"
 
-    made.spin_until(rate_limited(is_reported), "the word of another's node")
+    made.spin_until(rate_limited(is_reported), "the report of another node")
     assert not watch.model().well
 
     def silent() -> bool:
         found = entry(watch.model(), "/elsewhere/driver")
         return found is not None and found.health is Health.STALE
 
-    made.spin_until(rate_limited(silent), "its silence is noticed")
+    made.spin_until(rate_limited(silent), "the stale report")

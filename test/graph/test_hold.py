@@ -1,4 +1,4 @@
-"""The hold controller as a node, in the flight controller's place."""
+"""The hold controller as a node in place of the flight controller."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ def yaw_of(truth: Any) -> float:
 
 
 class Pilot:
-    """Sets what to hold, as a person would with `ros2 topic pub`."""
+    """Publishes the setpoint to hold, as a user would with `ros2 topic pub`."""
 
     def __init__(self, graph: Any) -> None:
         self.graph = graph
         self.doing = graph.collect_messages("hold/doing", String, LATCHED)
         names = ("depth", "yaw", "surge", "sway")
         self._publishers = {n: graph.tester.create_publisher(Float64, f"hold/{n}", CHAIN) for n in names}
-        graph.spin_until(lambda: graph.time_ns > 0, "time that goes on")
+        graph.spin_until(lambda: graph.time_ns > 0, "advancing time")
         for publisher in self._publishers.values():
             graph.spin_until(lambda p=publisher: p.get_subscription_count(), "the set-points' listener")
 

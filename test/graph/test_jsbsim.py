@@ -1,4 +1,4 @@
-"""An aircraft of JSBSim in the place of forces_and_moments and dynamics; all other nodes do not notice."""
+"""A JSBSim aircraft in place of forces_and_moments and dynamics; all other nodes are unaffected."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def in_flight(speed: float = 50.0, height: float = 300.0) -> SimState:
 
 
 def place(g: Any, state: SimState) -> None:
-    """Set the state, and wait for it on the topic."""
+    """Set the state, and wait until it is published."""
     answer = g.call("dynamics/set_sim_state", SetSimState, state=state)
     assert answer.success, answer.message
     height = state.pose.position.z
@@ -73,7 +73,7 @@ def test_node_fills_its_declared_roles() -> None:
         "sil_board": "sil_board",
         "dynamics": "jsbsim_dynamics",
     }
-    # Whether the bridge stands beside sil_board or alone, the row of the flight controller says.
+    # The flight controller's row states whether the bridge runs with sil_board or alone.
     assert chosen_nodes([*usual, "bridge"]) == {**chosen_nodes(usual), "bridge": "bridge"}
 
 
@@ -93,10 +93,10 @@ def test_each_output_yields_wrench_with_same_stamp_and_truth_one_step_later(
         for messages, stamp in ((pwm, now), (wrench, now), (wind, now + STEP_NS), (truth, now + STEP_NS)):
             g.spin_until(lambda m=messages, t=stamp: time_ns_of(m[-1].header.stamp) == t, f"a message of {stamp} ns")
     assert battery[-1].voltage == 14.0
-    # An idling engine pulls, and the brakes hold.
+    # The idling engine produces thrust, and the brakes hold.
     assert wrench[-1].wrench.force.x > 50.0
     assert truth[-1].twist.linear.x == pytest.approx(0.0, abs=1e-3)
-    # One g upward in the mean, of a bias of up to 0.6 m/s^2 and a noise of 0.03 m/s^2 on one sample.
+    # One g upward in the mean, with a bias of up to 0.6 m/s^2 and a noise of 0.03 m/s^2 per sample.
     assert np.mean([m.linear_acceleration.z for m in imu]) == pytest.approx(-9.79, abs=0.7)
 
 
@@ -157,7 +157,7 @@ def test_published_wind_is_the_wind_acting_on_aircraft(flown: Callable[..., Any]
     # Along the nose: the ground speed, 50 m/s, less the wind's part.
     nose = np.array([math.cos(0.6), math.sin(0.6)])
     assert FOOT * aircraft.property("velocities/u-aero-fps") == pytest.approx(50.0 - nose @ published[:2], abs=1.0)
-    # The pitot tube reckons with the density at sea level, and with noise.
+    # The pitot tube assumes sea-level density, and has noise.
     assert airspeed[-1].velocity > 45.0
 
 
@@ -174,19 +174,19 @@ def test_diverged_state_pauses_run_and_valid_state_resumes_it(flown: Callable[..
     g.spin_until(lambda: not faults[-1].data, "the end of the fault")
     time_ns = g.time_ns
     assert g.call("time_manager/toggle_pause").message.startswith("running")
-    g.spin_until(lambda: g.time_ns > time_ns + 100_000_000, "time that goes on")
+    g.spin_until(lambda: g.time_ns > time_ns + 100_000_000, "advancing time")
     assert g.truth.twist.linear.x == pytest.approx(50.0, abs=2.0)
 
 
 @pytest.mark.parametrize("time_mode", ["paced", "wall"])
 def test_aircraft_flies_in_other_time_modes(flown: Callable[..., Any], time_mode: str) -> None:
     g = flown(time_mode=time_mode, multiplier=1.0)
-    g.spin_until(lambda: g.time_ns > 0, "time that goes on")
+    g.spin_until(lambda: g.time_ns > 0, "advancing time")
     state = in_flight()
     assert g.call("dynamics/set_sim_state", SetSimState, state=state).success
     g.spin_until(lambda: g.truth.pose.position.z < -100.0, "the state that was set")
     start, time_s = truth_of_message(g.truth)[:2], g.time_s
     g.spin_until(lambda: g.time_s > time_s + 0.5, "half a second")
     flown_m = float(np.linalg.norm(truth_of_message(g.truth)[:2] - start))
-    # About 50 m/s; where the machine skips more than 0.1 s, time goes by without the vehicle.
+    # About 50 m/s; when the machine falls behind by more than 0.1 s, time advances without the vehicle.
     assert 1.0 < flown_m < 1.2 * 50.0 * (g.time_s - time_s)

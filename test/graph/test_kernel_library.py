@@ -1,4 +1,4 @@
-"""The kernel library holds all kernels that flights call, and calls them as numba would."""
+"""The kernel library holds all kernels that flights call, and gives numba's results."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ pytestmark = [
 
 @pytest.fixture(scope="module")
 def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A cache folder as `rosflight_py_sim compile` left it."""
+    """A cache folder filled by `rosflight_py_sim compile`."""
     assert jit.LIBRARY is not None, "run `rosflight_py_sim compile` first, as `make test` does"
     folder = tmp_path_factory.mktemp("cache")
     compiled = jit.library_path().parent
@@ -41,7 +41,7 @@ def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_every_kernel_is_in_the_library() -> None:
-    """Except parts of kernels, which are inlined."""
+    """Parts of kernels are excepted: they are inlined."""
     assert jit.LIBRARY is not None
     left = []
     for source, text in jit.kernel_sources():
@@ -66,9 +66,9 @@ def test_compile_command_accepts_the_library_without_complaint(command_line: Run
 def flown_without_numba(
     claim_domain: Callable[[], AbstractContextManager[int]], cache: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> tuple[dict[str, int], dict[str, str]]:
-    """Number of pictures of each flight that raised nothing, and what each wrote to stderr, by vehicle and dynamics.
+    """Number of pictures of each flight without an exception, and stderr of each flight, by vehicle and dynamics.
 
-    One new interpreter flies them all.
+    One new interpreter runs all flights.
     """
     names = ("auv_zeromq.image_port", "auv_zeromq.thruster_port", "auv_zeromq.telemetry_port", *UTHERE_PORTS)
     ports = [
@@ -195,7 +195,7 @@ def test_records_match_between_library_numba_and_plain_python(command_line: Run,
         assert run.returncode == 0, run.stderr
     library, numba, plain = (run.stdout.splitlines() for run in runs)
     assert (library[0], numba[0], plain[0]) == ("True True", "True False", "False False")
-    # The standard atmosphere of the last line has a power, which may differ in its last bit.
+    # The standard atmosphere in the last line contains a power, which may differ in the last bit.
     assert library[1:3] == numba[1:3] == plain[1:3]
     assert library[3].split()[0] == numba[3].split()[0]
     assert library[3].split()[1] == "False", "the library left a call to numba"

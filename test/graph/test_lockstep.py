@@ -1,4 +1,4 @@
-"""Lockstep: each step follows from the one before, a repeated time changes nothing, and the pace is kept."""
+"""Lockstep: each step follows from the previous one, a repeated time changes nothing, and the pace is kept."""
 
 from __future__ import annotations
 
@@ -130,7 +130,7 @@ def test_command_takes_effect_after_the_latency_of_the_link(graph: MakeGraph) ->
     for _ in range(6):
         g.step()
         active.append(firmware.command.offboard_active)
-    # The first pass at least 6 ms after the stamp t is that of t + 7.5 ms.
+    # The first pass at least 6 ms after the stamp t is the one at t + 7.5 ms.
     assert active == [False, False, False, True, True, True]
 
 
@@ -175,7 +175,7 @@ def test_imu_vibrates_while_armed_with_turning_rotors(graph: MakeGraph) -> None:
         g.spin_until(lambda: len(imu) >= 200, "200 IMU samples")
         return float(np.std([message.linear_acceleration.x for message in imu]))
 
-    # 150 ug/sqrt(Hz) at 400 Hz; the standard error of a deviation of 200 samples is 5 %: 5 of them.
+    # 150 ug/sqrt(Hz) at 400 Hz. The standard error of a deviation of 200 samples is 5 %; the tolerance is five of them.
     assert deviation_of_a_sample() == pytest.approx(0.0294, rel=0.25)
     g.arm()
     assert deviation_of_a_sample() == pytest.approx(0.202, rel=0.25)
@@ -204,6 +204,6 @@ def test_paced_simulation_does_not_run_ahead(graph: MakeGraph, multiplier: float
     began_s, began_wall_s = g.time_s, time.monotonic()
     for _ in range(5):
         g.spin_for(0.1)
-        # A hold-up of up to 0.1 s from before may still be caught up with; and a step at the beginning and the end.
+        # The run may still catch up a delay of up to 0.1 s, plus a step at the beginning and the end.
         allowed_s = multiplier * (time.monotonic() - began_wall_s + 0.1) + 2 * STEP_NS * 1e-9
         assert g.time_s - began_s <= allowed_s

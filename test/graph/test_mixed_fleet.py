@@ -32,7 +32,7 @@ def closing() -> Iterator[ExitStack]:
 
 
 class OwnPorts(Ports):
-    """As Ports, with a free port for each of three ArduPilots."""
+    """Ports with a free port for each of three ArduPilots."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -95,7 +95,7 @@ def test_pairing_file_of_each_kind_reaches_the_bridge_under_the_vehicles_name(
     assert values["copter.mass"] == 3.5
     assert values["uthere.controller"] == "fixedwing"
     assert values["copter.uthere.controller"] == "multirotor"
-    # In these they agree with the first vehicle.
+    # These parameters equal the first vehicle's.
     assert "copter.ardupilot.silence" not in values
     assert "plane.uthere.controller" not in values
 

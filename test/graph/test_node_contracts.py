@@ -1,4 +1,4 @@
-"""The contract of each module: what a derived class must fill in, and that nothing else is asked of it."""
+"""The contract of each module: the methods that a derived class must implement, and no others."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A simulation whose nodes are called as ROSflight's launch files call theirs."""
+"""A simulation whose nodes have the names of ROSflight's launch files."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def test_misspelt_parameter_in_short_name_section_is_rejected_with_rosflight_nam
 
 
 def test_parameter_files_may_use_rosflight_names() -> None:
-    # Where a node of this package stands in for one of ROSflight's, ROSflight's files must find it.
+    # ROSflight's files must find each node of this package that replaces one of ROSflight's.
     for executable in NODE_CLASSES:
         cls = node_class(executable)
         if cls.DEFAULT_NAME in ROSFLIGHT_NAMES:

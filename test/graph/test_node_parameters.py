@@ -1,4 +1,4 @@
-"""Parameters of the nodes: described, refused with a reason, and changed while the simulation goes on."""
+"""Parameters of the nodes: described, refused with a reason, and changed while the simulation runs."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ Start = Callable[..., SimulationNode]
 @pytest.fixture
 def start(ros_domain: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Start]:
     """A function that starts one node: executable, parameter files, ROS arguments, and values given in code."""
-    # Where a recorder writes.
+    # The recorder writes to the current folder.
     monkeypatch.chdir(tmp_path)
     nodes: list[SimulationNode] = []
 
@@ -121,7 +121,7 @@ LIST_TYPES = {
     float: Parameter.Type.DOUBLE_ARRAY,
     str: Parameter.Type.STRING_ARRAY,
 }
-# An element that the list does not take, in the type in which a service carries it.
+# An element that the list does not accept, in the type used by the service.
 WRONG: dict[type, Any] = {int: array("d", [0.5]), float: array("d", [float("nan")]), str: array("q", [1])}
 
 
@@ -351,7 +351,7 @@ def test_simultaneous_changes_apply_all_or_nothing(graph: Callable[..., Any]) ->
 
 
 def falling() -> SimState:
-    """A level vehicle, high up, that falls at 20 m/s."""
+    """A level vehicle at altitude, falling at 20 m/s."""
     state = SimState()
     state.pose.position.z, state.pose.orientation.w, state.twist.linear.z = -1000.0, 1.0, 20.0
     return state
@@ -369,7 +369,7 @@ def test_mass_change_takes_effect_and_state_is_preserved(graph: Callable[..., An
     heavy = g.truth
     assert g.time_s == pytest.approx(time_s + 0.0025, abs=1e-9)
     assert heavy.twist.linear.z == pytest.approx(light.twist.linear.z, abs=0.03)
-    # The drag changes by 5 % in a step, in which the rotors begin to windmill, and moves twice the mass.
+    # The drag changes by 5 % in a step, as the rotors begin to windmill, and acts on twice the mass.
     drag = [9.81 - truth.acceleration.linear.z for truth in (light, heavy)]
     assert drag[0] > 1.0
     assert drag[1] == pytest.approx(drag[0] / 2, rel=0.1)

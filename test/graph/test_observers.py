@@ -142,7 +142,7 @@ def test_three_protocols_report_the_same_truth_at_each_time(
     for time in common:
         one = seen[time]
         ned = pymap3d.geodetic2ned(one["latitude"], one["longitude"], FOOT * one["altitude_msl"], *origin)
-        # Seven digits after the point: 5.6 mm of latitude.
+        # Seven decimal places: 5.6 mm of latitude.
         assert ned == pytest.approx(truth[time], abs=0.006)
         assert FOOT * one["altitude"] == pytest.approx(-truth[time][2], abs=1e-6)
 
@@ -186,7 +186,7 @@ def test_ardupilot_as_observer_gets_no_reply(graph: Callable[..., Any], ports: P
     copter.send(1900)
     flown.spin_until(lambda: counters(flown, "ardupilot")["refused_commands"], "the refusal")
     before = flown.time_s
-    flown.spin_until(lambda: flown.time_s > before + 1.0, "time that goes on")
+    flown.spin_until(lambda: flown.time_s > before + 1.0, "advancing time")
     assert copter.received() is None
 
 
@@ -197,7 +197,7 @@ def test_observers_do_not_change_the_flight(graph: Callable[..., Any], ports: Po
         flown.spin_until(lambda: flown.time_s > 2.0, "two seconds")
         flown.close()
         states = [(time_ns_of(one.header.stamp), position(one)) for one in truths]
-        # The first states may go by before the subscription matches.
+        # The first states may be published before the subscription is matched.
         return [one for one in states if 500_000_000 <= one[0] < 1_750_000_000]
 
     alone, observed = flight(), flight("uthere", "auv_zeromq", "ardupilot")
@@ -320,7 +320,7 @@ def test_conflicting_front_ends_are_rejected(
 
 
 def diagnostics(graph: Any) -> dict[str, Any]:
-    """The newest status of each entry, which grows while the graph runs."""
+    """Newest status of each entry; updated while the graph runs."""
     status: dict[str, Any] = {}
 
     def take(message: DiagnosticArray) -> None:

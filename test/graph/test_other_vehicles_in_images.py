@@ -38,7 +38,7 @@ def front() -> Camera:
 
 
 def rendered(*truths: NDArray[np.float64]) -> NDArray[np.uint8]:
-    """Image from the first vehicle, with the others that are given."""
+    """Image from the first vehicle, showing the other vehicles given."""
     shapes = [faces_of_shape(appearance_of(vehicle(name))) for name in OTHERS[: len(truths) - 1]]
     renderer = Renderer(DRY_LAND, SIZE["image_width"], SIZE["image_height"], vehicles=shapes)
     image = renderer.render(front(), truths[0], truths[1:]).copy()

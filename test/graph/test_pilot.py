@@ -1,4 +1,4 @@
-"""The pilot who hands vehicles over, where something is in the way."""
+"""The pilot that hands vehicles over, when something prevents it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whole missions are those that were recorded before messages were handed over inside a process."""
+"""Whole missions equal those recorded before the in-process hand-off of messages existed."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ Run = Callable[..., "subprocess.CompletedProcess[str]"]
 
 
 def check_flight(run: Run, vehicle: str, recorded: list[Any], *watch: str) -> str:
-    """Fly as long as was recorded, compare both, and return what the pilot was doing at the end."""
+    """Fly for the recorded time, compare both flights, and return the pilot's activity at the end."""
     words = (PROGRAM, vehicle, str(recorded[-1][0]), *watch)
     result = run(*words, "--params-file", WIND, "-p", f"seed:={RECORDED['seed']}", timeout_s=300.0)
     assert result.returncode == 0, result.stderr
     *lines, doing = result.stdout.splitlines()
     flown = {int(second): (digest, [float(x) for x in place]) for second, digest, *place in map(str.split, lines)}
     for second, digest, place in recorded:
-        # Mathematical functions of other processors and libraries round otherwise, and noise hides what follows.
+        # Mathematical functions of other processors and libraries round differently; noise hides the effect.
         assert flown[second][1] == pytest.approx(place, abs=0.5)
         if mark() == RECORDED["arithmetic"]:
             assert flown[second][0] == digest
@@ -44,7 +44,7 @@ def test_mission_matches_recording(command_line: Run, vehicle: str) -> None:
 @pytest.mark.parametrize("watch", ["guest", "recorder"])
 @pytest.mark.parametrize("vehicle", RECORDED["missions"])
 def test_observers_do_not_change_a_mission(command_line: Run, tmp_path: Path, vehicle: str, watch: str) -> None:
-    # Take-off and climb in the wind.
+    # Take-off and climb in wind.
     beginning = RECORDED["missions"][vehicle][:1]
     looking = ["--watch", "member", "--record", str(tmp_path / "r.mcap")] if watch == "recorder" else ["--watch", watch]
     assert not check_flight(command_line, vehicle, beginning, *looking).startswith("failure")

@@ -1,4 +1,4 @@
-"""The recorder in the running graph: everything is there, as it was said, and any reader understands it."""
+"""The recorder in the running graph: all messages are recorded unchanged, and any reader can read them."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ from rosflight_py_sim.vehicles import vehicle
 
 STEP_NS = 2_500_000
 
-# What each step says, once.
+# Topics published once per step.
 OF_A_STEP = (IMU, PWM_OUTPUT, FORCES_AND_MOMENTS, ATTITUDE, IMU_DATA)
 
 TRUTH = f"/{TRUTH_STATE.name}"
@@ -59,7 +59,7 @@ def recorded(path: Path) -> Recording:
 
 
 def stamps(path: Path, topic: str) -> list[int]:
-    """Times at which a topic spoke; a step that took too long on a busy machine is told once more."""
+    """Distinct times of a topic's messages; a step that takes too long on a busy machine is published again."""
     return sorted(set(recorded(path).topics[topic].log_ns.tolist()))
 
 
@@ -75,7 +75,7 @@ def test_every_step_of_a_full_speed_run_is_recorded(graph: Make, tmp_path: Path)
     assert clock == [number * STEP_NS for number in range(len(clock))]
     for topic in OF_A_STEP:
         times = stamps(path, f"/{topic.name}")
-        # The last step may be under way when the graph is closed.
+        # The last step may be incomplete when the graph is closed.
         assert times == clock[: len(times)] and len(times) >= len(clock) - 1, topic
     truth = stamps(path, TRUTH)
     assert truth == [number * STEP_NS for number in range(len(truth))] and len(truth) >= len(clock)
@@ -196,7 +196,7 @@ def test_third_party_readers_decode_every_topic_to_same_values(graph: Make, tmp_
         for channel in summary.channels.values():
             offers = yaml.safe_load(channel.metadata["offered_qos_profiles"])
             assert offers and all(offer["reliability"] == 1 for offer in offers)
-            # The recorder's own notes have no publisher, whose hash could be recorded.
+            # The recorder's own notes have no publisher, and hence no type hash to record.
             noted = channel.topic == OUTSIDE_INPUTS
             assert channel.metadata["topic_type_hash"].startswith("" if noted else "RIHS01_"), channel.topic
         latched = next(one for one in summary.channels.values() if one.topic == TRUTH)
@@ -214,13 +214,13 @@ def test_third_party_readers_decode_every_topic_to_same_values(graph: Make, tmp_
 
 
 def flat(value: Any) -> Any:
-    """A message of either library as plain lists; NaN as a word, which equals itself."""
+    """A message of either library as plain lists; NaN as a string, which equals itself."""
     if hasattr(value, "tolist"):
         value = value.tolist()
     if isinstance(value, (list, tuple, bytes)):
         return [flat(one) for one in value]
     if dataclasses.is_dataclass(value):
-        # Constants of the type, which rosbags has among the fields, are upper case; what begins so is the library's.
+        # rosbags lists the type's constants (upper case) and its own fields (leading "__") among the fields.
         names = [f.name for f in dataclasses.fields(value) if not f.name.startswith("__") and not f.name.isupper()]
         return [flat(getattr(value, name)) for name in names]
     if hasattr(value, "__slots__"):

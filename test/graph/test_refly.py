@@ -1,4 +1,4 @@
-"""A recorded run is flown again from its recording alone, and the first difference is found."""
+"""A recorded run is repeated from its recording alone, and the first difference is found."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def reflown(run: Run, file: str, *arguments: str) -> tuple[int, str, str]:
 
 
 def test_mission_is_repeated_and_another_mass_shows_the_first_difference(command_line: Run) -> None:
-    # A short mission in few steps, because a busy machine needs minutes for a whole one.
+    # A short mission with few steps: a busy machine needs minutes for a whole one.
     short = (
         "--ros-args",
         "-p",
@@ -52,7 +52,7 @@ def test_mission_is_repeated_and_another_mass_shows_the_first_difference(command
     assert re.fullmatch(r"equal: \d+\.\d{4} s, \d+ topics, \d+ messages\n", printed)
     code, printed, _ = reflown(command_line, "mission.mcap", "--ros-args", "-p", "mass:=3.6")
     assert code == 1
-    # The vehicle stands on the ground at first: its weight shows in the first steps.
+    # The vehicle starts on the ground: its weight shows in the first steps.
     assert re.match(r"first difference: step \d \(0\.\d{4} s\), /sim/\S+, message \d+: \S+: \S+ recorded, ", printed)
 
 
@@ -60,7 +60,7 @@ def test_changed_files_other_versions_and_truncation_are_reported(command_line: 
     parameters = tmp_path / "own.yaml"
     parameters.write_text("/**:\n  ros__parameters:\n    mass: 3.4\n", encoding="utf-8")
     own = ("--params-file", str(parameters))
-    # Slow enough for several chunks, which are written every 0.4 s.
+    # Slow enough for several chunks; one is written every 0.4 s.
     slow = ("--time-mode", "lockstep", "--real-time-multiplier", "2")
     recorded(command_line, "sim", *slow, "--duration", "2", "--record", "run.mcap", "--ros-args", *own)
     parameters.write_text("/**:\n  ros__parameters:\n    mass: 3.6\n", encoding="utf-8")

@@ -1,4 +1,4 @@
-"""A package of a user's brings a front-end, mission, vehicle, wind model and world, found by its entry points alone."""
+"""A user's package provides a front-end, mission, vehicle, wind model and world, found through its entry points."""
 
 from __future__ import annotations
 
@@ -172,7 +172,7 @@ Run = Callable[..., "subprocess.CompletedProcess[str]"]
 
 @pytest.fixture
 def site(tmp_path: Path) -> Path:
-    """A folder as `pip install --target` leaves it, with the package in it."""
+    """A folder as created by `pip install --target`, containing the package."""
     information, package = tmp_path / "kites-1.0.dist-info", tmp_path / "kites"
     parameters = package / "vehicles" / "parameters"
     for folder in (information, parameters, package / "worlds", package / "scenarios"):
@@ -213,7 +213,7 @@ def test_registered_mission_is_evaluated_from_recording_of_separate_recorder_pro
         [sys.executable, "-m", "rosflight_py_sim.nodes.recorder", "--ros-args", *settings], cwd=tmp_path
     )
     try:
-        # The recorder has written its file's beginning once it looks for topics.
+        # The recorder writes the start of its file before it looks for topics.
         end_s = time.monotonic() + 60.0
         while not (tmp_path / "apart.mcap").exists():
             assert time.monotonic() < end_s and recorder.poll() is None, "no file"
@@ -231,7 +231,7 @@ def test_registered_mission_is_evaluated_from_recording_of_separate_recorder_pro
     assert "kite: mission patience" in report.stdout and "hall" in report.stdout
     log = read_recording(tmp_path / "apart.mcap", lambda topic, type_name: 1000).topics["/mission/log"]
     said = [deserialize_message(message, String).data for message in log.messages]
-    # Many lines at once, none of which is lost.
+    # No line is lost, even of many at once.
     assert said == [f"line {number}" for number in range(100)] + [f"  {second}.0 s  wait" for second in range(3)]
 
 

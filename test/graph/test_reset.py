@@ -1,4 +1,4 @@
-"""Services that put a vehicle back to its start while time goes on."""
+"""Services that return a vehicle to its start while time continues."""
 
 from __future__ import annotations
 
@@ -59,13 +59,13 @@ def test_vehicle_reset_in_flight_returns_to_start_and_stays_there(graph: MakeGra
     assert g.time_ns == time_ns
     g.call("time_manager/toggle_pause")
     g.spin_for(0.2)
-    # It stands where it stood: to a millimetre, as wheels and skids are springs.
+    # The vehicle is back at its start, to a millimetre: wheels and skids are springs.
     assert truth_of_message(g.truth)[:7] == pytest.approx(start[:7], abs=1e-3)
     assert np.max(np.abs(truth_of_message(g.truth)[7:13])) < 1e-2
 
 
 class FailingForces(MultirotorForcesAndMoments):
-    """Forces that can be told to go wrong."""
+    """Forces with a settable error `force` along x, N."""
 
     force = 0.0
 

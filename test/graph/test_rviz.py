@@ -1,4 +1,4 @@
-"""RViz' configuration: what it shows is what the visualizer and the other nodes publish."""
+"""RViz's configuration matches the topics of the visualizer and the other nodes."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from rosflight_py_sim.vehicles import vehicle
 
 MakeGraph = Callable[..., Any]
 
-# What the plug-ins of rviz_default_plugins subscribe to.
+# Types to which the plug-ins of rviz_default_plugins subscribe.
 TYPES = {
     "Marker": "visualization_msgs/msg/Marker",
     "MarkerArray": "visualization_msgs/msg/MarkerArray",
@@ -39,7 +39,7 @@ def own() -> dict[str, Any]:
 
 
 def classes(node: Any) -> set[str]:
-    """Every plug-in that the configuration names."""
+    """All plug-ins named in the configuration."""
     if isinstance(node, dict):
         inner = set().union(*map(classes, node.values())) if node else set()
         return inner | ({node["Class"]} if node.get("Class") else set())
@@ -68,7 +68,7 @@ def test_every_display_matches_topic_type_and_durability(graph: MakeGraph) -> No
             continue
         topic = display["Topic"]
         if topic["Value"] == "/autopilot/path":
-            continue  # there from the first path on
+            continue  # exists from the first path on
         assert published[topic["Value"]] == [TYPES[display["Class"].rpartition("/")[2]]], display["Name"]
         for end in sim.tester.get_publishers_info_by_topic(topic["Value"]):
             if topic["Durability Policy"] == "Transient Local":

@@ -1,4 +1,4 @@
-"""Scenario files: what is read, and that what makes no sense is refused with its path and its line."""
+"""Scenario files: values read, and invalid entries refused with their path and line."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def test_seed_of_a_vehicle_depends_on_its_name_and_the_scenarios_seed() -> None:
     seeds = {seed_of(seed, name) for seed in range(3) for name in ("a", "b")}
     assert len(seeds) == 6
     assert all(0 <= seed < 2**31 for seed in seeds)
-    # Recorded: another value would change every flight.
+    # Recorded value: any other would change every flight.
     assert seed_of(1, "leader") == 1018805618
 
 

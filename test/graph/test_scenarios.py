@@ -1,4 +1,4 @@
-"""Scenarios of the package fly, and the flight of each vehicle depends neither on the others nor on their order."""
+"""The package's scenarios fly, and each vehicle's flight is independent of the others and of their order."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ from test.graph.test_observers import AuvClient, Ports
 FLOWN_TRUTH = str(Path(__file__).with_name("flown_truth.py"))
 FOOT = 0.3048
 
-# Half as many steps as usual, for the sake of the time that the tests take.
+# Half as many steps as usual, to keep the tests short.
 STEP_S = 0.005
 
 HEAD = """\
@@ -75,7 +75,7 @@ def test_flight_does_not_change_with_the_order_of_vehicles_or_with_another_one(
     assert all(len(flight["one"]) == len(flight["other"]) == 6 for flight in flights)
     assert flights[0] == flights[1]
     assert flights[0] == {name: flights[2][name] for name in ("one", "other")}
-    # They fly.
+    # All vehicles are airborne.
     assert all(float(lines[-1].split()[-1]) < -1.0 for lines in flights[0].values())
 
 
@@ -86,7 +86,7 @@ def test_swarm_flies_in_formation(command_line: Run) -> None:
     places = {name: np.array([line.split()[2:5] for line in lines], dtype=float) for name, lines in flight.items()}
     for name, place in places.items():
         offset = place - places["leader"]
-        # From the leader's height of 3 m on, its followers keep their places; the wind's gusts are each vehicle's own.
+        # Once the leader is at 3 m, its followers keep their places; each vehicle has its own gusts.
         assert np.abs(offset[8:, :2] - starts[name]).max() < 1.0
     assert np.ptp(places["leader"][:, :2], axis=0).max() > 5.0
     assert places["leader"][-1, 2] < -3.0
@@ -130,7 +130,7 @@ def test_each_vehicle_of_the_harbour_is_flown_by_its_own_program(graph: Callable
     for _ in range(3):
         assert ardupilot.step(1000)
     assert copter().pose.position.x == pytest.approx(30.0, abs=0.1)
-    # It stands on the land, not at the bottom of the pool.
+    # The copter stands on land, not on the bottom of the pool.
     assert -0.5 < copter().pose.position.z < 0.5
     assert [plane().pose.position.x, plane().pose.position.y] == pytest.approx([60.0, 30.0], abs=0.1)
     assert heading_deg(plane()) == pytest.approx(-90.0, abs=1.0)
@@ -141,7 +141,7 @@ def test_each_vehicle_of_the_harbour_is_flown_by_its_own_program(graph: Callable
     for _ in range(1200):
         assert ardupilot.step(1750)
         heights.append(-copter().pose.position.z)
-    # Nothing keeps it level, so that the wind soon overturns it.
+    # Nothing keeps the copter level: the wind soon overturns it.
     assert max(heights) > 1.0
     assert auv().pose.position.x > -3.0
     made.idle(0.2)
@@ -158,7 +158,7 @@ def test_each_vehicle_of_the_harbour_is_flown_by_its_own_program(graph: Callable
 def test_step_follows_ardupilot_beside_a_vehicle_whose_commands_come_first(
     graph: Callable[..., Any], closing: ExitStack
 ) -> None:
-    # ArduCopter arms at 720 frames per simulated second or more. It raises its frame rate from that of the steps.
+    # ArduCopter arms at 720 frames per simulated second or more. It raises its frame rate from the step rate.
     ports = Ports()
     ports.ardupilot, *_ = free_ports(3, apart=10)
     ardupilot = ArduPilotClient(started(graph, "harbour", ports), ports.ardupilot)
@@ -174,7 +174,7 @@ def heading_deg(state: SimState) -> float:
 
 
 class Track(SimulationNode):
-    """The newest true state of a vehicle."""
+    """Newest true state of a vehicle."""
 
     DEFAULT_NAME = "track"
 
@@ -189,7 +189,7 @@ class Track(SimulationNode):
 @pytest.mark.timeout(400)
 def test_copter_of_the_relay_follows_the_plane(ros_domain: int) -> None:
     scenario = load_scenario("relay")
-    # All nodes take part in the hand-off: 100 s of two vehicles take a fifth of the time that they take with a tester.
+    # All nodes take part in the hand-off: 100 s of two vehicles take a fifth of the time needed with a tester.
     graph = ComposedGraph(
         scenario.members,
         files=scenario.files,
@@ -227,7 +227,7 @@ def test_copter_of_the_relay_follows_the_plane(ros_domain: int) -> None:
             return graph.time_ns < end_ns
 
         graph.spin(follows)
-        # The plane circles at 15 m/s in the wind.
+        # The plane circles at 15 m/s in wind.
         assert max(distances) < 12.0
         assert len(distances) >= 20 / STEP_S
         assert math.hypot(*plane.state.velocity_body[:2]) > 9.0
@@ -263,7 +263,7 @@ def test_missions_of_a_scenario_are_flown_judged_and_drawn_together(command_line
     assert "Flight of behind" in result.stdout
     found = re.search(r"distance from formation position *│ ([0-9.]+) m RMS", result.stdout)
     assert found is not None, result.stdout
-    # Without wind; the last 2 m of the way to the place count.
+    # Without wind; the last 2 m of the approach count.
     assert float(found[1]) < 0.5
     (picture,) = (tmp_path / "flights").glob("pair-*.png")
     assert str(picture.resolve()) in result.stdout
@@ -280,7 +280,7 @@ def test_missions_of_a_scenario_are_flown_judged_and_drawn_together(command_line
 @pytest.mark.timeout(300)
 def test_harbour_is_flown_by_programs_and_the_stand_in(command_line: Run, tmp_path: Path) -> None:
     pytest.importorskip("panda3d")
-    # Without the plane's mission, which takes twice as long as the others together.
+    # Without the plane's mission, which takes twice as long as the others combined.
     text = (SCENARIOS / "harbour.yaml").read_text(encoding="utf-8")
     whole = text.replace("../..", str(share_directory())).replace("../", f"{share_directory() / 'config'}/")
     shortened, count = re.subn(r"(kind: uthere(?:\n    .*)*?)\n    mission:(\n      .*)+", r"\1", whole)

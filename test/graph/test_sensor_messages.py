@@ -1,4 +1,4 @@
-"""Sensor messages on the wire: their latency, their covariances, and the true errors beside them."""
+"""Sensor messages on the wire: their latency, their covariances, and the published true errors."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from rosflight_py_sim.stamps import time_ns_of
 
 DEEP = QoSProfile(depth=1000)
 
-# Samples of the IMU in lockstep are a step apart.
+# In lockstep, IMU samples are one step apart.
 RATE_HZ = 400.0
 
 
@@ -66,7 +66,7 @@ def test_true_errors_of_a_stamp_are_those_of_the_measurement(graph: Callable[...
     assert not newest.velocity and not newest.effort
     stamp_ns = time_ns_of(newest.header.stamp)
     (reading,) = [one.angular_velocity for one in imu if time_ns_of(one.header.stamp) == stamp_ns]
-    # At rest on the ground, where the gyro reads its bias and some of the specific force.
+    # At rest on the ground, the gyro reads its bias and its g-sensitivity.
     found = [reading.x, reading.y, reading.z]
     expected = [values[f"gyro_bias_{axis}"] - 9.81 * values[f"gyro_g_sensitivity_{axis}z"] for axis in "xyz"]
     assert found == pytest.approx(expected, abs=1e-8)
@@ -91,7 +91,7 @@ def settings(**values: object) -> list[str]:
 
 
 def arrivals(g: Any, seconds: float) -> dict[str, list[tuple[int, int]]]:
-    """Time of the step in which each message arrived, and its stamp, by sensor."""
+    """Time of the step in which each message arrived, and the message's stamp, by sensor."""
     now = [0]
     found: dict[str, list[tuple[int, int]]] = {name: [] for name in SLOW}
     g.tester.create_subscription(
@@ -115,7 +115,7 @@ def arrivals(g: Any, seconds: float) -> dict[str, list[tuple[int, int]]]:
 def test_each_sensor_arrives_after_its_latency_with_the_configured_stamp(
     graph: Callable[..., Any], stamps: str
 ) -> None:
-    # Not whole steps: a measurement arrives in the first step after its latency.
+    # Latencies are no whole number of steps: a measurement arrives in the first step after its latency.
     latency_s = {name: 0.011 + 0.01 * number for number, name in enumerate(SLOW)}
     given = {f"{name}_latency": value for name, value in latency_s.items()}
     g = graph(*settings(sensor_stamps=stamps, **given)).ready()
@@ -152,7 +152,7 @@ def test_late_imu_message_has_the_measurement_of_an_earlier_step(graph: Callable
     rate[begin_ns] = 3.0
     assert [time_ns_of(one.header.stamp) for one in imu[-12:]] == [begin_ns + k * STEP_NS for k in range(12)]
     for number, one in enumerate(imu[-12:]):
-        # What was measured before the state was set never arrives; the first measurement after it stands in.
+        # Measurements from before the state was set never arrive; the first one after it replaces them.
         measured_ns = begin_ns + max(0, number - 4) * STEP_NS
         assert one.angular_velocity.x == pytest.approx(rate[measured_ns] + WARM_UP_X, abs=1e-5)
 

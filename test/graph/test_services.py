@@ -1,4 +1,4 @@
-"""The services of the simulator and of the flight controller, called as a person would."""
+"""Services of the simulator and of the flight controller, called as a user would."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A parameter that several nodes have means the same in all of them; an exception states its reason."""
+"""A parameter shared by several nodes has the same meaning in all of them; an exception states its reason."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ OVERRIDDEN = {
     ("vehicles", "camera"),
     ("earth", "jsbsim_dynamics"),
 }
-"""Parameter and executable, where the default, range or text is not that of the declaration."""
+"""Parameter and executable whose default, range or text differs from the declaration."""
 
 
 def tables() -> list[tuple[str, Parameter]]:

@@ -1,4 +1,4 @@
-"""The skywriting, as `fly` runs it: the example program steers by uThere's protocol, and the simulator judges."""
+"""The skywriting mission of `fly`: the example program steers through uThere's protocol, and the simulator judges."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from judged_again import judged_again
 
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
 
-# One letter instead of three, and the way out of the cage before it.
+# One letter instead of three, preceded by the exit from the cage.
 FLY = """
 import sys
 from dataclasses import replace
@@ -32,7 +32,7 @@ sys.exit(fly(scenario, [flight_of(member)], settings={}, ros_arguments=sys.argv[
 
 @pytest.fixture
 def ports() -> list[str]:
-    """ROS arguments that put Ground Control on free ports."""
+    """ROS arguments for Ground Control on free ports."""
     port_in, port_out = free_ports(2)
     return ["--ros-args", "-p", f"uthere.udp_port_in:={port_in}", "-p", f"uthere.udp_port_out:={port_out}"]
 
@@ -42,7 +42,7 @@ def test_program_writes_a_letter_leaves_the_cage_and_returns(
     command_line: Run, ports: list[str], tmp_path: Path
 ) -> None:
     mission = {"arguments": ("--word", "O"), "parts": 6}
-    # A quarter of the usual steps, for the sake of the time that the test takes.
+    # A quarter of the usual number of steps, to keep the test short.
     result = command_line("-c", FLY, repr(mission), *ports, "-p", "step_size:=0.01", timeout_s=380.0)
     assert result.returncode == 0, result.stdout + result.stderr
     assert "Traceback" not in result.stdout + result.stderr
@@ -54,7 +54,7 @@ def test_program_writes_a_letter_leaves_the_cage_and_returns(
     # Without wind; the judge allows 15 m.
     assert float(letter[3]) < 10.0
     assert float(left[1]) < float(back[1]) <= float(again[1])
-    # Just above the limit, as the table rounds it.
+    # Just above the limit, as rounded in the table.
     assert float(left[2]) >= 120.0
     (picture,) = (tmp_path / "sky").glob("uthere-*.png")
     assert str(picture.resolve()) in result.stdout

@@ -1,4 +1,4 @@
-"""The table of the step's topics names the nodes that really publish and subscribe."""
+"""The table of step topics names the nodes that actually publish and subscribe."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ COMPOSITIONS = (
 )
 
 Ends = dict[tuple[str, str], set[str]]
-"""Topic, and "from" or "to", to node names."""
+"""Node names by topic and end ("from" or "to")."""
 
 
 @contextmanager
@@ -66,7 +66,7 @@ def composed(one: Composition, arguments: list[str]) -> Iterator[ComposedGraph]:
 
 
 def ends_of(graph: ComposedGraph) -> Ends:
-    """Nodes at both ends of each topic of the step, as the ROS graph has them."""
+    """Nodes at both ends of each step topic in the ROS graph."""
     assert all(node.get_name() == node.DEFAULT_NAME for node in graph.nodes if isinstance(node, SimulationNode))
     requested = graph.nodes[0]
     ends: Ends = {}
@@ -81,13 +81,13 @@ def found(
     claim_domain: Callable[[], AbstractContextManager[int]],
     monkeypatch: pytest.MonkeyPatch,
 ) -> Ends:
-    """The ends of all compositions together."""
+    """The ends of all compositions combined."""
     found: Ends = defaultdict(set)
     parameters = ("auv_zeromq.image_port", "auv_zeromq.thruster_port", "auv_zeromq.telemetry_port", "web_viewer.port")
     parameters += ("ardupilot.port", "uthere.udp_port_in", "uthere.udp_port_out")
     ports = zip(parameters, free_ports(len(parameters)), strict=True)
     arguments = [word for name, port in ports for word in ("-p", f"{name}:={port}")]
-    # Nodes with a failure publish those that are active.
+    # Nodes with a failure publish their active failures.
     failures = [
         "motor 1 off at 1e8",
         "wind front 0 0 0 at 1e8",
@@ -98,7 +98,7 @@ def found(
     ]
     arguments += ["-p", f"failures:={failures}", "-p", "rotational_gusts:=true"]
     for composition in COMPOSITIONS:
-        # A domain each: the nodes of one are known for a while after their end.
+        # One domain each: the nodes of a composition remain visible for a while after their end.
         with claim_domain() as domain:
             monkeypatch.setenv("ROS_DOMAIN_ID", str(domain))
             with composed(composition, arguments) as graph:
@@ -112,6 +112,6 @@ def test_rows_name_actual_publishers_and_subscribers(found: Ends) -> None:
     for row in STEP_TOPICS:
         rows[row.name, "from"] = set(filter(None, row.publishers.split(", ")))
         rows[row.name, "to"] = set(filter(None, row.subscribers.split(", ")))
-    # Nodes that receive the stamps of a step anyway unsubscribe from /clock.
+    # Nodes that receive a step's stamps from another topic unsubscribe from /clock.
     del rows[CLOCK.name, "to"], found[CLOCK.name, "to"]
     assert dict(found) == rows

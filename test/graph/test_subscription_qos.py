@@ -1,6 +1,6 @@
-"""Outside of lockstep every node accepts what ROSflight's own nodes offer: none asks for more.
+"""Outside lockstep, no node requests a stricter QoS than ROSflight's own nodes offer.
 
-The recorder is not among them: it subscribes to topics as they appear, as they are offered (test_recorder.py).
+The recorder is not among these nodes: it subscribes to topics as they appear, with the QoS offered (test_recorder.py).
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ def test_every_subscription_is_compatible_with_rosflight_publishers(
         if compatibility == QoSCompatibility.ERROR
     ]
     assert refused == []
-    # Each node that works with truth, wind or time is among them.
+    # The topics of truth, wind, outputs and time are among them.
     topics = {topic for _, topic, _ in found}
     assert {"/sim/truth_state", "/sim/truth_wind", "/sim/pwm_output"} <= topics
     assert ("/clock" in topics) == (time_mode != "wall")

@@ -1,4 +1,4 @@
-"""Time managers by themselves: the test's own node answers for the rest of the graph."""
+"""Time managers alone: the test's own node answers for the rest of the graph."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ pytestmark = pytest.mark.timeout(120)
 STEP_NS = 2_500_000
 TIMEOUT_S = 30.0
 
-# rcl_interfaces/Log, which has it as bytes or as a number, as the distribution likes.
+# Log.WARN of rcl_interfaces, which is bytes or an int, depending on the distribution.
 WARNING = 30
 
 DEEP = QoSProfile(depth=1000)
@@ -68,7 +68,7 @@ def stamped(message: Any, time_ns: int) -> Any:
 
 
 class Rig:
-    """A node under test, a node of the test's own (`tester`), and what spins both."""
+    """A node under test, the test's own node (`tester`), and the executor of both."""
 
     def __init__(self) -> None:
         rclpy.init(args=[])
@@ -112,7 +112,7 @@ def period(wall_s: float = 1.0, simulated_s: float = 0.0) -> Period:
     return Period(wall_s, simulated_s, (), ())
 
 
-# Started into a graph that runs.
+# Started into a running graph.
 
 
 @pytest.mark.parametrize("multiplier", [0.5, 1.0, 2.0, 0.0])
@@ -132,7 +132,7 @@ def test_duplicate_state_causes_a_bounded_number_of_repeated_times(rig: Rig) -> 
     truth.publish(stamped(SimState(), 0))
     rig.start(LockstepTimeManager, stall_timeout=1000.0, real_time_multiplier=0.0)
     newest_ns = 0
-    # Each time is answered as a graph does, repeated times included.
+    # Answer each time as a graph would, including repeated times.
     for count in range(40):
         rig.spin_until(lambda n=count: len(rig.clock) > n, f"time {count}")
         newest_ns = max(newest_ns, rig.clock[count] + STEP_NS)
@@ -159,7 +159,7 @@ def test_late_time_manager_takes_time_from_repeated_truth(rig: Rig, cls: Any) ->
     assert rig.clock[0] == began_ns + STEP_NS
 
 
-# Gated.
+# Gated mode.
 
 
 def test_gate_opens_when_truth_and_imu_of_every_vehicle_arrive_in_any_order(rig: Rig) -> None:
@@ -176,7 +176,7 @@ def test_gate_opens_when_truth_and_imu_of_every_vehicle_arrive_in_any_order(rig:
         for publisher, message in parts[turn:] + parts[:turn]:
             rig.idle(0.02)
             assert rig.clock[-1] == step * STEP_NS
-            # The stamp does not matter: nodes that stamp by a clock of their own take part, too.
+            # The stamp does not matter: nodes that stamp messages with their own clock take part, too.
             publisher.publish(message)
 
 
@@ -223,7 +223,7 @@ def test_gate_waits_for_late_rc_frames_that_were_regular(rig: Rig) -> None:
         step(number)
     rig.idle(0.3)
     assert rig.clock[-1] == 83 * STEP_NS
-    # A transmitter that stays silent holds the simulation up once.
+    # A silent transmitter delays the simulation only once.
     for number in range(84, 130):
         step(number)
 
@@ -247,26 +247,26 @@ def test_paused_gate_stays_closed_and_takes_only_requested_steps(rig: Rig) -> No
     assert call("step").message == f"advanced 3 steps, to {seconds_text(held_ns + 3 * STEP_NS)}"
     assert manager.time_ns == held_ns + 3 * STEP_NS
     call("toggle_pause")
-    rig.spin_until(lambda: manager.time_ns > held_ns + 5 * STEP_NS, "the simulation goes on")
+    rig.spin_until(lambda: manager.time_ns > held_ns + 5 * STEP_NS, "advancing time")
 
 
 @pytest.mark.parametrize("count", [1, 2])
 def test_gated_graph_loses_no_step_at_full_speed(graph: Callable[..., Any], count: int) -> None:
     members = fleet(vehicle("multirotor"), count=count, seed=0) if count > 1 else ()
-    # A step that lost a message would wait for this.
+    # A step with a lost message would wait for this timeout.
     g = graph("--ros-args", "-p", "step_timeout:=1000.0", vehicles=members, time_mode="gated")
-    g.spin_until(lambda: g.time_ns > 0, "time that goes on")
+    g.spin_until(lambda: g.time_ns > 0, "advancing time")
     truth = g.collect_messages(TRUTH_STATE, qos=DEEP)
     g.spin_for(1.0)
     stamps = [time_ns_of(message.header.stamp) for message in truth]
     assert {later - sooner for sooner, later in pairwise(stamps)} == {STEP_NS}
 
 
-# A time manager of one's own.
+# A user's own time manager.
 
 
 class OwnTimeManager(TimeManagerInterface):
-    """Counts milliseconds, as fast as its timer."""
+    """Advances by a millisecond each time its timer fires."""
 
     def __init__(self, **arguments: Any) -> None:
         self._ms = 0
@@ -289,7 +289,7 @@ class OwnTimeManager(TimeManagerInterface):
 
 def test_custom_time_manager_supports_step_service_automatically(graph: Callable[..., Any]) -> None:
     g = graph(classes={"standalone_time_manager": OwnTimeManager}, time_mode="paced", multiplier=1.0)
-    g.spin_until(lambda: g.time_ns > 0, "time that goes on")
+    g.spin_until(lambda: g.time_ns > 0, "advancing time")
     assert g.call("time_manager/toggle_pause").message.startswith("paused")
     g.set_parameter("time_manager", "step_count", 7)
     before = g.node("time_manager").time_text
@@ -329,9 +329,9 @@ def test_pace_below_one_step_per_report_is_not_a_stall(rig: Rig) -> None:
 
 
 class LateStamps(ForcesAndMomentsInterface):
-    """Gives some wrenches the stamp of the step before, as a node does whose clock has not come yet.
+    """Gives some wrenches the previous step's stamp, like a node that has not received the clock yet.
 
-    Of every 40 steps it does so in three successive ones, and in the last of them also when the step is repeated.
+    This affects three successive steps of every 40, and in the last of them also the first repetition.
     """
 
     def __init__(self, **arguments: Any) -> None:
@@ -352,11 +352,11 @@ class LateStamps(ForcesAndMomentsInterface):
 
 
 class LateMultirotor(LateStamps, MultirotorForcesAndMoments):
-    """The multirotor's forces, some of them late."""
+    """The multirotor's forces, some with a late stamp."""
 
 
 class LateFixedwing(LateStamps, FixedwingForcesAndMoments):
-    """The fixed wing's, whose dynamics waits for the outputs that steer its nose wheel."""
+    """The fixed wing's forces; its dynamics waits for the outputs that steer the nose wheel."""
 
 
 @pytest.mark.parametrize(("name", "late"), [("multirotor", LateMultirotor), ("fixedwing", LateFixedwing)])
@@ -365,7 +365,7 @@ def test_wrenches_with_older_stamp_neither_delay_nor_change_steps(
 ) -> None:
     runs = []
     for classes in ({}, {f"{name}_forces_and_moments": late}):
-        # No step may have to wait for this.
+        # No step may wait for this timeout.
         g = graph("--ros-args", "-p", "stall_timeout:=1000.0", classes=classes, vehicle_name=name)
         truth = g.collect_messages(TRUTH_STATE, qos=DEEP)
         g.spin_until(lambda g=g: g.time_ns >= 400 * STEP_NS, "a second of flight")
@@ -403,7 +403,7 @@ def test_late_wrench_never_moves_truth_stamps_backwards(rig: Rig, use_sim_time: 
     rig.spin_until(lambda: len(truth) > count_before, "an answer to the late wrench")
     assert all(later >= sooner for sooner, later in pairwise(truth))
     if use_sim_time:
-        # A clock that was set back takes the state with it.
+        # Setting the clock back sets the state's time back.
         clock.publish(Clock(clock=stamped(SimState(), NANOSECONDS).header.stamp))
         rig.spin_until(lambda: node.get_clock().now().nanoseconds == NANOSECONDS, "the earlier time")
         wrench.publish(stamped(WrenchStamped(), NANOSECONDS))
@@ -499,7 +499,7 @@ IMPATIENT: dict[str, tuple[type[SimulationNode], dict[str, float]]] = {
 
 
 def warnings_of(rig: Rig) -> list[str]:
-    """Texts that nodes of the rig log from now on as warnings."""
+    """Texts of the warnings that the rig's nodes log from now on."""
     texts: list[str] = []
 
     def on_log(message: Log) -> None:
@@ -515,7 +515,7 @@ def test_node_in_another_time_mode_is_named_and_none_reported_missing(rig: Rig, 
     texts = warnings_of(rig)
     cls, values = IMPATIENT[mode]
     manager = rig.start(cls, **values)
-    # Its first report comes a second after it has been created; the time managers have long given up by then.
+    # The node's first report comes a second after its creation, long after the time managers' timeouts.
     rig.start(StandaloneDynamics, time_mode="wall", **MASS_AND_INERTIA)
     expected = f"nodes run in different time modes: time_manager in {mode}, dynamics in wall; "
     rig.spin_until(lambda: any(text.startswith(expected) for text in texts), "the warning")
@@ -531,7 +531,7 @@ def test_missing_node_is_reported_once_when_the_time_modes_are_known(rig: Rig, m
     texts = warnings_of(rig)
     cls, values = IMPATIENT[mode]
     manager = rig.start(cls, **values)
-    # Its state is all that the manager receives.
+    # The manager receives only the state of this node.
     rig.start(StandaloneDynamics, time_mode=mode, use_sim_time=True, **MASS_AND_INERTIA)
     rig.spin_until(lambda: any("is missing or still starting" in text for text in texts), "the warning")
     assert manager.time_modes_are_known

@@ -1,4 +1,4 @@
-"""Names, types, rates and qualities of service, as ROSflight's nodes have them."""
+"""Names, types, rates and QoS match those of ROSflight's nodes."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from sensor_msgs.msg import Imu, MagneticField, Range, Temperature
 from rosflight_py_sim.interfaces.step_topics import GNSS_FIX
 from rosflight_py_sim.stamps import NANOSECONDS, time_ns_of
 
-# Topic: type, publishing nodes, listening nodes.
+# Topic: type, publishing nodes, subscribing nodes.
 STEP = {
     "sim/RC": ("rosflight_msgs/msg/RCRaw", ["rc"], ["sil_board"]),
     "sim/pwm_output": ("rosflight_msgs/msg/PwmOutput", ["sil_board"], ["forces_and_moments"]),
@@ -151,7 +151,7 @@ def test_topics_can_be_renamed(graph: Callable[..., Any]) -> None:
     g.spin_for(0.1)
     assert nodes(g.tester.get_publishers_info_by_topic("/sim/wind_truth")) == {"dynamics"}
     assert nodes(g.tester.get_subscriptions_info_by_topic("/rc")) == {"sil_board"}
-    # A question about the old name would be renamed itself.
+    # A query for the old name would itself be remapped.
     assert not {"/sim/RC", "/sim/truth_wind"} & set(dict(g.tester.get_topic_names_and_types()))
 
 

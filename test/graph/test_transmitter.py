@@ -1,4 +1,4 @@
-"""The rc node flown by a joystick, by keys and by nobody, through the whole graph."""
+"""The rc node in the whole graph, with a joystick, with the keyboard and without input."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ RC_LOST = 0x04
 
 @pytest.fixture
 def transmitter(virtual_joystick: Make) -> Any:
-    """A TX16S that is switched on: throttle low, disarmed, RC in command, angles."""
+    """A TX16S switched on: throttle low, disarmed, RC in command, angle mode."""
     joystick = virtual_joystick()
     for axis, position in ((THROTTLE, -1.0), (ARM, -1.0), (OVERRIDE, 1.0), (ATTITUDE_TYPE, 1.0)):
         joystick.axis(axis, position)
@@ -37,14 +37,14 @@ def transmitter(virtual_joystick: Make) -> Any:
 
 @pytest.fixture
 def plugged_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder in the place of /dev/input: with a js0 in it, something may be plugged in."""
+    """A folder in place of /dev/input; a js0 in it stands for a device that may be plugged in."""
     monkeypatch.setattr(joystick_module, "DEVICE_FOLDER", tmp_path)
     return tmp_path
 
 
 @pytest.fixture
 def refusal(ros_domain: int) -> Iterator[Callable[..., str]]:
-    """A function that starts the rc node alone, with values, and gives the text of the refusal."""
+    """A function that starts the rc node alone with values, and returns the text of the refusal."""
     rclpy.init(signal_handler_options=SignalHandlerOptions.NO)
 
     def refused(**values: Any) -> str:
@@ -114,7 +114,7 @@ def test_plugged_in_joystick_replaces_services_permanently(graph: Make, transmit
     frames = g.collect_messages(RC)
     transmitter.axis(ROLL, 1.0)
     g.spin_until(lambda: frames and frames[-1].values[0] == 2000, "the stick")
-    # The switch that the service moved is the joystick's now.
+    # The joystick now sets the switch that the service had moved.
     assert frames[-1].values[5] == 2000
     transmitter.unplug()
     g.spin_until(lambda: g.status.error_code & RC_LOST, "RC lost")

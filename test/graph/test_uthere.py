@@ -1,4 +1,4 @@
-"""Programs of uThere's Ground Control fly planes of the running graph, in every time mode."""
+"""Programs of uThere's Ground Control fly planes in the running graph, in every time mode."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ FLOOD = Path(__file__).parents[1] / "tools" / "uthere_flood.py"
 
 
 class Served:
-    """A graph with Ground Control in it, and a program that has the newest data."""
+    """A graph with Ground Control, and a program that keeps the newest data."""
 
     def __init__(self, graph: Callable[..., Any], *arguments: str, **options: Any) -> None:
         port_in, port_out = free_ports(2)
@@ -44,7 +44,7 @@ class Served:
         self.others: list[Any] = []
 
     def collect_replies(self) -> None:
-        """Keep what has come."""
+        """Store the received replies."""
         for reply in self.program.replies():
             if isinstance(reply, Data):
                 self.data.setdefault(reply.plane, {}).update(reply.values)
@@ -53,7 +53,7 @@ class Served:
                 self.others.append(reply)
 
     def until(self, condition: Callable[[], object], what: str) -> None:
-        """Run until something holds of the data."""
+        """Run until a condition on the data holds."""
 
         def holds() -> object:
             self.collect_replies()
@@ -62,7 +62,7 @@ class Served:
         self.graph.spin_until(holds, what)
 
     def send(self, *lines: str) -> None:
-        """Send lines, and run until they have been read."""
+        """Send lines, and run until they are read."""
         before = self.front_end.counters["packets"]
         self.program.send(*lines)
         self.graph.spin_until(lambda: self.front_end.counters["packets"] >= before + len(lines), f"{lines} read")
@@ -70,7 +70,7 @@ class Served:
 
 @pytest.fixture
 def serve(graph: Callable[..., Any]) -> Iterator[Callable[..., Served]]:
-    """A function that makes a Served, which ends with the test."""
+    """A function that makes a Served; it ends with the test."""
     made: list[Served] = []
 
     def make(*arguments: str, **options: Any) -> Served:
@@ -99,7 +99,7 @@ def test_plane_takes_off_by_itself_and_follows_streamed_targets(serve: Callable[
     def flies_west() -> bool:
         nonlocal streamed
         if len(served.stamps) > streamed:
-            # Five times a second of its time, as programs do.
+            # At 5 Hz of simulated time, as programs do.
             streamed = len(served.stamps)
             served.program.send(f"fly(plane=12345,course=270,airspeed={airspeed},altitude={altitude})")
         reached = abs(plane["altitude"] - altitude) < 10.0 and abs(plane["airspeed"] - airspeed) < 1.0
@@ -109,13 +109,13 @@ def test_plane_takes_off_by_itself_and_follows_streamed_targets(serve: Callable[
     assert plane["control_operate_mode"] == 24
     assert plane["ap_target_from_packet_enabled"] == 1
     assert plane["offboard"] == plane["armed"] == 1
-    # And then the program falls silent.
+    # The program stops sending.
     served.until(lambda: plane["ap_target_from_packet_enabled"] == 0, "the deadman")
     assert int(plane["ap_target_from_packet_cage_triggered_last"]) >> 6 & 1
     assert plane["control_operate_mode"] == 5
     stamps = [time_ns_of(command.header.stamp) / NANOSECONDS for command in commands]
     flown = [stamp for stamp in stamps if stamp > served.stamps[-1] - 5.0]
-    # A hundred a second, whatever the program does.
+    # At 100 Hz, whatever the program does.
     assert max(b - a for a, b in itertools.pairwise(flown)) == pytest.approx(0.01, abs=1e-6)
 
 
@@ -138,9 +138,9 @@ def test_data_matches_truth_at_its_timestamp(serve: Callable[..., Served]) -> No
 
     served.graph.spin_until(three_heard, "data of the times of truths")
     for time_ms in reported.keys() & truths.keys():
-        # Seven decimals of a foot.
+        # Seven decimal places of a foot.
         assert reported[time_ms] * FOOT == pytest.approx(-truths[time_ms].pose.position.z, abs=1e-6)
-    # On the grid of the interval, after the first.
+    # On the interval's grid after the first reply.
     assert [time_ms % 100 for time_ms in sorted(reported)[1:]] == [0] * (len(reported) - 1)
 
 
@@ -152,7 +152,7 @@ def _milliseconds(stamp: Any) -> int:
 def test_clients_are_served_in_every_time_mode(serve: Callable[..., Served], time_mode: str) -> None:
     served = serve(time_mode=time_mode, multiplier=1.0)
     commands: list[Command] = served.graph.collect_messages(COMMAND)
-    served.graph.spin_until(lambda: served.graph.time_ns > 0, "time that goes on")
+    served.graph.spin_until(lambda: served.graph.time_ns > 0, "advancing time")
     assert served.graph.call("toggle_override").success
     served.send("request_plane_list", "data_request(variable=throttle,interval=0.1)")
     served.until(lambda: len(served.stamps) > 5 and len(commands) > 20, "data and commands")
@@ -226,7 +226,7 @@ def test_flood_does_not_starve_simulation_or_other_clients(serve: Callable[..., 
         flood.wait()
     served.graph.idle(0.1)
     served.collect_replies()
-    # None was left out, and there are as many as simulated time has had room for.
+    # No packet was skipped, and there are as many as fit into the simulated time.
     stamps = served.stamps[reported:]
     assert max(b - a for a, b in itertools.pairwise(stamps)) == pytest.approx(0.1, abs=1e-6)
     assert len(stamps) >= 10.0 * (served.graph.time_s - began) - 2
@@ -235,9 +235,9 @@ def test_flood_does_not_starve_simulation_or_other_clients(serve: Callable[..., 
 @pytest.mark.skipif(shutil.which("nc") is None, reason="nc (netcat-openbsd) is not installed")
 def test_every_documented_line_works_when_typed_into_netcat(serve: Callable[..., Served], tmp_path: Path) -> None:
     members = fleet(vehicle("anaconda"), count=2, spacing=50.0, seed=0)
-    # In real time, because netcat takes no more data than that.
+    # In real time, because netcat cannot take more data.
     served = serve("-p", f"{members[1].namespace}.uthere.plane_id:=102", vehicles=members, multiplier=1.0)
-    served.graph.spin_until(lambda: served.graph.time_s > 0.1, "time that goes on")
+    served.graph.spin_until(lambda: served.graph.time_s > 0.1, "advancing time")
     served.program.close()
     there = ["127.0.0.1", str(served.port_in)]
     here = ["127.0.0.1", str(served.port_out)]

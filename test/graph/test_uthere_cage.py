@@ -1,4 +1,4 @@
-"""A program in front of the whole graph: it flies by plain datagrams, leaves its cage on purpose, and recovers."""
+"""A program flies the whole graph by plain datagrams, leaves its cage on purpose, and recovers."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ FOOT = 0.3048
 
 
 class Streamer:
-    """A program that hears all variables ten times a second, and goes by them."""
+    """A program that receives all variables at 10 Hz and acts on them."""
 
     def __init__(self, graph: Any, program: Program) -> None:
         self.graph = graph
@@ -36,16 +36,16 @@ class Streamer:
         self._program.send(line)
 
     def stream(self, line: str) -> None:
-        """Say a line at 5 Hz of the plane's time from now on; nothing: no more."""
+        """Send a line at 5 Hz of the plane's time from now on; an empty line stops this."""
         self._line, self._next_s = line, 0.0
 
     def until(self, condition: Callable[[dict[str, float]], object], what: str) -> None:
-        """Run the graph until the variables are such."""
+        """Run the graph until a condition on the variables holds."""
 
         def holds() -> bool:
             for reply in self._program.replies():
                 if not isinstance(reply, Data):
-                    # What is streamed on after fly() has ended is refused.
+                    # Lines streamed after fly() has ended are refused.
                     assert isinstance(reply, ErrorReply)
                     continue
                 self.variables |= reply.values
@@ -63,12 +63,12 @@ class Streamer:
 
 @pytest.fixture
 def program(graph: Callable[..., Any]) -> Iterator[Streamer]:
-    """A program that has just been told the first variables of an anaconda, which circles over home."""
+    """A program that has just received the first variables of an anaconda circling over home."""
     port_in, port_out = free_ports(2)
     made = graph(
         *("-p", f"uthere.udp_port_in:={port_in}", "-p", f"uthere.udp_port_out:={port_out}"),
         *("-p", f"uthere.home_altitude:={HOME_M}"),
-        # Half as many steps as usual, for the sake of the time that the test takes.
+        # Half as many steps as usual, to keep the test short.
         *("-p", "step_size:=0.005"),
         vehicles=[Member(vehicle("anaconda"))],
         flight_controller="uthere",
@@ -94,7 +94,7 @@ def test_cage_ends_fly_engage_resumes_it_and_safety_pilot_overrides_all(program:
     assert latest["ap_target_from_packet_enabled"] == 0
     assert latest["ap_target_from_packet_cage_triggered_last"] == 1 << CageBit.ALTITUDE
     assert latest["cage_altitude_maximum"] == pytest.approx(MAXIMUM_M / FOOT, abs=1e-6)
-    # Told of it a tenth of a second later, at a climb of 5 m/s.
+    # The program receives the mode up to 0.1 s later, at a climb rate of 5 m/s.
     assert latest["altitude"] * FOOT == pytest.approx(MAXIMUM_M, abs=1.0)
 
     program.stream("")
@@ -124,7 +124,7 @@ def test_cage_ends_fly_engage_resumes_it_and_safety_pilot_overrides_all(program:
         # A blind plane may leave its cage in further ways before the next report.
         return any({"gps bad", "nav lost"} <= set(value.split(", ")) for value in _values(shown, "cage_triggered"))
 
-    program.graph.spin_until(are_shown, "the view of the cage")
+    program.graph.spin_until(are_shown, "the cage's state on /diagnostics")
     assert "gps bad" in _values(shown, "ap_target_from_packet_cage_triggered_last")
     program.graph.set_parameter("sensors", "gnss_num_satellites", 12)
     program.until(lambda latest: latest["cage_triggered"] == 0, "a position again")
@@ -159,6 +159,6 @@ def test_cage_ends_fly_engage_resumes_it_and_safety_pilot_overrides_all(program:
 
 
 def _values(shown: list[DiagnosticArray], key: str) -> set[str]:
-    """All that has been told by that key."""
+    """All values published under this key."""
     statuses = (status for message in shown for status in message.status)
     return {pair.value for status in statuses for pair in status.values if pair.key == key}

@@ -1,4 +1,4 @@
-"""The terminal for uThere's protocol, with a simulation at the other end."""
+"""The terminal for uThere's protocol, connected to a simulation."""
 
 from __future__ import annotations
 

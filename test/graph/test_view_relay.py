@@ -1,4 +1,4 @@
-"""The newest messages, again, for viewers in other processes."""
+"""The newest messages, republished for viewers in other processes."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def test_relay_republishes_step_topics_at_lower_rate(graph: Callable[..., Any]) 
     sim.spin_until(lambda: all(len(received) == 2 for received in relayed_messages.values()), "two of each")
     for name, received in relayed_messages.items():
         first, second = (original[name].index(message) for message in received)
-        # In a second a machine that is a hundred times slower would take as many steps.
+        # Even a machine that is a hundred times slower takes this many steps in a second.
         assert second > first + 10
 
 

@@ -1,4 +1,4 @@
-"""The visualizer in the graph: frames and markers are those of the truth."""
+"""The visualizer in the graph: frames and markers match the truth."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def stamp_ns(message: Any) -> int:
 
 
 def numbers(transform: Any) -> tuple[Array, Array]:
-    """Place, and attitude w x y z."""
+    """Position, and attitude w x y z."""
     place, turn = transform.translation, transform.rotation
     return np.array([place.x, place.y, place.z]), np.array([turn.w, turn.x, turn.y, turn.z])
 
@@ -49,7 +49,7 @@ def points(marker: Marker) -> Array:
 
 
 class Frames:
-    """What /tf and /tf_static have told: the newest transform of each frame."""
+    """Newest transform of each frame on /tf and /tf_static."""
 
     def __init__(self, sim: Any) -> None:
         self.received: list[Any] = []
@@ -90,7 +90,7 @@ def test_base_link_matches_truth_in_rep_103_axes(graph: MakeGraph) -> None:
     sim.set_state(tilted(sim))
     count = len(frames.received)
     sim.spin_until(lambda: len(frames.received) > count + 5 and "body" in frames.newest, "frames")
-    # A time has two states when one was set.
+    # A stamp has two states if a state was set at that time.
     known: dict[int, list[Array]] = {}
     for state in states:
         known.setdefault(stamp_ns(state), []).append(truth_of_message(state))
@@ -106,7 +106,7 @@ def test_base_link_matches_truth_in_rep_103_axes(graph: MakeGraph) -> None:
         assert any(pose == told_pose for pose in poses)
         checked += 1
     assert checked >= 5
-    # Through the chain of frames the messages' own axes come back: body in NED is what the truth says.
+    # The chain of frames returns the messages' own axes: body in NED equals the truth.
     newest = known[stamp_ns(frames.newest["base_link"])][-1]
     in_ned = np.linalg.inv(frames.chain("NED")) @ frames.chain("body")
     assert in_ned[:3, 3] == pytest.approx(newest[:3], abs=1e-9)
@@ -120,7 +120,7 @@ def test_sensor_frames_are_attached_to_the_vehicle(graph: MakeGraph) -> None:
     wanted = {"NED", "body", "imu", "gnss", "sonar", "front_camera_optical_frame", "bottom_camera_optical_frame"}
     sim.spin_until(lambda: wanted <= set(frames.newest), "the fixed frames")
     place, turn = numbers(frames.newest["front_camera_optical_frame"].transform)
-    # 16 cm ahead; the picture's right, down and line of sight in forward, left, up.
+    # 16 cm ahead; the image's right, down and line of sight in forward, left, up.
     assert place == pytest.approx([0.16, 0.0, 0.0])
     assert quat2mat(turn) == pytest.approx(np.array([(0, -1, 0), (0, 0, -1), (1, 0, 0)]).T, abs=ROUNDING)
     place, turn = numbers(frames.newest["bottom_camera_optical_frame"].transform)
@@ -218,12 +218,12 @@ def test_rotor_meshes_spin_with_motors(graph: MakeGraph) -> None:
 
 
 def test_path_follows_vehicle_and_restarts_after_a_jump(graph: MakeGraph) -> None:
-    # In real time: as fast as possible, it would be down before many pictures are drawn.
+    # In real time: at full speed, the vehicle would land before many frames are drawn.
     sim = graph("-p", "path_spacing:=0.001", multiplier=1.0, **DRAWN).ready()
     states = sim.collect_messages(TRUTH_STATE, qos=VOLATILE)
     paths = sim.collect_messages("rviz/mesh_path", Marker, VOLATILE)
     state = tilted(sim)
-    # Further than it could have flown by itself, however seldom a busy machine draws.
+    # Further than it could have flown by itself, even if a busy machine draws rarely.
     state.pose.position.x = 400.0
     # So high that it falls for some seconds.
     state.pose.position.z = -120.0
@@ -253,7 +253,7 @@ def test_arrows_show_force_and_wind(graph: MakeGraph) -> None:
     begin, end = points(blowing)
     assert end - begin == pytest.approx(0.5 * np.array([1.0, 3.0, 0.5]), abs=ROUNDING * 10)
     begin, end = points(force)
-    # On the ground, level: rotors at idle push up, and the wind pushes on.
+    # On the ground, level: idling rotors push up, and the wind pushes the vehicle.
     expected = 0.1 * np.array([wrenches[-1].wrench.force.y, wrenches[-1].wrench.force.x, -wrenches[-1].wrench.force.z])
     assert end - begin == pytest.approx(expected, rel=0.2, abs=0.05)
 
@@ -263,7 +263,7 @@ def test_late_subscribers_receive_everything_even_while_paused(graph: MakeGraph)
     sim.pause()
     sim.idle(0.2)
     frames = Frames(sim)
-    # Volatile, so that nothing comes but what is told again.
+    # Volatile, so that only republished messages arrive.
     meshes = sim.collect_messages("rviz/mesh", Marker, VOLATILE)
     parts = len(appearance_of(vehicle("multirotor")).parts)
     sim.spin_until(lambda: "base_link" in frames.newest and len({m.id for m in meshes}) == parts, "all of it")

@@ -37,7 +37,7 @@ def test_page_survives_update_during_concurrent_connection(
 
     def meeting(display: Display) -> None:
         calls.append(1)
-        # As asyncio.Event.set() raises it when a waiter comes or goes in the loop's thread.
+        # asyncio.Event.set() raises this when a waiter is added or removed in the loop's thread.
         if len(calls) == 1:
             raise RuntimeError("deque mutated during iteration")
         refresh(display)

@@ -1,4 +1,4 @@
-"""The wind model of docs/physics.md flies, from a package outside of this one, with a parameter of its own."""
+"""The wind model of docs/physics.md works from a separate package, with a parameter of its own."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ Install = Callable[..., None]
 
 @pytest.fixture
 def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Install]:
-    """A function that installs a package with the example's module and these entry points, as pip would."""
+    """A function that installs a package with the example's module and the given entry points, as pip would."""
 
     def installed(*entries: str) -> None:
         package, told = tmp_path / "my_winds", tmp_path / "my_winds-1.0.dist-info"
@@ -59,7 +59,7 @@ def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Install
 
 
 def given(*settings: str) -> list[str]:
-    """ROS arguments for a wind of the chimney and a steady wind of 3 m/s."""
+    """ROS arguments for the chimney's wind and a steady wind of 3 m/s."""
     words = ("sim_has_wind:=true", "wind_models:=[constant, chimney]", "use_random_wind:=false", "seed:=3")
     return [word for one in (*words, "steady_state_wind:=[3.0, 0.0, 0.0]", *settings) for word in ("-p", one)]
 

@@ -1,4 +1,4 @@
-"""Messages as they travel: the quick coding is the same, byte for byte, as rclpy's."""
+"""Encoded messages: the fast encoding equals rclpy's, byte for byte."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def primitives(message_type: Any) -> list[str]:
 
 
 def fill(message: Any, numbers: list[Any]) -> None:
-    """Set the fields after the header from the front of `numbers`, which are taken out."""
+    """Set the fields after the header from the front of `numbers`, and remove these numbers."""
     for field, slot in zip(message.get_fields_and_field_types(), message.SLOT_TYPES, strict=True):
         if isinstance(slot, BasicType):
             setattr(message, field, numbers.pop(0))
@@ -72,7 +72,7 @@ def fill(message: Any, numbers: list[Any]) -> None:
 
 
 def padding(kinds: list[str], frame_id: str) -> list[int]:
-    """Places of the bytes that only align what follows; rclpy leaves in them whatever was there."""
+    """Indices of the alignment bytes, which rclpy leaves uninitialised."""
     places: list[int] = []
     offset = 12 + len(frame_id) + 1
     for kind in kinds:

@@ -1,4 +1,4 @@
-"""Hand-off of messages inside a process: who receives what, with and without somebody outside."""
+"""Hand-off of messages inside a process, with and without external subscribers."""
 
 from __future__ import annotations
 
@@ -44,14 +44,14 @@ DEEP_LATCHED = QoSProfile(depth=1000, reliability=ReliabilityPolicy.RELIABLE, du
 
 
 class Member(SimulationNode):
-    """A node that is connected."""
+    """A node that takes part in the hand-off."""
 
     DEFAULT_NAME = "member"
     PARAMETERS = ParameterTable(TIME_MODE)
 
 
 class Process:
-    """Members on one executor, and nodes outside, each as if in a process of its own."""
+    """Members on one executor, and external nodes, each with its own participant, as in separate processes."""
 
     def __init__(self) -> None:
         rclpy.init()
@@ -61,19 +61,19 @@ class Process:
         self._outside: list[tuple[Context, Node, SingleThreadedExecutor]] = []
 
     def member(self, name: str) -> Member:
-        """One more member, in lockstep."""
+        """Add a member, in lockstep."""
         lockstep = rclpy.parameter.Parameter("time_mode", value="lockstep")
         node = Member(name=name, hand_off=self.hand_off, parameter_overrides=[lockstep])
         return self.add(node)
 
     def add(self, node: Any) -> Any:
-        """Let a node take part."""
+        """Add a node to the executor."""
         self.nodes.append(node)
         self.executor.add_node(node)
         return node
 
     def outside(self) -> Node:
-        """A node with a participant of its own."""
+        """Add an external node, with its own participant."""
         context = Context()
         rclpy.init(context=context)
         node = Node("outside", context=context)
@@ -83,7 +83,7 @@ class Process:
         return node
 
     def leave(self, node: Node) -> None:
-        """End a node outside."""
+        """Destroy an external node."""
         (one,) = [one for one in self._outside if one[1] is node]
         self._outside.remove(one)
         context, _, executor = one
@@ -92,14 +92,14 @@ class Process:
         rclpy.shutdown(context=context)
 
     def until(self, condition: Callable[[], object]) -> None:
-        """Run everybody until the condition holds."""
+        """Run all nodes until the condition holds."""
         end = time.monotonic() + TIMEOUT_S
         while not condition():
             assert time.monotonic() < end
             self.turn()
 
     def idle(self, seconds: float = 0.3) -> None:
-        """Run everybody for a while."""
+        """Run all nodes for some system time."""
         end = time.monotonic() + seconds
         self.until(lambda: time.monotonic() > end)
 
@@ -131,7 +131,7 @@ def wind(k: int) -> Wind:
 
 
 def collect_messages(node: Node, topic: StepTopic[Any], qos: QoSProfile) -> list[Any]:
-    """The messages that a node of plain rclpy receives from now on, decoded."""
+    """All further messages that a plain rclpy node receives, decoded."""
     received: list[Any] = []
     node.create_subscription(
         topic.message_type, topic.name, lambda data: received.append(topic.decode(data)), qos, raw=True
@@ -213,7 +213,7 @@ def test_external_subscriber_does_not_affect_members(process: Process) -> None:
     outside = collect_messages(node, TRUTH_WIND, DEEP)
     (subscription,) = (one for one in node.subscriptions if one.topic_name == "/sim/truth_wind")
     process.until(lambda: process.hand_off.outlets("/sim/truth_wind")[0].is_encoded)
-    # Each side matches on its own.
+    # Publisher and subscription match independently.
     process.until(subscription.get_publisher_count)
     for k in range(50):
         send(wind(k))
@@ -351,7 +351,7 @@ def test_image_is_handed_over_unchanged_and_encoded_for_external_subscribers(pro
     received: list[CompressedImage] = []
     name = "/auv/camera/front/image_raw/compressed"
     subscription = outside.create_subscription(CompressedImage, name, received.append, CHAIN)
-    # That the subscription is in the graph does not mean that it receives: each side matches on its own.
+    # A subscription in the graph may not receive yet: publisher and subscription match independently.
     process.until(lambda: process.hand_off.outlets(name)[0].is_encoded)
     process.until(subscription.get_publisher_count)
     send(lambda: sent)

@@ -1,4 +1,4 @@
-"""The quick coders of markers and transforms give messages that rclpy reads as those it would give itself."""
+"""rclpy decodes markers and transforms from the fast encoders like those from its own encoder."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from rosflight_py_sim.interfaces.marker_wire import MarkerWire
 from rosflight_py_sim.interfaces.transform_wire import TransformWire
 
 
-# Names of every length modulo 8, since they decide where the numbers are aligned.
+# Names of every length modulo 8, which determines the alignment of the numbers.
 @pytest.mark.parametrize("name", ["m" * length for length in range(1, 10)])
 @pytest.mark.parametrize("count", [0, 1, 5])
 def test_marker_encoding_matches_rclpy(name: str, count: int) -> None:
@@ -29,7 +29,7 @@ def test_marker_encoding_matches_rclpy(name: str, count: int) -> None:
     one.points = [Point(x=x, y=y, z=z) for x, y, z in points.tolist()]
     one.header.stamp.sec, one.header.stamp.nanosec = 12, 345
     coded = wire.encode(12_000_000_345, points)
-    # Not byte by byte: what rclpy leaves between aligned numbers is whatever was in memory.
+    # Not byte by byte: rclpy leaves alignment bytes uninitialised.
     assert deserialize_message(coded, Marker) == one
     assert len(coded) == len(serialize_message(one))
 

@@ -1,4 +1,4 @@
-"""Text of message types, as recordings hold it."""
+"""Text of message types, as stored in recordings."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ FURTHER = [
 
 
 class _Schema:
-    """What mcap_ros2 looks at of a schema."""
+    """The attributes of a schema that mcap_ros2 uses."""
 
     def __init__(self, name: str, text: str) -> None:
         self.id, self.name, self.encoding, self.data = 1, name, "ros2msg", text.encode()
@@ -46,7 +46,7 @@ def test_definition_text_suffices_to_decode_the_message(name: str) -> None:
 def test_generated_definition_describes_same_fields_as_original(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     content = serialize_message(message_class(name)())
     original = DecoderFactory().decoder_for("cdr", _Schema(name, message_definition(name)))  # type: ignore[arg-type]
-    # As where the .msg files are not installed.
+    # As if the .msg files were not installed.
     monkeypatch.setattr(Path, "is_file", lambda path: False)
     made = DecoderFactory().decoder_for("cdr", _Schema(name, message_definition(name)))  # type: ignore[arg-type]
     assert original is not None and made is not None

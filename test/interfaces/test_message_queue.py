@@ -1,4 +1,4 @@
-"""Messages that a node fetches: their order, their times, and the count of those that were lost."""
+"""Messages that a node fetches: their order, their times, and the number of lost messages."""
 
 from __future__ import annotations
 

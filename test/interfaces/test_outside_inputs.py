@@ -1,4 +1,4 @@
-"""Inputs from outside are noted, and repeated in their order at their positions."""
+"""External inputs are noted, and repeated in the same order at the same positions."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def test_recorded_inputs_are_repeated_when_due_and_others_ignored() -> None:
     assert not outside.act(idle=True)
     outside.marks = 3
     assert outside.act(idle=False)
-    # The next one is due while the graph is idle.
+    # The next input is due while the graph is idle.
     assert received == [b"\1"] and outside.next_marks > 3
     assert not outside.act(idle=False)
     assert outside.act(idle=True)

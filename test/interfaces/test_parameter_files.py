@@ -1,4 +1,4 @@
-"""Which of several values a node gets."""
+"""Precedence of several values of a parameter."""
 
 from pathlib import Path
 

@@ -21,7 +21,7 @@ NUMBER = StepTopic[Int32]("number", Int32)
 
 
 class PollingNode(SimulationNode):
-    """A node that looks at a topic."""
+    """A node that polls a topic."""
 
     DEFAULT_NAME = "poller"
 
@@ -36,7 +36,7 @@ def node(ros_domain: int) -> Iterator[PollingNode]:
 
 
 def _taken(newest: PolledSubscription[Int32], enough: Callable[[int], bool]) -> list[int]:
-    """Numbers taken until one is enough."""
+    """Numbers taken until a number meets the condition."""
     numbers: list[int] = []
     end = time.monotonic() + TIMEOUT_S
     while not (numbers and enough(numbers[-1])):
@@ -55,7 +55,7 @@ def test_only_the_latest_message_is_taken(node: PollingNode) -> None:
     assert newest.take() is None
     for number in range(100):
         publisher.publish(Int32(data=number))
-    # In one process a message has arrived when publish() returns; elsewhere it would come a moment later.
+    # In one process, a message has arrived when publish() returns; in another, it arrives a moment later.
     assert _taken(newest, lambda number: number == 99) == [99]
     assert newest.take() is None
     assert newest.is_published
@@ -69,7 +69,7 @@ def test_messages_do_not_wake_the_executor(node: PollingNode) -> None:
     executor = make_executor()
     executor.add_node(node)
     publisher.publish(Int32(data=1))
-    # What came first would be answered first.
+    # If the first message woke the executor, it would be handled first.
     node.create_publisher(Int32, "other", CHAIN).publish(Int32(data=2))
     end = time.monotonic() + TIMEOUT_S
     while not received:

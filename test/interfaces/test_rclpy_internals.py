@@ -1,4 +1,4 @@
-"""rclpy still has the private names that `rclpy_internals.py` uses, and they mean what they meant."""
+"""rclpy still has the private names that `rclpy_internals.py` uses, with the same meaning."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""rosflight_msgs is what ROSflight's own nodes expect, field by field and hash by hash."""
+"""rosflight_msgs matches the types of ROSflight's own nodes, field by field and hash by hash."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ def rihs01(name: str) -> str:
 
 
 def compiled_hash(name: str) -> str:
-    """The hash that the compiled type support of `name` announces to other nodes."""
+    """Hash that the compiled type support of `name` announces to other nodes."""
 
     class TypeHash(ctypes.Structure):
         _fields_ = (("version", ctypes.c_uint8), ("value", ctypes.c_uint8 * 32))

@@ -26,7 +26,7 @@ class Answer(NamedTuple):
 
 
 class Joined:
-    """A node that notes its answers, each with the messages that it was computed from."""
+    """A node that stores its answers, each with the messages from which it was computed."""
 
     def __init__(self, rule: JoinRule = RULE, *, lockstep: bool = True) -> None:
         self.answers: list[Answer] = []
@@ -70,7 +70,7 @@ def wind(stamp_ns: int) -> Message:
 
 
 class World:
-    """What the join promises, checked at each message."""
+    """The join's guarantees, checked at each message."""
 
     def __init__(self, path: tuple[Message, ...]) -> None:
         self.node = Joined()
@@ -110,7 +110,7 @@ class World:
 
     @property
     def key(self) -> tuple[object, ...]:
-        """All that later messages may depend on."""
+        """The state on which answers to later messages may depend."""
         newest = tuple(sorted(self.node.newest.items()))
         return newest, self.node.join.waiting_ns, self.waiting_ns, self.requests, self.last, self.is_stale
 
@@ -125,7 +125,7 @@ def next_messages(path: tuple[Message, ...], *, goes_back: bool) -> Iterator[Mes
 
 @pytest.mark.parametrize("goes_back", [False, True])
 def test_each_stamp_gets_one_answer_from_its_own_inputs_in_any_order_with_any_loss(goes_back: bool) -> None:
-    # Every reachable state, and so message sequences of any length.
+    # Every reachable state, which covers message sequences of any length.
     reached = {World(()).key: ()}
     paths: list[tuple[Message, ...]] = [()]
     for path in paths:

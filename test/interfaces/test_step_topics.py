@@ -1,4 +1,4 @@
-"""The table of the step's topics."""
+"""The table of step topics."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ STAMPED = {row.name: row for row in STEP_TOPICS if issubclass(row.carried, tuple
 
 
 def filled(row: StepTopic[Any]) -> Any:
-    """A message with another number in each place, of an exact float32 and a valid integer."""
+    """A message with a different number in each place, all exact in float32 and valid as integers."""
     numbers = iter(range(1, 100))
     fields = [
         tuple(type(x)(next(numbers)) for x in field) if isinstance(field, tuple) else type(field)(next(numbers))
@@ -67,7 +67,7 @@ def test_fields_map_to_ros_fields_of_same_meaning() -> None:
     ros = deserialize_message(IMU.encode(ImuSample(0, (1.0, 2.0, 3.0), (4.0, 5.0, 6.0))), IMU.message_type)
     assert (ros.angular_velocity.x, ros.angular_velocity.z) == (1.0, 3.0)
     assert (ros.linear_acceleration.x, ros.linear_acceleration.z) == (4.0, 6.0)
-    # REP 145: an IMU without an orientation says so.
+    # REP 145: -1 marks an IMU without an orientation.
     assert ros.orientation_covariance[0] == -1.0
     estimate = ImuEstimate(0, (0.1, 0.2, 0.3, 0.9), (1.0, 2.0, 3.0), (4.0, 5.0, 6.0))
     ros = deserialize_message(IMU_DATA.encode(estimate), IMU_DATA.message_type)
@@ -114,7 +114,7 @@ def test_message_as_received_equals_decoded_message(name: str) -> None:
 
 
 def in_thirds(field: Any) -> Any:
-    """Numbers that no float32 holds exactly; integers and flags as they are."""
+    """Numbers that float32 cannot represent exactly; integers and flags unchanged."""
     if isinstance(field, tuple):
         return tuple(map(in_thirds, field))
     return field / 3.0 if isinstance(field, float) else field

@@ -1,4 +1,4 @@
-"""tf2_msgs, which pip brings where there is no ROS 2 distribution, is the real one on the wire."""
+"""tf2_msgs, which pip installs without a ROS 2 distribution, matches the original on the wire."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from rosflight_py_sim.parameters import ParameterError
 
 FOLDER = Path(__file__).parents[2] / "tf2_msgs"
 
-# As other software names it that talks to ROS 2 from jazzy on, in key expressions of rmw_zenoh for example.
+# As used by other software with ROS 2 from jazzy on, for example in key expressions of rmw_zenoh.
 PUBLISHED_HASH = "e369d0f05a23ae52508854b66f6aa0437f3449d652e8cbf22d5abe85d020f087"
 
 

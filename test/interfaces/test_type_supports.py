@@ -1,4 +1,4 @@
-"""A node's process leaves the message generator out, and nothing else."""
+"""Type supports load without the message generator, which is imported only on request."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A node of a user's own package takes the place of one of ours: the balloon of docs/examples, in processes."""
+"""A node from a user's package replaces one of ours: the balloon of docs/examples, in separate processes."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ TIMEOUT_S = 90.0
 
 @pytest.fixture
 def graph(ros_domain: int) -> Iterator[list[subprocess.Popen[bytes]]]:
-    """The balloon and the nodes around it, unlimited in speed."""
+    """The balloon and its neighbouring nodes, at unlimited speed."""
     programs = [["-m", f"rosflight_py_sim.nodes.{node}"] for node in NODES]
     programs.append([str(EXAMPLE / "my_forces_and_moments" / "balloon.py")])
     ros = ["--ros-args", "--params-file", str(PARAMETERS), "-p", "time_mode:=lockstep", "-p", "use_sim_time:=true"]
@@ -83,14 +83,14 @@ def test_balloon_of_user_package_settles_at_calculated_angle(
 ) -> None:
     state = truth_at(SETTLED_S, graph)
 
-    # At rest the string pulls against lift, weight and wind, so it lies along their sum.
+    # At rest, the string balances lift, weight and wind: it points along their sum.
     pull = np.array([0.0, DRAG * WIND_EAST, MASS * GRAVITY - BUOYANCY])
     stretched = LENGTH + float(np.linalg.norm(pull)) / STIFFNESS
     expected = stretched * pull / float(np.linalg.norm(pull))
-    # Swing and string die away with the time constant 2 m / DRAG = 0.67 s: after 7 s, 3e-5 m is left of 1 m.
-    # The wrench is held over a step, which changes the way there, not the rest.
+    # Swing and stretch decay with the time constant 2 m / DRAG = 0.67 s: after 7 s, 3e-5 m is left of 1 m.
+    # Holding the wrench over a step changes the transient, not the rest position.
     # The string swings at 10 rad/s, so the velocity may be ten times as many m/s.
     np.testing.assert_allclose(state.position_ned, expected, atol=1e-4)
     np.testing.assert_allclose(state.velocity_body, 0.0, atol=2e-3)
-    # Lifting off in the wind tilts it a little, for good; the spin dies away with J / spin_drag = 0.5 s.
+    # Lifting off in the wind leaves a small permanent tilt; the spin decays with J / spin_drag = 0.5 s.
     np.testing.assert_allclose(state.angular_velocity, 0.0, atol=1e-5)

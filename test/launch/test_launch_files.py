@@ -1,4 +1,4 @@
-"""Launch files: what they name exists, and where launch_ros is installed they run."""
+"""Launch files: all names in them exist, and they run if launch_ros is installed."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ ROSFLIGHT_ARGUMENTS = {"use_sim_time", "use_vimfly", "dynamics_param_file"}
 
 
 def calls(file: Path, name: str) -> list[ast.Call]:
-    """Calls of that function or class in a file."""
+    """Calls of this function or class in a file."""
     tree = ast.parse(file.read_text(encoding="utf-8"))
     return [n for n in ast.walk(tree) if isinstance(n, ast.Call) and isinstance(n.func, ast.Name) and n.func.id == name]
 
@@ -65,7 +65,7 @@ def literals(nodes: list[ast.expr]) -> list[str]:
 
 
 def description(file: str) -> dict[str, Any]:
-    """What a launch file gives `launch_description`, read without launch being installed."""
+    """Arguments that a launch file passes to `launch_description`, read without importing launch."""
     given: list[dict[str, Any]] = []
     shared = mock.Mock(launch_description=lambda **options: given.append(options))
     modules = ("launch", "launch.actions", "launch_ros", "launch_ros.actions")
@@ -78,7 +78,7 @@ def description(file: str) -> dict[str, Any]:
 
 
 def arguments(file: str) -> dict[str, Option]:
-    """Arguments of a launch file, those that it fixes among them."""
+    """Arguments of a launch file, including those that it fixes."""
     options = description(file)
     return arguments_of_file(options.get("only", {}), options.get("defaults", {}), options.get("own", ()))
 
@@ -90,7 +90,7 @@ def listed(file: str) -> dict[str, Option]:
 
 
 def vehicles_of(file: str) -> list[Vehicle]:
-    """The package's vehicles that a launch file takes."""
+    """The package's vehicles that a launch file accepts."""
     only, dynamics = description(file).get("only", {}), arguments(file)["dynamics"].choices
     return [
         one
@@ -136,7 +136,7 @@ LOCKSTEP = {name for name in FIXED if name in ("fleet", "auv_standalone", "uther
 @pytest.mark.parametrize("file", GRAPHS)
 def test_each_launch_file_declares_exactly_its_effective_arguments(file: str) -> None:
     assert fixed(file) == FIXED[file]
-    # Where time_mode has a default, use_sim_time decides nothing.
+    # If time_mode has a default, use_sim_time has no effect.
     without_effect = {*FIXED[file], *({"use_sim_time"} if file in LOCKSTEP else ())}
     assert set(listed(file)) == (set(all_arguments()) | OWN.get(file, set())) - without_effect
 
@@ -236,7 +236,7 @@ PLANS = [
 
 
 def requested_autopilots(vehicle: Vehicle, controller: str) -> tuple[str, ...]:
-    """The vehicle's autopilot, where there is one that is obeyed."""
+    """The vehicle's autopilot, if it has one and the flight controller follows commands."""
     chosen = FLIGHT_CONTROLLERS[controller]
     return tuple(chosen.requested_autopilots(vehicle, bool(vehicle.autopilot) and chosen.follows_commands))
 
@@ -256,7 +256,7 @@ def test_planned_graph_has_each_node_once_with_valid_parameters(vehicle: Vehicle
     for node in planned:
         assert node.name == node_class(node.executable).DEFAULT_NAME
         assert node.own({"no_such": 1}) == {}
-        # A node with a time mode must be told which.
+        # A node with a time mode must receive it.
         has_mode = "time_mode" in node_class(node.executable).PARAMETERS
         assert node.own({"time_mode": "lockstep"}) == ({"time_mode": "lockstep"} if has_mode else {})
 
@@ -269,7 +269,7 @@ def test_planned_graph_supports_rosflight_node_names() -> None:
     assert {node.full_name for node in planned[:-2]} == {f"{one}/{name}" for one in ("one", "two") for name in of_each}
 
 
-# Nodes that only look on, and are started beside any graph.
+# Nodes that only observe, and run with any graph.
 VIEWERS = ["visualizer", "recorder", "web_viewer", "view_relay"]
 
 
@@ -297,7 +297,7 @@ def test_flight_controller_files_exist_and_set_existing_parameters(vehicle: Vehi
 
 
 def assert_sections_suit(file: Path, planned: list[PlannedNode]) -> None:
-    """Every section is a node's of the graph or all of theirs, and holds parameters there that take the values."""
+    """Check that every section belongs to one or all nodes of the graph, with valid values of their parameters."""
     tables = {node.name: node_class(node.executable).PARAMETERS for node in planned}
     for section, content in yaml.safe_load(file.read_text(encoding="utf-8")).items():
         name = section.removeprefix("/**/")
@@ -332,7 +332,7 @@ def assert_is_parameter_file_of_ardupilot(file: Path) -> None:
     assert len(names) == len(set(names)) > 0
     for line in lines:
         name, value = line.split()
-        # Sixteen characters is what ArduPilot's parameter protocol carries.
+        # ArduPilot's parameter protocol carries sixteen characters.
         assert re.fullmatch(r"[A-Z][A-Z0-9_]{2,15}", name)
         assert math.isfinite(float(value))
 
@@ -414,7 +414,7 @@ def test_unset_options_have_table_default_or_none(command: str) -> None:
 
 
 def started(entities: str = "graph", **given: str) -> dict[str, dict[str, Any]]:
-    """Name to options of the nodes that the shared launch description starts, without launch being installed."""
+    """Options by name of the nodes that the shared launch description starts, without importing launch."""
     names = ("launch", "launch.actions", "launch.events", "launch.events.process", "launch.logging", "launch_ros")
     actions = mock.Mock()
     with mock.patch.dict(sys.modules, {name: mock.Mock() for name in names} | {"launch_ros.actions": actions}):
@@ -492,7 +492,7 @@ def test_every_argument_is_described_and_rosflight_arguments_exist() -> None:
     assert set(all_arguments()) >= ROSFLIGHT_ARGUMENTS | {"time_mode", "composed", "namespace", "log_level"}
     for file in GRAPHS:
         for name, one in listed(file).items():
-            # Help texts put a default or a full stop after it.
+            # Help texts append a default or a full stop.
             assert one.text and not one.text.endswith("."), name
             assert one.default != "" or one.unset, name
 
@@ -543,7 +543,7 @@ def test_use_sim_time_accepts_only_true_and_false() -> None:
         chosen_time_mode("", "maybe", lockstep=False)
 
 
-# From here on by running them.
+# From here on, tests run the launch files.
 
 TIMEOUT_S = 60.0
 
@@ -551,7 +551,7 @@ TIMEOUT_S = 60.0
 def launched(
     *given: str, file: str = "multirotor_standalone.launch.py", output: Any = subprocess.PIPE
 ) -> subprocess.Popen[str]:
-    """A launch file in a process of its own, which Ctrl-C reaches whatever the shell of the tests did with it."""
+    """A launch file in a separate process, which handles Ctrl-C even if the tests' shell ignores it."""
     program = (
         "import signal, sys; signal.signal(signal.SIGINT, signal.default_int_handler)\n"
         "from launch import LaunchDescription, LaunchService\n"
@@ -573,18 +573,18 @@ def launched(
 
 
 def output_of(process: subprocess.Popen[str]) -> str:
-    """What a launch that ends by itself has printed."""
+    """Output of a launch that ends by itself."""
     try:
         return process.communicate(timeout=1.5 * TIMEOUT_S)[0]
     finally:
         if process.poll() is None:
-            # It ends its nodes, too.
+            # The launch ends its nodes, too.
             process.send_signal(signal.SIGINT)
             process.wait(timeout=30.0)
 
 
 def wait_for_truth(process: subprocess.Popen[str], topic: str, seconds: float) -> None:
-    """Return once the truth state has advanced by that much simulated time."""
+    """Return once the truth state has advanced by this much simulated time."""
     import rclpy
     from rclpy.executors import SingleThreadedExecutor
     from rclpy.node import Node
@@ -699,7 +699,7 @@ def test_launched_graph_prints_ardupilot_command_and_waits_for_it(
 
 
 def processes_of(launch: subprocess.Popen[str], executable: str) -> list[int]:
-    """Process ids of that executable among those that a launch has started."""
+    """Process ids of this executable among the processes started by a launch."""
     children = Path(f"/proc/{launch.pid}/task/{launch.pid}/children").read_text().split()
     return [int(child) for child in children if executable in Path(f"/proc/{child}/cmdline").read_text()]
 
@@ -736,7 +736,7 @@ def test_killed_node_respawns_and_flight_continues(tmp_path: Path, given: tuple[
         process.wait()
     text = log.read_text()
     assert process.returncode == 0, text
-    # One of them was killed; on an interrupt none comes back.
+    # One node was killed; after an interrupt, none is restarted.
     assert text.count("process has died") == 1, text
     assert text.count("process has finished cleanly") == text.count("process started") - 1, text
 

@@ -1,4 +1,4 @@
-"""A node of a user's own in a launch file gets time mode, namespace and parameter files of the graph beside it."""
+"""A user's own node in a launch file gets the graph's time mode, namespace and parameter files."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def test_own_node_placed_before_its_graph_is_rejected() -> None:
 
 @pytest.fixture
 def example(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Launch file of the example, whose package is installed into a folder of the test."""
+    """Launch file of the example; its package is installed into a temporary folder."""
     name = EXAMPLE.name
     index = tmp_path / "share" / "ament_index" / "resource_index" / "packages"
     index.mkdir(parents=True)

@@ -83,7 +83,7 @@ def test_floating_box_has_expected_heave_period(added):
     for _ in range(round(10.0 / DT)):
         vehicle.step()
         heights.append(vehicle.body.truth[2])
-    # The box is filled to V / L B H; half of the added mass takes part where half of the hull is in the water.
+    # The box is filled to V / L B H; half of the added mass acts if half of the hull is in the water.
     stiffness = 1000.0 * 9.81 * WATERPLANE * volume / math.prod(SIZE)
     exact = 2.0 * math.pi * math.sqrt((MASS + (1.0 - reserve) * added) / stiffness)
     # Buoyancy held over a step comes half a step late: the period changes by (pi DT / T)^2 / 2, 2e-4 at T = 0.45 s.

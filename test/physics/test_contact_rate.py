@@ -1,4 +1,4 @@
-"""Parameters with which contact or settling would take too much computing are refused before it is done."""
+"""Parameters that make contact or settling too expensive to compute are refused before any computation."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def refusal(**given: Any) -> str:
 
 @pytest.fixture
 def steps(monkeypatch: pytest.MonkeyPatch) -> list[float]:
-    """Steps that vehicles take from now on, s."""
+    """Lengths (s) of all further steps of vehicles."""
     taken: list[float] = []
     advance = dynamics.advance
 
@@ -78,7 +78,7 @@ def test_suggested_values_are_accepted_and_values_beyond_are_rejected(case: str)
     for name, bound, text in suggested:
         if name in DYNAMICS_PARAMETERS:
             VehicleDynamics(values(**{**given, name: float(text)}))
-            # Three digits are told.
+            # The message gives three digits.
             refusal(**{**given, name: float(text) * (0.985 if bound == "least" else 1.015)})
 
 

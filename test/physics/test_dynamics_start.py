@@ -1,4 +1,4 @@
-"""Where a vehicle starts, and where it points."""
+"""Initial position and heading of a vehicle."""
 
 import math
 from typing import Any

@@ -105,7 +105,7 @@ def test_free_body_keeps_its_inertial_angular_momentum_on_a_rotating_earth() -> 
     tumbling.set_truth(state(np.zeros(3), np.zeros(3), np.array([0.3, -0.2, 0.5])))
 
     def momentum(time: float) -> Array:
-        """Angular momentum in axes that do not rotate; they are those of the launch point at time 0."""
+        """Angular momentum in inertial axes, which are those of the launch point at time 0."""
         truth = tumbling.truth
         in_body = inertia @ (truth[10:13] + to_body(truth, rate))
         in_ned = np.array(rotate_to_inertial(*truth[3:7], *in_body))

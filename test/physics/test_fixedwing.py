@@ -49,7 +49,7 @@ def outputs(aileron=0.0, elevator=0.0, rudder=0.0, throttle=0.0):
 
 
 def gliding(state, aileron=0.0, elevator=0.0, rudder=0.0, **values):
-    """Wrench without a propeller worth the name."""
+    """Wrench with a propeller of negligible size."""
     return plane(D_prop=1e-6, **values).steady_wrench(state, CALM, aileron, elevator, rudder, 0.0)
 
 
@@ -68,7 +68,7 @@ def test_each_derivative_contributes_to_its_force_in_proportion_to_its_cause(coe
         )
     )[cause]
     name = f"{coefficient}_{cause}"
-    # A wing that never stalls; induced drag that does not count: both are other tests'.
+    # No stall and negligible induced drag: other tests cover both.
     values = {"wing_alpha0": 10.0, "wing_epsilon": 1e12}
     state = at(airspeed, alpha, beta, rates)
     before = gliding(state, aileron, elevator, rudder, **values)
@@ -110,12 +110,12 @@ def test_lift_blends_from_airfoil_to_flat_plate(alpha):
 def test_lift_at_large_sideslip_follows_spanwise_flow(beta):
     alpha = 0.1
     state = at(20.0, alpha, beta)
-    # Without the surfaces' own force, and with what sideslip and drag do left aside: lift alone is across the flow.
+    # Without drag, and ignoring the side force: only lift is across the flow.
     wrench = gliding(state, C_D_p=0.0, C_D_O=0.0, C_D_alpha=0.0, wing_epsilon=1e12, wing_alpha0=10.0)
     lift = math.sin(alpha) * wrench[0] - math.cos(alpha) * wrench[2]
     share = 1.0 if abs(math.degrees(beta)) < 45.0 else 2.0 * math.cos(beta) ** 2
     pressure = 0.5 * DENSITY * 20.0**2 * AREA
-    # At 90 deg the angle of attack is one of rounding errors, and nothing may come of it.
+    # At 90 deg, the angle of attack consists of rounding errors, which must have no effect.
     assert lift == pytest.approx(pressure * share * (0.506 + 5.61 * alpha), rel=1e-9, abs=1e-9)
 
 
@@ -342,7 +342,7 @@ def test_damping_acts_on_the_rates_relative_to_the_air():
 def test_slipstream_speed_satisfies_momentum_theory(airspeed):
     thrust, diameter = 25.0, 0.4
     speed = slipstream_speed(thrust, airspeed, DENSITY, diameter)
-    # Thrust is mass flow times gain of speed; half of the gain is there at the disk.
+    # Thrust is mass flow times gain of speed; half of the gain is reached at the disk.
     flow = DENSITY * math.pi / 4.0 * diameter**2 * (airspeed + 0.5 * speed)
     assert flow * speed == pytest.approx(thrust, rel=1e-12)
     assert (
@@ -367,7 +367,7 @@ def test_surfaces_of_the_tail_work_in_the_slipstream_of_an_aircraft_at_rest():
     pressure = share * 0.5 * DENSITY * speed**2 * AREA
     expected = [0.0, 0.19 * rudder, 0.0, 0.0024 * SPAN * rudder, -0.99 * CHORD * elevator, -0.069 * SPAN * rudder]
     assert deflected - straight == pytest.approx(pressure * np.array(expected), rel=1e-9, abs=1e-12)
-    # Without a slipstream nothing acts on them.
+    # Without a slipstream, the surfaces have no effect.
     assert blown(truth((0.0, 0.0, 0.0)), 0.0, elevator, rudder)[0] == pytest.approx(straight, abs=1e-12)
 
 

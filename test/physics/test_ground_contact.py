@@ -50,7 +50,7 @@ def test_unsteady_side_force_below_friction_causes_no_creep():
 def test_vehicle_at_rest_has_zero_acceleration():
     body = vehicle()
     run(body, 1.0)
-    # A depth of 0.6 mm is known to 1e-17 m beside positions of 0.1 m; times stiffness over mass, 1.6e4 /s^2.
+    # With positions of 0.1 m, a depth of 0.6 mm is known to 1e-17 m; times stiffness over mass, 1.6e4 /s^2.
     assert np.max(np.abs(body.truth[13:19])) < 1e-11
 
 

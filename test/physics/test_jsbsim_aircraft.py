@@ -1,4 +1,4 @@
-"""JSBSim behind our frames and units: what holds of the c172p of its package, and of the way to and fro."""
+"""JSBSim with our frames and units: the c172p of its package, and the conversions in both directions."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def acceleration_ned(truth: NDArray[np.float64]) -> NDArray[np.float64]:
 
 @pytest.fixture(scope="module")
 def flown() -> JsbsimAircraft:
-    """One aircraft for the tests that begin by setting the state."""
+    """One aircraft for all tests that start by setting the state."""
     return aircraft()
 
 
@@ -94,7 +94,7 @@ def test_engine_runs_from_start_and_brakes_hold_until_throttle_opens() -> None:
     assert parked.truth[0] > 2.0
     rolling = parked.truth[7]
     assert rolling > 2.0
-    # From then on the brakes alone stop it: 0.4 g of friction needs two seconds.
+    # From here on, only the brakes stop the aircraft: 0.4 g of friction takes two seconds.
     parked.set_controls(0.0, 0.0, 0.0, 0.0)
     for _ in range(800):
         parked.step(0.0025)
@@ -157,7 +157,7 @@ def test_position_attitude_and_velocity_integrate_their_rates(flown: JsbsimAircr
     coriolis = -2.0 * EARTH_RATE * np.cross([math.cos(latitude), 0.0, -math.sin(latitude)], [north, east, down])
     accelerations = np.mean([acceleration_ned(s) for s in states], axis=0)
     change = (velocity_ned(after) - velocity_ned(before)) / dt
-    # JSBSim integrates by Adams and Bashforth: its steps lag what it reports by half a step of jerk.
+    # JSBSim uses Adams-Bashforth integration: its steps lag the reported values by half a step of jerk.
     np.testing.assert_allclose(change, accelerations + coriolis, atol=0.02)
     rates = np.mean([s[16:19] for s in states], axis=0)
     np.testing.assert_allclose((after[10:13] - before[10:13]) / dt, rates, atol=0.01)
@@ -168,7 +168,7 @@ def test_accelerations_equal_total_force_over_mass(flown: JsbsimAircraft) -> Non
     for _ in range(40):
         flown.step(STEP)
     gravity = np.array(rotate_to_body(*flown.truth[3:7].tolist(), 0.0, 0.0, 9.7968))
-    # Gravity 300 m up is 9.7968 m/s^2; in the air the wrench is all there is besides.
+    # Gravity at 300 m is 9.7968 m/s^2; in the air, the wrench is the only other force.
     np.testing.assert_allclose(flown.truth[13:16], flown.wrench()[:3] / flown.mass + gravity, atol=1e-3)
 
 
@@ -180,7 +180,7 @@ def test_wind_triangle_closes(flown: JsbsimAircraft) -> None:
     through_the_air = FOOT * np.array([flown.property(f"velocities/{axis}-aero-fps") for axis in "uvw"])
     expected = flown.truth[7:10] - np.array(rotate_to_body(*flown.truth[3:7].tolist(), *wind.tolist()))
     np.testing.assert_allclose(through_the_air, expected, atol=1e-9)
-    # It survives a new state, whose accelerations know of it.
+    # A new state keeps the wind, and its accelerations include it.
     flown.set_truth(in_flight())
     still = flown.truth[13:16].copy()
     assert flown.property("atmosphere/total-wind-east-fps") * FOOT == pytest.approx(-5.0)
@@ -207,7 +207,7 @@ def test_long_distance_flight_stays_over_flat_ground() -> None:
     north, east = radii_of_curvature(math.radians(40.2463724), 1387.0)
     frame = tangent_plane(40.2463724, -111.6474138, 1387.0)
     latitude, longitude, _ = ned_to_geodetic(frame, 100.0, 200.0, 0.0)
-    # Near the origin the two ways to make the earth flat agree: within 1e-4 of 200 m.
+    # Near the origin, both flat-earth approximations agree, within 1e-4 of 200 m.
     assert math.radians(latitude - 40.2463724) * north == pytest.approx(100.0, abs=0.01)
     assert math.radians(longitude + 111.6474138) * east == pytest.approx(200.0, abs=0.01)
     far = aircraft()

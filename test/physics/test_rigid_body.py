@@ -30,7 +30,7 @@ def test_free_fall_is_parabolic_while_rotating():
     body.set_truth(state(velocity=(1.0, 2.0, -3.0), rates=(2.0, -1.0, 0.5)))
     for _ in range(400):
         body.step(NO_FORCE, 0.0025)
-    # The velocity is integrated in inertial axes, so only rounding is left.
+    # The velocity is integrated in inertial axes: the remaining error is rounding.
     assert body.truth[:3] == pytest.approx((1.0, 2.0, -3.0 + 9.81 / 2), abs=1e-12)
     assert np.linalg.norm(body.truth[13:16]) == pytest.approx(9.81, rel=1e-14)
 
@@ -53,7 +53,7 @@ def driven(body, forces, dt=0.01):
 
 def test_first_order_hold_is_exact_for_linear_force():
     body = driven(vehicle(gravity=0.0, wrench_hold="first_order"), 3.5 * 2.0 * np.arange(0.0, 1.0, 0.01))
-    # a = 2 t, but for the first step, in which the force, 0, is held.
+    # a = 2 t, except in the first step, which holds the force of 0.
     assert body.truth[7] == pytest.approx(1.0 - 1e-4, rel=1e-12)
     assert body.truth[0] == pytest.approx(1.0 / 3.0 - 1e-4 * 1.0 + 2.0 / 3.0 * 1e-6, rel=1e-9)
     assert body.truth[13] == pytest.approx(2.0, rel=1e-12)
@@ -62,7 +62,7 @@ def test_first_order_hold_is_exact_for_linear_force():
 def test_second_order_hold_is_exact_for_quadratic_force():
     times = np.arange(0.0, 1.0, 0.01)
     body = driven(vehicle(gravity=0.0, wrench_hold="second_order"), 3.5 * 3.0 * times**2)
-    # a = 3 t^2, but for the first step, in which the force, 0, is held, and the second, in which it is linear:
+    # a = 3 t^2, except in the first step, which holds the force of 0, and the second, in which it is linear:
     # 1e-6 and 8e-6 - 1e-6 m/s become 0 and (3e-4 + 6e-4) / 2 * 0.01.
     assert body.truth[7] == pytest.approx(1.0 - 8e-6 + 4.5e-6, rel=1e-12)
     assert body.truth[13] == pytest.approx(3.0, rel=1e-12)

@@ -11,7 +11,7 @@ from rosflight_py_sim.physics import rotations
 
 GENERATOR = np.random.default_rng(1)
 QUATERNIONS = [q / np.linalg.norm(q) for q in GENERATOR.standard_normal((200, 4))]
-# Pitch stays a degree away from its ends, where roll and yaw cannot be told apart.
+# Pitch stays a degree away from +-90 degrees, where roll and yaw are ambiguous.
 EULER_ANGLES = GENERATOR.uniform(-1.0, 1.0, (200, 3)) * [math.pi, math.radians(89.0), math.pi]
 
 # Unit-size numbers through a few tens of roundings.

@@ -1,4 +1,4 @@
-"""Vehicles that stand on the ground do not creep, not in wind either, for as long as a flight controller calibrates."""
+"""Vehicles on the ground do not creep, even in wind, while a flight controller calibrates."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ CALM, BREEZE = (0.0, 0.0, 0.0), (3.0, 4.0, 0.0)
 def standing(
     name: str, wind_ned: tuple[float, float, float], gusts: Wind | None = None, idle_us: float = 1000.0
 ) -> NDArray[np.float64]:
-    """A minute's truth states (n, 19), from the start on, with motors at `idle_us`; `gusts` replace the wind."""
+    """Truth states (n, 19) of the first minute, with motors at `idle_us`; `gusts` replace the wind."""
     arguments = ["--ros-args", "--params-file", str(vehicle(name).parameter_file)]
     dynamics = VehicleDynamics(given_values(DYNAMICS_PARAMETERS, arguments, "dynamics", "", "none"))
     pwm_us = np.full(14, idle_us)
@@ -45,7 +45,7 @@ def standing(
 
 
 def specific_force_error(states: NDArray[np.float64]) -> float:
-    """How far the accelerometer is from one g at most (m/s^2)."""
+    """Largest deviation of the accelerometer from one g (m/s^2)."""
     forces = [state[13:16] - rotate_to_body(*state[3:7].tolist(), 0.0, 0.0, G) for state in states]
     return float(np.abs(np.linalg.norm(forces, axis=1) - G).max())
 
@@ -53,7 +53,7 @@ def specific_force_error(states: NDArray[np.float64]) -> float:
 @pytest.mark.parametrize("name", ["multirotor", "anaconda", "aerosonde"])
 def test_parked_vehicle_is_stationary_from_first_step_on(name: str) -> None:
     states = standing(name, CALM)
-    # Rounding, and what is left of the settling before the start.
+    # Rounding, and the remaining motion of the settling before the start.
     assert np.ptp(states[:, 0:3], axis=0).max() < 1e-9
     assert np.abs(states[:, 10:13]).max() < 1e-9
     assert specific_force_error(states[::10]) < 1e-8
@@ -63,7 +63,7 @@ def test_parked_vehicle_is_stationary_from_first_step_on(name: str) -> None:
 def test_wind_compresses_springs_without_creep(name: str) -> None:
     states = standing(name, BREEZE)
     settled = states[round(SETTLED_S / STEP_S) :]
-    # A 20 Hz spring under a force of tenths of the weight: millimetres at once, and then nothing more.
+    # A 20 Hz spring under a force of tenths of the weight: millimetres at once, then no further motion.
     assert np.ptp(states[:, 0:3], axis=0).max() < 5e-3
     assert np.ptp(settled[:, 0:3], axis=0).max() < 1e-6
     assert np.abs(settled[:, 10:13]).max() < 1e-4

@@ -1,4 +1,4 @@
-"""Surfaces moved by outputs as the parameters say."""
+"""Deflections of surfaces from outputs, as defined by the parameters."""
 
 from __future__ import annotations
 

@@ -37,7 +37,7 @@ def configured(name):
 
 
 def outputs(aileron=0.0, elevator=0.0, rudder=0.0, throttle=0.0):
-    """Of an inverted V-tail."""
+    """Outputs of an aircraft with an inverted V-tail."""
     aileron, elevator, rudder = np.clip([aileron, elevator, rudder], -1.0, 1.0)
     pwm = np.full(14, 1500.0)
     pwm[:3] += 500.0 * np.array([aileron, 0.5 * (rudder - elevator), 0.5 * (rudder + elevator)])
@@ -50,7 +50,7 @@ def outputs(aileron=0.0, elevator=0.0, rudder=0.0, throttle=0.0):
 def test_parked_aircraft_stays_put(name, wind):
     body, plane = configured(name)
     air = np.array([*wind, 0.0])
-    # At once in the wind, it leans on its wheels; from then on it stays to the micrometre.
+    # At the onset of the wind, the aircraft leans on its wheels; then it stays in place to the micrometre.
     for _ in range(800):
         body.step(plane.update(body.truth, air, outputs(), DT), DT)
     settled = body.truth.copy()
@@ -101,9 +101,9 @@ def test_landed_aircraft_rolls_out_upright(name):
 
 
 def rolled_out(name, crosswind, rudder):
-    """Where a landed aircraft stops (m), and how far off the line it came; the wings are held level.
+    """Where a landed aircraft stops (m), and its largest distance from the line; the wings are held level.
 
-    It touches down along the line to the north, with its nose turned into the wind as far as the approach needs.
+    It touches down along the line to the north, with its nose turned into the wind by the approach's crab angle.
     `rudder` gives the command of the truth state.
     """
     body, plane = configured(name)
@@ -136,7 +136,7 @@ def test_rudder_and_nose_wheel_keep_roll_out_on_centreline_in_crosswind(name, cr
         return 3.0 * (yaw + 0.02 * truth[1]) + truth[12]
 
     end, off = rolled_out(name, crosswind, rudder)
-    # Half of a runway of 10 m would do; without the steered wheel it is tens of metres.
+    # Half of a 10 m runway would be enough; without the steered wheel, the distance is tens of metres.
     assert off < 2.5
     assert end[0] > 50.0
 

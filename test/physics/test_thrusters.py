@@ -1,4 +1,4 @@
-"""Thrusters: dead zone, saturation, direction, lag, and what is refused."""
+"""Thrusters: dead zone, saturation, direction, lag, and refused parameters."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""Trimmed states are steady, whatever the vehicle; what cannot be flown is refused with the reason."""
+"""Trimmed states of every vehicle are steady; impossible flight conditions are refused with the reason."""
 
 import math
 

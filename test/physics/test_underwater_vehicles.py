@@ -1,4 +1,4 @@
-"""The underwater vehicles of the package: they float, move as their outputs are named, and are as fast as told."""
+"""The package's underwater vehicles: they float, move as their outputs are named, and reach their speeds."""
 
 import math
 
@@ -27,7 +27,7 @@ VECTORED = [
 
 
 def moved(name, *given, seconds=4.0):
-    """Position and attitude changes of a vehicle that starts deep and obeys thruster commands."""
+    """Position and attitude changes of a vehicle that starts deep and follows thruster commands."""
     vehicle = Underwater(name, ground_altitude=-50.0, world="")
     vehicle.body.set_truth(state(20.0))
     vehicle.pulses = commands()
@@ -67,7 +67,7 @@ def test_vehicle_starts_at_its_floating_position(name):
     vehicle = Underwater(name, world="")
     start = vehicle.body.truth.copy()
     vehicle.run(30.0)
-    # The file says its waterline to a tenth of a millimetre.
+    # The vehicle file gives the waterline to a tenth of a millimetre.
     assert vehicle.body.truth[:7] == pytest.approx(start[:7], abs=1e-4)
 
 
@@ -91,7 +91,7 @@ def test_proportional_depth_loop_holds_the_auv_within_a_tenth_of_a_metre(given, 
     vehicle = Underwater("auv", world="", ground_altitude=-50.0, **given)
     vehicle.body.set_truth(state(1.0))
     errors = []
-    # 60 times a second, as telemetry arrives, with a whole number of percent.
+    # At 60 Hz, the rate of telemetry, with a whole number of percent.
     for _ in range(60 * 60):
         errors.append(2.0 - vehicle.body.truth[2])
         percent = round(max(-100.0, min(100.0, -percent_per_metre * errors[-1])))

@@ -1,4 +1,4 @@
-"""Floor, walls and objects of a world hold every vehicle, and nobody starts inside of them."""
+"""Floor, walls and objects of a world stop every vehicle, and no vehicle starts inside them."""
 
 import math
 from pathlib import Path
@@ -42,7 +42,7 @@ def land(tmp_path: Path) -> str:
 
 
 def pushed(pool, yaw, start, vehicle="auv", seconds=25.0):
-    """A vehicle that pushes with all it has along its nose, from a place at rest; its neutral depth is kept."""
+    """Truth of a neutrally buoyant vehicle after full forward thrust from rest."""
     pushing = Underwater(vehicle, world=pool, net_buoyancy=0.0)
     pushing.body.set_truth(state(start[2], quaternion_from_euler(0.0, 0.0, yaw), north=start[0], east=start[1]))
     pushing.pulses = commands(1.0, 1.0)
@@ -109,7 +109,7 @@ def test_fast_vehicle_bounces_off_wall_without_tunnelling(pool):
     for _ in range(1200):
         vehicle.step()
         farthest = max(farthest, vehicle.body.truth[0])
-    # At 5 m/s it may go in by v / (2 pi f) = 8 cm times what its added mass makes of 10 Hz; the middle stays outside.
+    # At 5 m/s, the nose may sink in by v / (2 pi f) = 8 cm, more with the added mass; the middle stays outside.
     assert farthest < 5.0
 
 
@@ -206,5 +206,5 @@ def test_penetration_depth_is_the_distance_function_with_inward_normal(kind):
         depth, *into = depth_in_part(part, *place)
         assert np.linalg.norm(into) == pytest.approx(1.0, abs=1e-12)
         deeper, *_ = depth_in_part(part, *(place + 1e-7 * np.array(into)))
-        # As deep as the way inward is long; rounding of 1e-16 m is 1e-9 of it.
+        # The depth grows by the distance moved inward; rounding of 1e-16 m is 1e-9 of it.
         assert deeper - depth == pytest.approx(1e-7, rel=1e-6)

@@ -25,7 +25,7 @@ PEAK = 2.0 * math.pi / PERIOD
 
 
 def sea(reach=math.inf, **values):
-    """Waves that are felt at any height up to `reach` above the surface."""
+    """Waves that act at any height up to `reach` above the surface."""
     return Waves(WAVE_PARAMETERS.checked({"wave_height": HEIGHT, "wave_period": PERIOD, **values}), reach)
 
 

@@ -1,4 +1,4 @@
-"""An underwater vehicle of the tests: physics and thrusters without a graph."""
+"""An underwater vehicle for tests: physics and thrusters without a graph."""
 
 import numpy as np
 
@@ -12,7 +12,7 @@ DT = 0.0025
 
 MASS, VOLUME, SIZE = 2.0, 0.002, [0.5, 0.2, 0.1]
 
-# Neutral, centre of buoyancy at the centre of mass, no damping, one thruster that pushes ahead without lag.
+# Neutral, centre of buoyancy at the centre of mass, no damping, one forward thruster without lag.
 NEUTRAL = {
     "mass": MASS,
     "Jxx": 0.02,
@@ -37,7 +37,7 @@ def state(down=0.0, quaternion=(1, 0, 0, 0), velocity=(0, 0, 0), rates=(0, 0, 0)
 
 
 def commands(*given):
-    """Pulse widths of thruster commands from -1 to 1; the others stand still."""
+    """Pulse widths for thruster commands from -1 to 1; the other outputs are centred."""
     pulses = np.full(14, 1500.0)
     pulses[: len(given)] = 1500.0 + 500.0 * np.array(given)
     return pulses
@@ -49,7 +49,7 @@ def net_buoyancy(volume):
 
 
 class Underwater:
-    """Body and forces with the parameters of NEUTRAL where none are given, or of a vehicle of the package."""
+    """Body and forces with the parameters of NEUTRAL by default, or of a vehicle of the package."""
 
     def __init__(self, vehicle="", **values):
         if vehicle:

@@ -1,4 +1,4 @@
-"""A browser without a window, which goes nowhere but to this machine, and what it was asked for."""
+"""A headless browser restricted to this machine, and the addresses that its pages request."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ TIMEOUT_S = 60.0
 
 CHROMIUM = Path("/usr/bin/chromium")
 
-# Debian's Chromium draws WebGL on the processor alone with these.
+# With these flags, Debian's Chromium renders WebGL in software.
 FLAGS = ("--no-sandbox", "--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swiftshader")
 
-# Pages would draw 60 frames a second, with smooth edges, while the tests wait for something else.
+# Otherwise, pages would draw 60 antialiased frames a second while the tests wait for something else.
 _FEW_FRAMES = """
 const draw = window.requestAnimationFrame.bind(window);
 window.requestAnimationFrame = (callback) => setTimeout(() => draw(callback), 1000);
@@ -36,9 +36,9 @@ class Tab:
     """One page of a browser.
 
     Attributes:
-        page: Playwright's.
-        outside: addresses that were asked for and are not this machine's; none was answered.
-        errors: what the page complained of.
+        page: page of Playwright.
+        outside: requested addresses of other machines; all requests were blocked.
+        errors: errors reported by the page.
     """
 
     def __init__(self, browser: Any, url: str, *, width: int = 900, height: int = 560) -> None:
@@ -68,12 +68,12 @@ class Tab:
 
     @property
     def shown_time(self) -> str:
-        """The simulated time, as it is written there."""
+        """Simulated time shown on the page."""
         return str(self.page.locator(".simulated-time").inner_text())
 
     @property
     def text(self) -> str:
-        """Everything that is written on the page."""
+        """All text on the page."""
         return str(self.page.locator("body").inner_text())
 
     def button(self, label: str) -> Any:
@@ -81,22 +81,22 @@ class Tab:
         return self.page.get_by_role("button", name=label, exact=True)
 
     def click(self, label: str) -> None:
-        """Click a button, when it is enabled; where it is on the page does not matter."""
+        """Click a button once it is enabled, wherever it is on the page."""
         self.until(lambda: self.button(label).is_enabled(), f"button {label}")
         self.button(label).dispatch_event("click")
 
     def dismiss_notifications(self) -> None:
-        """Close the notifications that are still shown."""
+        """Close all notifications."""
         button = ".mantine-Notification-closeButton"
         self.page.evaluate(f"document.querySelectorAll('{button}').forEach(one => one.click())")
         self.until(lambda: self.page.locator(button).count() == 0, "no notification")
 
     def row_of(self, label: str) -> Any:
-        """The row of the panel that has this label."""
+        """The panel's row with this label."""
         return self.page.locator(f"xpath=//label[text()='{label}']/ancestor::div[contains(@class,'Flex-root')][1]")
 
     def until(self, condition: Callable[[], object], what: str, meanwhile: Callable[[], None] = lambda: None) -> None:
-        """Wait until it holds."""
+        """Wait until a condition holds."""
         end = time.monotonic() + TIMEOUT_S
         while not condition():
             assert time.monotonic() < end, f"not within {TIMEOUT_S:g} s: {what}, on the page:\n{self.text}"
@@ -113,7 +113,7 @@ class Tab:
 
 @contextmanager
 def browsers() -> Iterator[Any]:
-    """A Chromium; a test that needs one is skipped where there is none, but not in continuous integration."""
+    """A Chromium; without one, the test is skipped, except in continuous integration, where it fails."""
     try:
         from playwright.sync_api import sync_playwright
     except ImportError as error:
@@ -123,7 +123,7 @@ def browsers() -> Iterator[Any]:
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=str(CHROMIUM), args=list(FLAGS))
         try:
-            # Its pages share a cache, and draw at most one frame a second, as on a slow computer.
+            # All pages share a cache, and draw at most one frame a second, as on a slow computer.
             context = browser.new_context()
             context.add_init_script(_FEW_FRAMES)
             yield context

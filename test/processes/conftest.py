@@ -1,4 +1,4 @@
-"""What the tests of separate processes share: a ROS domain each, processes that end with the test, an observer."""
+"""Fixtures for tests of separate processes: one ROS domain each, processes that end with the test, an observer."""
 
 from __future__ import annotations
 
@@ -32,18 +32,18 @@ from rosflight_py_sim.interfaces.step_topics import TRUTH_STATE
 from rosflight_py_sim.stamps import NANOSECONDS, stamp_ns
 from rosflight_py_sim.vehicles import vehicle
 
-# System time after which a condition that has not come true is taken for one that never will: a start takes 1 to 2 s
-# on an idle machine, several times that when kernels must be compiled or tests run side by side.
+# System time, s, after which a condition that does not hold fails the test. A start takes 1 to 2 s on an idle machine,
+# and several times as long if kernels must be compiled or tests run in parallel.
 TIMEOUT_S = 80.0
 
-# Most tests of a graph wait for processes, not for simulated time: a slow graph leaves more of the machine to them.
+# Most tests of a graph wait for processes, not for simulated time: a slow graph leaves them more processor time.
 SLOWLY = 0.2
 
-# In the time mode wall, a graph runs at the rates of its nodes: these are a quarter of the usual ones.
+# In time mode wall, a graph runs at the rates of its nodes. These are a quarter of the usual rates.
 SLOW_RATES = {"simulation_loop_frequency": 100.0, "imu_update_frequency": 100.0}
 SLOW_RATE_ARGUMENTS = tuple(word for name, rate in SLOW_RATES.items() for word in ("-p", f"{name}:={rate}"))
 
-# For processes that a test has no more use for.
+# For processes that a test no longer needs.
 SHUTDOWN_TIMEOUT_S = 5.0
 
 PROJECT = Path(__file__).parents[2]
@@ -57,7 +57,7 @@ ClaimDomain = Callable[[], AbstractContextManager[int]]
 
 
 class Program:
-    """A running process of the package, with what it writes to stderr."""
+    """A running process of the package, and its output."""
 
     def __init__(
         self, module: str, arguments: list[str], environment: dict[str, str], folder: Path, *, forked: bool
@@ -83,12 +83,12 @@ class Program:
 
     @property
     def stderr(self) -> str:
-        """What it has written to stderr so far."""
+        """Output to stderr so far."""
         return self._stderr.read_text()
 
     @property
     def stdout(self) -> str:
-        """What it has written to stdout so far."""
+        """Output to stdout so far."""
         return self._stdout.read_text()
 
     @property
@@ -100,23 +100,23 @@ class Program:
         self.process.send_signal(number)
 
     def wait(self, timeout: float = TIMEOUT_S) -> int:
-        """Its exit code."""
+        """Wait for the process to end and return its exit code."""
         code = self.process.wait(timeout)
         if code == 1 and "\nTimeout (" in f"\n{self.stderr}":
             pytest.xfail(f"Fast DDS locked up while {self.name} shut down, and the shutdown watchdog ended it")
         return code
 
     def kill(self) -> None:
-        """End it as the kernel does when memory runs out."""
+        """Kill the process, as the kernel does when memory runs out."""
         self.process.kill()
         self.process.wait()
 
 
 class Observer:
-    """A node of the test in the domain of the processes: it hears every truth state, waits and calls services.
+    """The test's own node in the processes' domain: it receives every truth state, waits and calls services.
 
     Attributes:
-        stamps: of all truth states heard, ns.
+        stamps: stamps of all truth states received, ns.
     """
 
     def __init__(self, domain: int, namespace: str = "", truth: str = TRUTH_STATE.name) -> None:
@@ -135,13 +135,13 @@ class Observer:
         return self.stamps[-1] / NANOSECONDS if self.stamps else -1.0
 
     def add(self, node: Node) -> None:
-        """Let another node of the test run too; it is destroyed with the observer."""
+        """Spin another node of the test as well; it is destroyed with the observer."""
         self.executor.add_node(node)
 
     def wait_for(
         self, condition: Callable[[], bool], what: str, timeout: float = TIMEOUT_S, *, every_s: float = 0.0
     ) -> None:
-        """Run until the condition holds, which is asked after each message, or `every_s` of system time."""
+        """Run until the condition holds; it is evaluated after each message, or every `every_s` of system time."""
         end = time.monotonic() + timeout
         while not condition():
             assert time.monotonic() < end, f"not within {timeout} s: {what} (truth at {self.time_s} s)"
@@ -149,22 +149,22 @@ class Observer:
             self.spin(every_s)
 
     def spin(self, seconds: float) -> None:
-        """Run for a while of system time."""
+        """Run for this much system time."""
         end = time.monotonic() + seconds
         while time.monotonic() < end:
             self.executor.spin_once(timeout_sec=0.02)
 
-    def wait_for_advance(self, seconds: float, what: str = "time goes on") -> None:
-        """Run until so many simulated seconds have passed since now."""
+    def wait_for_advance(self, seconds: float, what: str = "time advances") -> None:
+        """Run until simulated time has advanced by this many seconds."""
         self.wait_for(lambda: bool(self.stamps), what)
         began = self.time_s
         self.wait_for(lambda: self.time_s >= began + seconds, what)
 
     def call(self, service_type: Any, name: str, request: Any) -> Any:
-        """What a service answers."""
+        """Call a service and return its response."""
         client = self.node.create_client(service_type, name)
         self.wait_for(client.service_is_ready, f"service {name}")
-        # A service that has not discovered the client yet executes the request, and its reply is lost.
+        # A service that has not yet discovered the client executes the request, but its response is lost.
         self.spin(0.2)
         future = client.call_async(request)
         self.wait_for(future.done, f"answer of {name}")
@@ -172,18 +172,18 @@ class Observer:
         return future.result()
 
     def set_number(self, node: str, name: str, value: float) -> SetParametersResult:
-        """Set a parameter of type double of a node; the node's answer."""
+        """Set a parameter of type double of a node and return the node's result."""
         change = Parameter(name, value=value).to_parameter_msg()
         return self.call(SetParameters, f"{node}/set_parameters", SetParameters.Request(parameters=[change])).results[0]
 
     def trigger(self, name: str) -> str:
-        """Call a service that takes nothing; its message, when it succeeds."""
+        """Call a Trigger service, check that it succeeds, and return its message."""
         answer = self.call(Trigger, name, Trigger.Request())
         assert answer.success, f"{name}: {answer.message}"
         return str(answer.message)
 
     def has_node(self, node_name: str) -> bool:
-        """Whether a node of that name is in the graph."""
+        """Whether a node with this name is in the graph."""
         return node_name in self.node.get_node_names()
 
     def close(self) -> None:
@@ -204,8 +204,8 @@ class Processes:
     """Starts programs and observers in one domain, and ends them all.
 
     Attributes:
-        environment: variables of the programs started from now on.
-        forked: whether the programs started from now on are forked; otherwise each is a new interpreter.
+        environment: environment variables of programs started from now on.
+        forked: whether programs started from now on are forked; otherwise each is a new interpreter.
     """
 
     def __init__(self, domain: int, folder: Path, *, forked: bool = True) -> None:
@@ -238,15 +238,15 @@ class Processes:
         return program
 
     def observer(self, **options: Any) -> Observer:
-        """A node of the test's own in the domain."""
+        """The test's own node in the domain."""
         observer = Observer(self.domain, **options)
         self._observers.append(observer)
         return observer
 
     def close(self) -> None:
-        """End everything by its process id; nothing may be left."""
+        """End all processes by their ids, and check that none is left."""
         running = [program for program in self.all if program.process.poll() is None]
-        # Asked first: a process that is killed leaves its shared memory to those that come after it.
+        # SIGTERM first: a killed process leaves shared memory behind for later processes.
         for program in running:
             program.signal(signal.SIGTERM)
         end = time.monotonic() + SHUTDOWN_TIMEOUT_S
@@ -270,7 +270,7 @@ def _group_is_alive(process_group: int) -> bool:
 
 
 class SimulationProcesses(Processes):
-    """The multirotor's nodes, a process each.
+    """The multirotor's nodes, one process each.
 
     Attributes:
         time_mode: wall, paced, gated or lockstep.
@@ -302,7 +302,7 @@ class SimulationProcesses(Processes):
         if executable == "sil_board":
             arguments += ["-p", f"firmware_param_file:={MULTIROTOR.firmware_file}"]
         if executable == "rc":
-            # Whatever is plugged into the machine of the tests.
+            # Ignore any joystick connected to the test machine.
             arguments += ["-p", "device:=none"]
         if executable in TIME_MANAGERS.values():
             arguments += ["-p", f"real_time_multiplier:={self.multiplier}"]
@@ -315,13 +315,13 @@ class SimulationProcesses(Processes):
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Restarts last: the processes killed there leave shared memory behind, which the other tests need not meet."""
+    """Run restarts last: the processes killed there leave shared memory behind, which could affect the other tests."""
     items.sort(key=lambda item: item.path.stem == "test_restart")
 
 
 @pytest.fixture(scope="session", autouse=True)
 def _default_signal_handlers() -> None:
-    """A background job of a shell ignores SIGINT, and its children would with it; SIGTERM must end the fixtures too."""
+    """Restore SIGINT, which shell background jobs and their children ignore; let SIGTERM close the fixtures."""
     signal.signal(signal.SIGTERM, lambda *_: pytest.exit("SIGTERM"))
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -331,7 +331,7 @@ def _default_signal_handlers() -> None:
 def start_simulation(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory, claim_domain: ClaimDomain
 ) -> Iterator[Callable[..., SimulationProcesses]]:
-    """A function (time_mode, multiplier, *ROS arguments of all nodes) that starts the graph, until the module ends."""
+    """A function (time_mode, multiplier, *ROS arguments of all nodes) that starts the graph until the module ends."""
     with simulations(tmp_path_factory.mktemp("processes"), claim_domain, forked=_are_forked(request)) as start:
         yield start
 
@@ -344,7 +344,7 @@ def _are_forked(request: pytest.FixtureRequest) -> bool:
 def simulations(
     folder: Path, claim_domain: ClaimDomain, *, forked: bool
 ) -> Iterator[Callable[..., SimulationProcesses]]:
-    """As the fixture `start_simulation`, for shorter."""
+    """Like the fixture `start_simulation`, until the context ends."""
     with claim_domain() as domain:
         started: list[SimulationProcesses] = []
 
@@ -367,7 +367,7 @@ def simulations(
 
 @pytest.fixture
 def processes(request: pytest.FixtureRequest, tmp_path: Path, claim_domain: ClaimDomain) -> Iterator[Processes]:
-    """Programs of one test, in a domain of their own."""
+    """Programs of one test, in a separate domain."""
     with claim_domain() as domain:
         started = Processes(domain, tmp_path, forked=_are_forked(request))
         try:
@@ -378,7 +378,7 @@ def processes(request: pytest.FixtureRequest, tmp_path: Path, claim_domain: Clai
 
 Interrupted = Callable[..., "tuple[int, str, str]"]
 
-# A KeyboardInterrupt in a `__del__`, which rclpy has many of, is printed and lost.
+# Python prints and drops a KeyboardInterrupt raised in `__del__`, and rclpy has many of these methods.
 _INTERRUPTED = """
 import importlib, os, signal, sys
 class Interrupt:
@@ -403,9 +403,9 @@ command()
 
 @pytest.fixture
 def interrupted_command(ros_domain: int) -> Interrupted:
-    """A function of a function's name and a command line: runs the command until it calls that function.
+    """A function (name of a function, *command line) that sends Ctrl-C when the command calls the named function.
 
-    Ctrl-C then arrives while an object is destroyed. Returns exit code, stdout and stderr.
+    The signal arrives while an object is destroyed. Returns exit code, stdout and stderr.
     """
 
     def run(place: str, *arguments: str) -> tuple[int, str, str]:
@@ -426,6 +426,6 @@ def interrupted_command(ros_domain: int) -> Interrupted:
 def simulate(
     request: pytest.FixtureRequest, tmp_path: Path, claim_domain: ClaimDomain
 ) -> Iterator[Callable[..., SimulationProcesses]]:
-    """As `start_simulation`, until the test ends."""
+    """Like `start_simulation`, until the test ends."""
     with simulations(tmp_path, claim_domain, forked=_are_forked(request)) as start:
         yield start

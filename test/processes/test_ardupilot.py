@@ -28,7 +28,7 @@ STEP_S = 1.0 / RATE_HZ
 
 @pytest.fixture
 def port(processes: Any) -> int:
-    """UDP port of a quadrotor whose nodes run as a process each."""
+    """UDP port of a quadrotor with one process per node."""
     (port,) = free_ports()
     chosen, controller = vehicle("multirotor"), chosen_flight_controller("ardupilot")
     words = [
@@ -76,7 +76,7 @@ def test_copter_flies_as_separate_processes_and_again_after_ardupilot_is_killed(
     assert flight["landed"]
     assert flight["distance_m"] > 20.0
     assert flight["off_m"] < 1.0
-    # Time has gone on from the first flight, and one frame was one step.
+    # Time continues from the first flight, and each frame is one step.
     assert flight["time_s"] - flight["clock_s"] >= killed_s - 0.01
     assert flight["clock_s"] == pytest.approx((flight["frames"] - 1) * STEP_S, abs=1e-6)
     assert flight["physics_resets"] == 0

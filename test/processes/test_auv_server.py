@@ -1,4 +1,4 @@
-"""The simulation as the server of AUV clients whose sockets are open before it, after it, and never read."""
+"""The simulation as a server of AUV clients that connect before it starts, outlive it, or never read."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ STEP_S = 0.02
 
 @pytest.fixture
 def ports() -> dict[str, int]:
-    """Of images, thrusters and telemetry."""
+    """Ports of images, thrusters and telemetry."""
     return dict(zip(("image", "thruster", "telemetry"), free_ports(3), strict=True))
 
 
 @pytest.fixture
 def connect(ports: dict[str, int]) -> Iterator[Callable[[int, str], Any]]:
-    """A function (kind, port) that makes a socket of a client."""
+    """A function (kind, port) that makes a client socket."""
     with zmq.Context() as context, contextlib.ExitStack() as closing:
 
         def make(kind: int, port: str) -> Any:
@@ -69,7 +69,7 @@ def test_client_with_open_sockets_reconnects_to_restarted_server(
         before = telemetry(subscriber)
         end = time.monotonic() + TIMEOUT_S
         yaw = before[3]
-        # A command a message: one that is sent while nobody is there may come late, or be lost with the connection.
+        # One command per telemetry message: a command sent before the server is ready may arrive late or be lost.
         while math.remainder(yaw - before[3], 360.0) < 10.0:
             pusher.send(struct.pack("Bbbbb", 0, 100, -100, 0, 0))
             yaw = telemetry(subscriber)[3]
@@ -83,7 +83,7 @@ def test_client_with_open_sockets_reconnects_to_restarted_server(
 def test_stalled_client_costs_no_memory_in_ten_minutes(
     processes: Any, ports: dict[str, int], connect: Callable[[int, str], Any]
 ) -> None:
-    # Time is read from the reports, which are fewer than the truth states.
+    # The test reads the time from the reports, which are fewer than the truth states.
     observer = processes.observer(truth="none")
     times_s: list[float] = []
     observer.node.create_subscription(
@@ -103,7 +103,7 @@ def test_stalled_client_costs_no_memory_in_ten_minutes(
     observer.wait_for(lambda: bool(times_s) and times_s[-1] > 60.0, "the first minute")
     before, begin_s = resident_mib(), times_s[-1]
     observer.wait_for(lambda: times_s[-1] >= begin_s + 600.0, "ten minutes more")
-    # The telemetry alone would be 4 MiB, at some 150 bytes of ZeroMQ's a message.
+    # Queued telemetry alone would take 4 MiB, at about 150 bytes per message in ZeroMQ.
     assert resident_mib() - before < 3.0
 
 

@@ -1,4 +1,4 @@
-"""ArduPilot flies a graph of processes: steps of its rate, a bridge that is started again, a start anew in the air."""
+"""ArduPilot flies a graph of processes: steps at its rate, a restarted bridge, a restart in the air."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ SILENCE_S = 1.2
 
 
 class Client:
-    """ArduPilot's side of the socket, which repeats what is not answered."""
+    """ArduPilot's side of the socket; it resends unanswered frames."""
 
     def __init__(self, port: int) -> None:
         self._socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
@@ -54,7 +54,7 @@ class Client:
 
 @pytest.fixture
 def port() -> int:
-    """A UDP port that nobody uses."""
+    """An unused UDP port."""
     return free_ports()[0]
 
 

@@ -1,4 +1,4 @@
-"""The camera as a process of its own: it takes truth states from any publisher, and ends when asked to."""
+"""The camera as a separate process: it receives truth states from any publisher, and ends on a signal."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ pytestmark = pytest.mark.timeout(120)
 
 
 class Diver(Node):
-    """Sends a state under water, a hundred times a second of system time."""
+    """Publishes a state under water at 100 Hz of system time."""
 
     def __init__(self, **arguments: Any) -> None:
         super().__init__("diver", **arguments)
@@ -51,7 +51,7 @@ def test_camera_process_in_a_namespace_renders_the_configured_world(processes: A
     observer.add(diver)
     observer.wait_for(lambda: len(diver.pictures) > 5 and len(diver.infos) > 5, "pictures")
     picture = np.array(diver.pictures[-1].data, dtype=int).reshape(60, 80, 3)
-    # The floor line passes below, forward and back: orange, where the tiles beside it are bluish grey.
+    # The floor line runs fore and aft below the vehicle: orange between bluish grey tiles.
     blue, _, red = picture[5, 39]
     assert red > 2 * blue
     assert picture[5, 10, 0] > picture[5, 10, 2]
@@ -61,7 +61,7 @@ def test_camera_process_in_a_namespace_renders_the_configured_world(processes: A
 
 
 class Pair(Node):
-    """Publishes the states of two vehicles, a step of 0.1 s in each 0.02 s of system time; the other one moves."""
+    """Publishes the states of two vehicles, a step of 0.1 s every 0.02 s of system time; the other vehicle moves."""
 
     def __init__(self, **arguments: Any) -> None:
         super().__init__("pair", **arguments)

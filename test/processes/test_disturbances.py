@@ -1,4 +1,4 @@
-"""The disturbances of `make faults`, in short: the graph goes on, and no warning comes and goes."""
+"""A short version of the disturbances of `make faults`: the graph continues, without transient warnings."""
 
 from __future__ import annotations
 
@@ -26,22 +26,22 @@ from test.processes.conftest import SLOW_RATES
 
 pytestmark = pytest.mark.timeout(900)
 
-# A pace that a busy machine keeps, too, and that leaves it to the other tests.
+# A pace that even a busy machine keeps, and that leaves processor time to the other tests.
 MULTIPLIER = 0.1
 
-# Later than any time that a restarted time manager could begin with by itself.
+# Later than any time at which a restarted time manager could start by itself.
 LATE_S = 1.0
 
-# The pace is not judged here; half a second of it shows that time goes on and never back.
+# The pace is not checked here; half a second shows that time advances and never goes back.
 PACE_S = 0.5
 
 
 def forked(words: Sequence[str], environment: Mapping[str, str], folder: Path, log: Path) -> ForkedPython:
-    """As `proof.node_graph.new_interpreter`, in less time."""
+    """Like `proof.node_graph.new_interpreter`, but faster."""
     return ForkedPython(words, env=environment, cwd=folder, stdout=log, stderr=log)
 
 
-# These two come first: the graph of the others runs until its last test.
+# These two tests come first: the graph of the others runs until their last test.
 
 
 def test_no_step_is_lost_in_lockstep_when_nodes_are_killed(ros_domain: int) -> None:

@@ -1,4 +1,4 @@
-"""Two vehicles, a process a node, and one time manager: they keep in step, whoever is killed and started again."""
+"""Two vehicles with one process per node and one time manager stay in step when a node is killed and restarted."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from rosflight_py_sim.vehicles import vehicle
 
 pytestmark = pytest.mark.timeout(240)
 
-# Nine processes start on what may be two busy cores.
+# Nine processes start, possibly on two busy cores.
 TIMEOUT_S = 120.0
 
 STEP_NS = 2_500_000
@@ -51,18 +51,18 @@ def test_fleet_processes_stay_in_step_after_any_is_killed_and_restarted(processe
     wait_for_both("both vehicles fly")
 
     programs["two", "sil_board"].kill()
-    # What was under way may still arrive: they have stopped when a while has brought nothing.
+    # Messages in transit may still arrive: the vehicles have stopped when nothing arrives for half a second.
     observer.spin(0.5)
     before = dict(newest)
     observer.spin(0.5)
     assert newest == before
     assert abs(newest["one"] - newest["two"]) <= STEP_NS
     start("two", "sil_board")
-    wait_for_both("both go on after a flight controller came back")
+    wait_for_both("both continue after the restart of a flight controller")
 
     manager.kill()
     observer.spin(0.5)
     before = dict(newest)
     start_manager()
-    wait_for_both("both go on after the time manager came back")
+    wait_for_both("both continue after the restart of the time manager")
     assert min(newest.values()) > max(before.values())

@@ -1,4 +1,4 @@
-"""A whole flight, arming to disarming, with every node a process of its own."""
+"""A whole flight, from arming to disarming, with one process per node."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from rosflight_py_sim.stamps import time_ns_of
 
 pytestmark = pytest.mark.timeout(240)
 
-# Low and brisk, for the sake of the number of steps.
+# Low and fast, to need few steps.
 MISSION = {
     "square_side": 3.0,
     "square_height": 1.0,
@@ -32,12 +32,12 @@ MISSION = {
 
 
 def test_square_is_flown_by_separate_processes_in_lockstep(simulate: Callable[..., Any]) -> None:
-    # Unlimited: RC and commands come from processes beside the step, and must not look lost however fast the steps go.
+    # At full speed: RC and commands come from processes outside the step, and must not look lost at any step rate.
     # A process that gets no processor time for two of these timeouts counts as lost.
     simulation = simulate("lockstep", 0.0, "-p", "stall_timeout:=2.0", "-p", "step_size:=0.005")
     simulation.start("autopilot", *(word for k, v in MISSION.items() for word in ("-p", f"{k}:={v}")))
     observer = simulation.observer()
-    # By stamp: the observer may receive a setpoint later than the state that it belongs to.
+    # By stamp: the observer may receive a setpoint after its state.
     setpoints: dict[int, tuple[float, float, float]] = {}
     on_square: dict[int, tuple[float, float, float]] = {}
     path: list[tuple[float, float, float]] = []
@@ -49,7 +49,7 @@ def test_square_is_flown_by_separate_processes_in_lockstep(simulate: Callable[..
     def on_truth(message: SimState) -> None:
         p = message.pose.position
         path.append((p.x, p.y, p.z))
-        # On the square: the landing aims below the ground on purpose.
+        # Only on the square: the landing aims below the ground on purpose.
         if pilot.activity.startswith("side"):
             on_square[time_ns_of(message.header.stamp)] = path[-1]
 
@@ -65,8 +65,8 @@ def test_square_is_flown_by_separate_processes_in_lockstep(simulate: Callable[..
     assert max(north for north, _, _ in path) > 2.7
     assert max(east for _, east, _ in path) > 2.7
     assert math.dist(path[-1][:2], (0.0, 0.0)) < 0.5
-    # The skids are 0.12 m under the centre.
+    # The skids are 0.12 m below the centre of mass.
     assert path[-1][2] == pytest.approx(-0.12, abs=0.02)
-    # Steps have their length, and time never turns back. A step that the machine held up may have been answered twice,
-    # and an observer that it held up, whom nobody waits for, has not heard all of them.
+    # Steps have the set size, and time never goes back. On a busy machine, a step may be answered twice, and the
+    # observer, for which the simulation does not wait, may miss some.
     assert all(b >= a and (b - a) % 5_000_000 == 0 for a, b in pairwise(observer.stamps))

@@ -1,4 +1,4 @@
-"""The command that lets parts of a running simulation fail."""
+"""The command that injects failures into a running simulation."""
 
 from __future__ import annotations
 

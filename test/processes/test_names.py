@@ -18,7 +18,7 @@ def test_vehicles_in_separate_namespaces_coexist(simulate: Callable[..., Any]) -
     observer = first.observer(namespace="/uav1")
     observer.wait_for_advance(0.2)
     wanted = {(n, "/uav1") for n in ("dynamics", "sensors", "sil_board", "rc", "forces_and_moments")}
-    # Names travel by a topic of their own, behind the data.
+    # Node names have a topic of their own, and arrive after the data.
     observer.wait_for(lambda: wanted <= set(observer.node.get_node_names_and_namespaces()), "all names are known")
     assert not [t for t, _ in observer.node.get_topic_names_and_types() if t.startswith("/sim/")]
     observer.trigger("toggle_arm")
@@ -29,7 +29,7 @@ def test_vehicles_in_separate_namespaces_coexist(simulate: Callable[..., Any]) -
             first.start(executable, "-r", "__ns:=/uav2")
     other = first.observer(namespace="/uav2")
     other.wait_for_advance(0.2, "the second vehicle moves")
-    observer.wait_for_advance(0.2, "the first one goes on")
+    observer.wait_for_advance(0.2, "the first vehicle continues")
 
 
 def test_node_and_topic_can_be_renamed(simulate: Callable[..., Any]) -> None:

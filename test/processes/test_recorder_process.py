@@ -1,4 +1,4 @@
-"""The recorder as a process of its own beside the others, and the composed run in one: however they end."""
+"""The recorder as a separate process and in a composed run, under every kind of end."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ pytestmark = pytest.mark.timeout(150)
 
 STEP_NS = 2_500_000
 
-# System time between two looks at a file, which take longer than a message.
+# System time between two readings of the file, s; a reading takes longer than a message.
 LOOK_S = 0.1
 
 TRUTH = f"/{TRUTH_STATE.name}"
@@ -38,7 +38,7 @@ def holds(path: Path, topic: str, count: int) -> bool:
 
 
 def assert_every_step(recording: Recording) -> None:
-    """A step that took too long on a busy machine is told once more; none is missing."""
+    """Check that no step is missing; a step that takes too long on a busy machine may be published twice."""
     truth = recording.topics[TRUTH].log_ns
     assert np.unique(truth).tolist() == [number * STEP_NS for number in range(len(np.unique(truth)))]
 
@@ -49,7 +49,7 @@ def types_in(recording: Recording) -> dict[str, str]:
 
 
 def published_types(node: Node) -> dict[str, str]:
-    """Type of each topic that somebody publishes, as far as the node knows."""
+    """Type of each topic with a publisher known to the node."""
     return {name: kinds[0] for name, kinds in node.get_topic_names_and_types() if node.count_publishers(name)}
 
 
@@ -64,7 +64,7 @@ def test_recorder_process_finds_every_topic_and_completes_its_file(
         "recorder", "-p", f"record.file:={path}", "-p", "record.vehicle:=multirotor", "-p", "vehicles:=['']"
     )
     observer.wait_for(lambda: holds(path, TRUTH, 200), "messages in the file", every_s=LOOK_S)
-    # On a busy machine it takes a while until every participant knows every other one.
+    # On a busy machine, discovery takes a while.
     observer.wait_for(lambda: types_in(recorded(path)) == published_types(observer.node), "all topics", every_s=LOOK_S)
     published = published_types(observer.node)
     recorder.signal(signal.SIGINT)
@@ -74,11 +74,11 @@ def test_recorder_process_finds_every_topic_and_completes_its_file(
     recording = recorded(path)
     assert recording.facts["vehicle"] == "multirotor" and json.loads(recording.facts["namespaces"]) == [""]
     assert types_in(recording) == published
-    # Simulated times, none far from the others: what comes before the first clock message has its time.
+    # Simulated times, close together: messages before the first clock message get its time.
     truth = recording.topics[TRUTH].log_ns
     assert (truth % STEP_NS == 0).all() and truth[0] >= 0.4e9
     first, last = recording.span_ns
-    # A process that misses another's first announcement receives the next 3 s later.
+    # A process that misses another's first announcement receives the next one 3 s later.
     assert truth[0] - first < 4e9 and last - truth[-1] < 1e9
 
 
@@ -88,7 +88,7 @@ def test_killed_composed_run_leaves_a_complete_file(processes: Any, tmp_path: Pa
     observer = processes.observer()
     observer.wait_for(lambda: holds(path, TRUTH, 400), "messages in the file", every_s=LOOK_S)
     program.kill()
-    # Whoever writes the file hears that there is nobody any more.
+    # The writing process detects that the simulation is gone, and completes the file.
     observer.wait_for(lambda: recorded(path).trouble == "", "the end of the file", every_s=LOOK_S)
     assert_every_step(recorded(path))
 

@@ -1,4 +1,4 @@
-"""A node that cannot take what it is given says so in one line and exits with 1."""
+"""A node that refuses a parameter prints one line and exits with code 1."""
 
 from __future__ import annotations
 

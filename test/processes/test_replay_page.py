@@ -1,4 +1,4 @@
-"""A recording in a browser, as a person sees it."""
+"""A recording in a browser, as seen by a user."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def browser() -> Iterator[Any]:
 
 @pytest.fixture
 def tab(browser: Any, processes: Processes) -> Iterator[Tab]:
-    """The recording, slowly: its ten seconds last longer than a test."""
+    """The recording at a slow pace: its ten seconds last longer than a test."""
     program = processes.command("replay", str(OTHER), "--speed", "0.05")
     tab = Tab(browser, url_of(program))
     yield tab
@@ -41,11 +41,11 @@ def tab(browser: Any, processes: Processes) -> Iterator[Tab]:
 
 def assert_time_advances(tab: Tab) -> None:
     began = float(tab.shown_time)
-    tab.until(lambda: float(tab.shown_time) > began, "time goes on")
+    tab.until(lambda: float(tab.shown_time) > began, "time advances")
 
 
 def settled_time(tab: Tab) -> float:
-    """The time that is shown, once it does not change any more."""
+    """The time shown, once it no longer changes."""
     before = -1.0
     for _ in range(100):
         now = float(tab.shown_time)
@@ -53,7 +53,7 @@ def settled_time(tab: Tab) -> float:
             return now
         before = now
         tab.page.wait_for_timeout(400)
-    pytest.fail("time goes on")
+    pytest.fail("the time does not settle")
 
 
 def seek(tab: Tab, time_s: str) -> None:
@@ -64,7 +64,7 @@ def seek(tab: Tab, time_s: str) -> None:
 
 def test_recording_plays_pauses_and_seeks_to_any_time(tab: Tab) -> None:
     assert_time_advances(tab)
-    # The dart's blue is over the green ground.
+    # The blue dart is over the green ground.
     tab.until(lambda: _is_blue(tab.picture()), "the vehicle")
     tab.click("Pause")
     paused_s = settled_time(tab)
@@ -72,7 +72,7 @@ def test_recording_plays_pauses_and_seeks_to_any_time(tab: Tab) -> None:
     tab.until(lambda: "0.00 \N{MULTIPLICATION SIGN} real time" in tab.text, "no pace")
     seek(tab, "7.5")
     tab.until(lambda: float(tab.shown_time) == pytest.approx(7.5), "7.5 s")
-    # A circle of 8 m, half a radian a second.
+    # A circle of 8 m radius at half a radian per second.
     assert f"north {8.0 * np.cos(3.75):.1f} m, east {8.0 * np.sin(3.75):.1f} m, height 12.0 m" in tab.text
     seek(tab, "1.0")
     tab.until(lambda: float(tab.shown_time) == pytest.approx(1.0), "1 s")

@@ -1,4 +1,4 @@
-"""Any one node may die and be started again, in every time mode: the graph goes on."""
+"""In every time mode, the graph continues after any one node is killed and restarted."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from test.processes.conftest import SLOW_RATE_ARGUMENTS
 
 pytestmark = pytest.mark.timeout(400)
 
-# What a node sends shows that it is back; of which the graph would still list a killed node's name for a while.
+# A message from the node shows that it is back. Its name does not: the graph lists a killed node for a while.
 SENDS = {
     "standalone_dynamics": TRUTH_STATE,
     "multirotor_forces_and_moments": FORCES_AND_MOMENTS,
-    # Published for each IMU message: that sil_board receives them is part of being back.
+    # Published for each IMU message: sil_board is back only once it receives them.
     "sil_board": IMU_DATA,
     "standalone_sensors": IMU,
     "rc": RC,
@@ -31,11 +31,11 @@ SENDS = {
 
 STEPS = 40
 
-# Restarts take system time, so a slow simulation leaves more of the machine to the processes that start.
+# Restarts take system time: a slow simulation leaves more processor time to the starting processes.
 MULTIPLIER = 0.1
 
-# Fast DDS's shared memory outlives a process that is killed, and once in a hundred kills or so the other processes do
-# not hear its successor through what was left. A person would then start it again, and so do the tests.
+# Fast DDS's shared memory outlives a killed process. After about one kill in a hundred, the other processes receive
+# nothing from its successor because of these remains. A user would then restart the process, and so do the tests.
 ATTEMPTS = 3
 ATTEMPT_S = 20.0
 
@@ -50,12 +50,12 @@ def running(request: pytest.FixtureRequest, start_simulation: Callable[..., Any]
 
 
 def steps(stamps: list[int]) -> int:
-    """Steps that were taken: dynamics that waits may repeat its state."""
+    """Number of steps taken; a waiting dynamics node may repeat its state."""
     return sum(b > a for a, b in pairwise(stamps))
 
 
 def restart(simulation: Any, observer: Any, executable: str) -> None:
-    """Kill a node, let the others miss it, start it again, and wait until it speaks and the graph goes on."""
+    """Kill a node, wait, restart it, and wait until it publishes and the graph continues."""
     for attempts_left in reversed(range(ATTEMPTS)):
         simulation.programs[executable].kill()
         observer.spin(0.3)
@@ -64,15 +64,15 @@ def restart(simulation: Any, observer: Any, executable: str) -> None:
         subscription = observer.node.create_subscription(
             topic.message_type, topic.name, received.append, CHAIN, raw=True
         )
-        # A latched message of the dead may still arrive.
+        # A latched message of the killed node may still arrive.
         observer.spin(0.1)
         received.clear()
         simulation.start(executable)
         try:
-            observer.wait_for(lambda h=received: bool(h), f"{executable} speaks again", ATTEMPT_S)
+            observer.wait_for(lambda h=received: bool(h), f"{executable} publishes again", ATTEMPT_S)
             returned = len(observer.stamps)
             observer.wait_for(
-                lambda n=returned: steps(observer.stamps[n:]) >= STEPS, f"steps after {executable} came back", ATTEMPT_S
+                lambda n=returned: steps(observer.stamps[n:]) >= STEPS, f"steps after {executable} restarted", ATTEMPT_S
             )
         except AssertionError:
             if attempts_left == 0:
@@ -86,7 +86,7 @@ def restart(simulation: Any, observer: Any, executable: str) -> None:
 def recalibrate(simulation: Any, observer: Any, received: list[Status]) -> None:
     """Calibrate the restarted flight controller.
 
-    It must receive the request, and the sensors its `status`: they have the noise of a running motor until they do.
+    It must receive the request, and the sensors its `status`: until then, they have the noise of a running motor.
     """
     for attempts_left in reversed(range(ATTEMPTS)):
         try:
@@ -107,7 +107,7 @@ def test_graph_continues_after_each_node_is_killed_and_restarted(running: Any) -
     for executable in simulation.nodes:
         before = len(observer.stamps) - 1
         restart(simulation, observer, executable)
-        # The state of dynamics dies with it, time included; no other node may turn time back.
+        # A killed dynamics node loses its state and time; restarting any other node must not turn time back.
         if executable != "standalone_dynamics":
             stamps = observer.stamps[before:]
             assert stamps == sorted(stamps), executable
@@ -118,7 +118,7 @@ def test_restarted_flight_controller_is_disarmed_and_can_arm_again(running: Any)
     received: list[Status] = []
     subscription = observer.node.create_subscription(Status, STATUS.name, received.append, CHAIN)
     observer.wait_for(lambda: bool(received), "status")
-    # A bias that was saved stands for a calibration, which takes a thousand steps.
+    # A bias set by hand replaces a calibration, which takes a thousand steps.
     assert observer.call(ParamSet, "param_set", ParamSet.Request(name="ACC_X_BIAS", value=0.01)).exists
     observer.wait_for(lambda: received[-1].error_code == 0, "calibrated")
     observer.trigger("toggle_arm")
@@ -128,7 +128,7 @@ def test_restarted_flight_controller_is_disarmed_and_can_arm_again(running: Any)
     if simulation.time_mode != "wall":
         assert observer.set_number("time_manager", "real_time_multiplier", 1.0).successful
     recalibrate(simulation, observer, received)
-    # The arm switch is still on: it must be moved to arm again.
+    # The arm switch is still on: it must be switched off and on to arm again.
     observer.wait_for_advance(0.3)
     observer.trigger("toggle_arm")
     observer.wait_for_advance(0.3)

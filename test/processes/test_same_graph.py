@@ -1,4 +1,4 @@
-"""The ROS graph of the composed run is the graph of the same nodes in a process each."""
+"""The ROS graph of the composed run equals that of the same nodes in one process each."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Graph = set[tuple[str, ...]]
 
 
 def graph_of(node: Node) -> Graph:
-    """All other nodes, their services and clients, and the ends of all topics with type and QoS."""
+    """All other nodes, their services and clients, and the endpoints of all topics with type and QoS."""
     found: Graph = set()
     for name, namespace in node.get_node_names_and_namespaces():
         owner = f"{namespace.rstrip('/')}/{name}"
@@ -32,14 +32,14 @@ def graph_of(node: Node) -> Graph:
     for topic, _ in node.get_topic_names_and_types():
         for way, ends in (
             ("publishes", node.get_publishers_info_by_topic(topic)),
-            # A node that misses an input subscribes to the reports of the others.
+            # A node with a missing input subscribes to the reports of the others.
             ("subscribes", [] if topic == DIAGNOSTICS_TOPIC else node.get_subscriptions_info_by_topic(topic)),
         ):
             for end in ends:
                 qos = end.qos_profile
                 owner = f"{end.node_namespace.rstrip('/')}/{end.node_name}"
                 found.add((owner, way, topic, end.topic_type, qos.reliability.name, qos.durability.name))
-    # A node without need of /clock destroys the subscription that rclpy made; discovery may keep it, under no name.
+    # A node that needs no /clock destroys rclpy's subscription; discovery may still list it without a node name.
     gone = "_NODE_NAMESPACE_UNKNOWN_/_NODE_NAME_UNKNOWN_"
     return {entry for entry in found if entry[0] not in (gone, node.get_fully_qualified_name())}
 

@@ -1,11 +1,11 @@
-"""The shutdown watchdog ends a process that is stuck, also when the thread that is stuck holds the interpreter."""
+"""The shutdown watchdog ends a stuck process, even if the stuck thread holds the interpreter lock."""
 
 from __future__ import annotations
 
 import subprocess
 import sys
 
-# PyDLL keeps the interpreter's lock while the C function sleeps, as a library that is stuck does.
+# PyDLL holds the interpreter lock while the C function sleeps, like a stuck library.
 STUCK = """
 import ctypes
 from rosflight_py_sim.nodes.running import start_shutdown_watchdog

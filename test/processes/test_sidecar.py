@@ -1,4 +1,4 @@
-"""Nodes beside a composed graph: processes of their own that start and end with it."""
+"""Sidecar nodes of a composed graph: separate processes that start and end with it."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _PR_SET_CHILD_SUBREAPER = 36
 
 @pytest.fixture
 def drawn(processes: Any) -> tuple[Any, Any, list[Any]]:
-    """A composed run with the visualizer beside it, an observer, and what /tf has told."""
+    """A composed run with the visualizer as a sidecar, an observer, and the messages on /tf."""
     program = processes.run("commands.cli", "sim", "--visualizer", "--ros-args", "-p", "device:=none")
     observer = processes.observer()
     received: list[Any] = []
@@ -31,13 +31,13 @@ def drawn(processes: Any) -> tuple[Any, Any, list[Any]]:
 
 
 def children(program: Any) -> list[int]:
-    """Processes that a program has started."""
+    """Child processes of a program."""
     task = Path(f"/proc/{program.process.pid}/task/{program.process.pid}/children")
     return [int(one) for one in task.read_text().split()]
 
 
 def has_exited(process_id: int) -> Callable[[], bool]:
-    """A condition: the process has ended (its parent need not have asked how)."""
+    """A condition: the process has ended, even if its parent has not yet collected its exit code."""
 
     def gone() -> bool:
         try:
@@ -74,7 +74,7 @@ def test_ctrl_c_in_shared_terminal_ends_both_processes_cleanly(drawn: Any) -> No
 
 @pytest.fixture
 def child_subreaper() -> Iterator[None]:
-    """While it lasts, orphans are this process's, which can then see them off; not every container has who does."""
+    """Make this process the parent of orphans, to collect their exit codes; not every container has an init process."""
     prctl = ctypes.CDLL(None).prctl
     assert prctl(_PR_SET_CHILD_SUBREAPER, 1) == 0
     yield

@@ -1,4 +1,4 @@
-"""Ctrl-C and SIGTERM end every process at once and quietly, whatever it is doing."""
+"""Ctrl-C and SIGTERM end every process at once and without error output, whatever it is doing."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def test_signal_ends_each_process_of_a_running_graph(
     observer = simulation.observer()
     observer.wait_for_advance(0.1)
     observer.wait_for(lambda: observer.has_node("autopilot"), "autopilot")
-    # One by one: the later ones end while the graph is stalled.
+    # One by one: later processes end while the graph is stalled.
     for program in simulation.programs.values():
         program.signal(number)
         assert_clean_exit(program)
@@ -72,7 +72,7 @@ def test_signal_ends_paused_time_manager_with_pending_step(simulate: Callable[..
     assert_clean_exit(simulation.programs["lockstep_time_manager"])
 
 
-# From the moment at which SIGTERM has a handler. Before, Python itself answers signals in its own way.
+# From the moment SIGTERM has a handler. Before, Python's default handling applies.
 @pytest.mark.parametrize("delay_s", [0.0, 0.15, 0.3, 0.45, 0.65, 0.95])
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_signal_during_start_up_ends_node_cleanly(processes: Any, number: signal.Signals, delay_s: float) -> None:

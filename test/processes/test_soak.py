@@ -1,4 +1,4 @@
-"""The long run of `make soak`, in short: processes keep their memory, descriptors and threads."""
+"""A short version of `make soak`: memory, descriptors and threads of the processes do not grow."""
 
 from __future__ import annotations
 

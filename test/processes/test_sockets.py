@@ -26,12 +26,12 @@ vehicles:
   - {name: sub, kind: auv, flight_controller: auv_zeromq, start: {position: [-4.0, 2.0]}}
 """
 
-# Sent to a socket, to see whether they are read.
+# Datagrams sent to a socket to find out whether it is read.
 DATAGRAMS, SIZE = 20, 100
 
 
 class Bound(NamedTuple):
-    """A socket that receives: its protocol, address and port, and the bytes that wait for the process."""
+    """A receiving socket: its protocol, address and port, and the bytes not yet read."""
 
     protocol: str
     address: str
@@ -78,7 +78,7 @@ def is_read(process: int, one: Bound) -> bool:
 
 
 def with_children(process: int) -> list[int]:
-    """A process and those below it."""
+    """A process and its descendants."""
     tasks = Path(f"/proc/{process}/task").glob("*/children")
     below = [int(child) for task in tasks for child in task.read_text().split()]
     return [process, *(one for child in below for one in with_children(child))]
@@ -88,7 +88,7 @@ def test_every_socket_that_is_read_is_at_a_documented_port_of_loopback(processes
     file = tmp_path / "all.yaml"
     file.write_text(SCENARIO)
     assert set(registered("front_ends")) == {"ardupilot", "uthere", "auv_zeromq"}
-    # ArduPilot's frames to the other vehicles are refused at ports of their own.
+    # Each of the other vehicles has a port that refuses ArduPilot's frames.
     first, *others = free_ports(3, apart=10)
     names = [
         *("auv_zeromq.image_port", "auv_zeromq.thruster_port", "auv_zeromq.telemetry_port"),
@@ -96,7 +96,7 @@ def test_every_socket_that_is_read_is_at_a_documented_port_of_loopback(processes
     ]
     given = {"ardupilot.port": first, **dict(zip(names, free_ports(len(names)), strict=True))}
     parameters = [word for name, port in given.items() for word in ("-p", f"{name}:={port}")]
-    # The tests set it for all nodes; here the command does.
+    # The tests set this variable for all nodes; here the command must set it.
     del processes.environment["FASTDDS_DEFAULT_PROFILES_FILE"]
     program = processes.command("sim", "--scenario", str(file), "--view", "--ros-args", *parameters)
     wait_until_viewed(program)
@@ -106,13 +106,13 @@ def test_every_socket_that_is_read_is_at_a_documented_port_of_loopback(processes
             if one.address == "127.0.0.1":
                 received.add(one.port)
             else:
-                # Fast DDS sends from these.
+                # Fast DDS sends from these sockets.
                 assert one.protocol == "udp" and not is_read(process, one), one
     bound = {name: port for name, port in given.items() if name != "uthere.udp_port_out"}
     assert {*bound.values(), *others} <= received
     page = (PROJECT / "docs" / "security.md").read_text(encoding="utf-8")
     assert [name for name in given if f"`{name}`" not in page] == []
-    # Beside these, two ports of DDS and one of its shared memory for each process.
+    # In addition, each process has two ports of DDS and one of its shared memory.
     assert len(received - {*bound.values(), *others}) <= 4 * len(with_children(program.process.pid))
 
 

@@ -1,4 +1,4 @@
-"""`rosflight_py_sim status` beside running graphs: what it shows, of whom, and its exit codes."""
+"""`rosflight_py_sim status` with running graphs: the nodes and values shown, and the exit codes."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from rosflight_py_sim.interfaces.step_topics import TRUTH_STATE
 
 CHAIN = {"dynamics", "forces_and_moments", "rc", "sensors", "sil_board", "time_manager"}
 
-# A pace that a busy machine keeps, too.
+# A pace that even a busy machine keeps.
 SLOWLY = ("--real-time-multiplier", "0.05")
 
 
 def start(processes: Any, *arguments: str, truth: str = TRUTH_STATE.name) -> Any:
-    """A composed graph that is under way, and who watches it."""
+    """Start a composed graph; return an observer once time advances."""
     processes.command("sim", *SLOWLY, *arguments)
     observer = processes.observer(truth=truth)
     observer.wait_for_advance(0.1, "the simulation starts")
@@ -28,7 +28,7 @@ def start(processes: Any, *arguments: str, truth: str = TRUTH_STATE.name) -> Any
 
 
 def status_data(processes: Any, *arguments: str) -> tuple[int, dict[str, Any]]:
-    """Exit code and what it says."""
+    """Exit code and parsed output."""
     program = processes.command("status", "--once", "--json", *arguments)
     code = program.wait()
     assert program.stdout, program.stderr
@@ -63,7 +63,7 @@ def test_healthy_graph_is_shown_and_drawn_with_foreign_nodes(processes: Any, tmp
     assert not any("status" in name for name in nodes)
     rates = {topic["name"]: topic["rate_hz"] for topic in data["topics"]}
     assert rates["/elsewhere/words"] is None
-    # 20 messages in a period, give or take one.
+    # 20 messages in a period, plus or minus one.
     assert rates["/sim/truth_state"] == pytest.approx(400.0, rel=0.1)
 
     assert shown.wait() == 0, shown.stdout

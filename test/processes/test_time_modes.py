@@ -1,4 +1,4 @@
-"""The graph as separate processes in each time mode: how its time passes."""
+"""Time in each time mode, with one process per node."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ def running(request: pytest.FixtureRequest, start_simulation: Callable[..., Any]
     observer = simulation.observer()
     observer.wait_for_advance(0.2, "the graph starts")
     if request.param == "gated":
-        # On a busy machine a step may take longer than the default, and the simulation would go on without it. While
-        # the nodes discover each other, messages are lost, for which it would wait as long.
+        # On a busy machine, a step may exceed the default timeout, and the simulation would continue without it. During
+        # discovery, messages are lost, and the simulation would wait this long for each.
         assert observer.set_number("time_manager", "step_timeout", 8.0).successful
     yield simulation, observer
     simulation.close()
@@ -76,7 +76,7 @@ def test_rejected_parameter_returns_reason_and_changes_nothing(running: Any) -> 
     answer = observer.call(GetParameters, "dynamics/get_parameters", GetParameters.Request(names=["mass"]))
     assert answer.values[0].double_value == 3.5
     refused = observer.set_number("sensors", "imu_update_frequency", 10.0)
-    assert not refused.successful and refused.reason  # it is read once, at the start
+    assert not refused.successful and refused.reason  # read only at the start
 
 
 def test_invalid_state_from_another_process_is_rejected_with_reason(running: Any) -> None:

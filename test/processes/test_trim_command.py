@@ -92,7 +92,7 @@ def test_trim_does_not_require_ros(tmp_path: Path) -> None:
 
 
 def test_set_without_running_simulation_fails_with_reason(processes: Any) -> None:
-    # A name of its own, for machines on which somebody uses the domain in spite of all.
+    # A namespace of its own, in case another process uses the domain after all.
     program = processes.command("trim", "--airspeed", "6", "--set", "--namespace", "nobody_is_here")
     assert program.wait() == 1
     assert "service /nobody_is_here/dynamics/set_sim_state not available" in program.stderr

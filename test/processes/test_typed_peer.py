@@ -1,4 +1,4 @@
-"""Nodes written the way ROSflight's are (typed, with its QoS and its clock) work among ours."""
+"""Nodes written like ROSflight's (typed messages, its QoS and clock) work with those of this package."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ STEP_NS = 2_500_000
 
 
 class TypedDynamics(Node):
-    """Answers each wrench, and nothing else, with a state that stands still 3 m above the ground, and with wind.
+    """Answers each wrench with the state of a vehicle at rest 3 m above the ground, and with wind.
 
-    Nothing is published before the first wrench.
+    It publishes nothing before the first wrench.
     """
 
     def __init__(self, **arguments: Any) -> None:
@@ -51,7 +51,7 @@ class TypedDynamics(Node):
 
 
 class TypedTimeManager(Node):
-    """Publishes /clock at a fixed rate of system time, best effort, as a sensor would."""
+    """Publishes /clock at a fixed rate of system time with best-effort QoS, like a sensor."""
 
     def __init__(self, **arguments: Any) -> None:
         super().__init__("time_manager", **arguments)
@@ -91,7 +91,7 @@ def test_graph_starts_with_dynamics_that_publishes_only_after_a_wrench(
     stamps = [nanoseconds(message) for message in peer.wrenches]
     assert all(later >= sooner for sooner, later in pairwise(stamps[20:]))
     assert stamps[-1] > stamps[20]
-    # Body axes, at rest and held in the air: no specific force but the noise of an accelerometer in free fall.
+    # Body axes; the state has no acceleration and no contact, so the accelerometer reads noise only, as in free fall.
     assert abs(peer.imu[-1].linear_acceleration.z) < 20.0
     assert_no_errors(simulation, "standalone_dynamics")
 

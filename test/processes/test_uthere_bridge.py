@@ -1,4 +1,4 @@
-"""The bridge as a process beside sil_board's: programs are served, and the simulation does not need it."""
+"""The bridge in a process separate from sil_board: it serves programs, and the simulation runs without it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`--view`: a page beside the composed run, which begins and ends with it."""
+"""`--view`: a page that starts and ends with the composed run."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ ANY_PORT = ("--ros-args", "-p", "web_viewer.port:=0", "-p", "device:=none")
 
 
 def address(program: Any) -> str:
-    """Where the page is, as the program says."""
+    """Address of the page, from the program's output."""
     end = time.monotonic() + TIMEOUT_S
     while time.monotonic() < end:
         urls = re.findall(r"http://\S+", program.stdout)
@@ -46,9 +46,9 @@ def test_page_is_served_until_the_simulation_ends(processes: Any) -> None:
     with urllib.request.urlopen(url, timeout=TIMEOUT_S) as answer:
         assert b"<html" in answer.read().lower()
     observer = processes.observer(truth="view/truth_state")
-    # The viewer hears the relay, and nothing of the step itself: that would cost the step a wake-up for each message.
+    # The viewer subscribes to the relay only: subscribing to step topics would cost the step a wake-up per message.
     observer.wait_for_advance(0.5)
-    # Names travel by a topic of their own, behind the data.
+    # Node names have a topic of their own, and arrive after the data.
     observer.wait_for(lambda: observer.has_node("web_viewer"), "the viewer's name")
     assert observer.node.get_node_names().count("web_viewer") == 1
 
@@ -61,7 +61,7 @@ def test_page_is_served_until_the_simulation_ends(processes: Any) -> None:
     assert program.wait() == 130
     assert not is_served(url)
     assert program.error_lines == []
-    # Nobody waits for a browser, and nobody says anything twice.
+    # The program does not wait for a browser, and prints the address once.
     assert len(re.findall("http://", program.stdout)) == 1
 
 

@@ -1,4 +1,4 @@
-"""The browser viewer, as a person uses it: in a browser, beside a simulation in another process."""
+"""The browser viewer, as a user sees it: in a browser, with the simulation in another process."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def browser() -> Iterator[Any]:
 
 
 class Watched:
-    """A simulation, its viewer, and an observer that hears what the viewer's buttons do."""
+    """A simulation, its viewer, and an observer that receives the effects of the viewer's buttons."""
 
     def __init__(self, processes: Processes) -> None:
         self.processes = processes
@@ -46,7 +46,7 @@ class Watched:
         self.observer.node.create_subscription(SimState, TRUTH_STATE.name, self._on_truth, 1)
 
     def start(self) -> Program:
-        # Slow, in long steps: the tests wait for the page more than for simulated time.
+        # A slow pace and long steps: the tests wait for the page more than for simulated time.
         slowly = ("--real-time-multiplier", str(SLOWLY), "--ros-args", "-p", f"step_size:={STEP_S}")
         return self.processes.command("sim", *slowly)
 
@@ -57,11 +57,11 @@ class Watched:
         self.truth = message
 
     def set_multiplier(self, multiplier: float) -> None:
-        """Set the pace from outside of the page."""
+        """Set the pace from outside the page."""
         assert self.observer.set_number("time_manager", "real_time_multiplier", multiplier).successful
 
     def listen(self) -> None:
-        """Let the observer hear what has come."""
+        """Let the observer process the received messages."""
         for _ in range(50):
             self.observer.executor.spin_once(timeout_sec=0.0)
 
@@ -73,7 +73,7 @@ def start_viewer(processes: Processes, *arguments: str) -> Program:
 
 
 def url_of(viewer: Program) -> str:
-    """Where it says that it is to be seen."""
+    """Address of the viewer, from its output."""
     end = time.monotonic() + 60.0
     while time.monotonic() < end:
         match = re.search(r"http://\S+", viewer.stdout)
@@ -81,7 +81,7 @@ def url_of(viewer: Program) -> str:
             return match[0]
         assert viewer.process.poll() is None, viewer.stderr
         time.sleep(0.05)
-    pytest.fail("the viewer does not say where it is")
+    pytest.fail("the viewer printed no address")
 
 
 @pytest.fixture(scope="module")
@@ -96,7 +96,7 @@ def watched(
             processes.close()
 
 
-# The processor draws every pixel, so only a page whose picture or plots are looked at is large.
+# Rendering is in software: only a page whose picture or plots are checked is large.
 SMALL = {"width": 450, "height": 280}
 LARGE = {"width": 900, "height": 560}
 large_page = pytest.mark.parametrize("tab", [LARGE], indirect=True, ids=["large"])
@@ -104,7 +104,7 @@ large_page = pytest.mark.parametrize("tab", [LARGE], indirect=True, ids=["large"
 
 @pytest.fixture(scope="module")
 def page(browser: Any, watched: Watched) -> Iterator[Tab]:
-    """The page of all tests, because loading takes longer than most of them."""
+    """One page for all tests, because loading takes longer than most of them."""
     tab = Tab(browser, watched.url, **SMALL)
     yield tab
     tab.page.close()
@@ -112,7 +112,7 @@ def page(browser: Any, watched: Watched) -> Iterator[Tab]:
 
 @pytest.fixture
 def tab(request: pytest.FixtureRequest, page: Tab) -> Tab:
-    """The page, in the size that the test asks for and without the notifications of the test before."""
+    """The page in the size that the test requests, without notifications of the previous test."""
     page.page.set_viewport_size(getattr(request, "param", SMALL))
     page.dismiss_notifications()
     return page
@@ -127,21 +127,21 @@ def _without_errors(page: Tab) -> Iterator[None]:
 
 def assert_time_advances(tab: Tab, what: str) -> None:
     began = float(tab.shown_time)
-    tab.until(lambda: float(tab.shown_time) > began, f"{what}: time goes on")
+    tab.until(lambda: float(tab.shown_time) > began, f"{what}: time advances")
 
 
 @large_page
 def test_page_shows_vehicle_above_ground(tab: Tab) -> None:
     tab.until(lambda: shows_vehicle(tab), "the vehicle")
     sky, ground = tab.picture(10, 60), tab.picture(450, 60)
-    # Bluer than green, and the other way round.
+    # More blue than green, and vice versa.
     assert np.mean(sky[:, :, 2] - sky[:, :, 1]) > 10.0
     assert np.mean(ground[:, :, 1] - ground[:, :, 2]) > 10.0
     assert_time_advances(tab, "shown")
 
 
 def shows_vehicle(tab: Tab) -> bool:
-    """Whether the black of rotors and legs is in the middle of the page: nothing else is black there."""
+    """Whether the middle of the page contains black pixels: there, only rotors and legs are black."""
     return float(np.mean(tab.picture().max(axis=2) < 45)) > 0.004
 
 
@@ -164,7 +164,7 @@ def test_step_button_takes_the_requested_number_of_steps(tab: Tab, watched: Watc
     began = agreed_time(tab, watched)
     tab.click("Step")
     tab.until(lambda: "advanced 1 step," in tab.text, "the answer to one step")
-    # What is written has four digits behind the point.
+    # The page shows four decimal places.
     assert agreed_time(tab, watched) == pytest.approx(began + STEP_S, abs=1e-6)
     steps = tab.page.get_by_label("Steps")
     steps.fill("40")
@@ -177,7 +177,7 @@ def test_step_button_takes_the_requested_number_of_steps(tab: Tab, watched: Watc
 
 
 def agreed_time(tab: Tab, watched: Watched) -> float:
-    """The time, once page and clock agree on it."""
+    """The time, once page and clock agree."""
 
     def agree() -> bool:
         watched.listen()
@@ -211,7 +211,7 @@ def test_sliders_set_state_and_vehicle_moves(tab: Tab, watched: Watched) -> None
     tab.page.get_by_text("Set state", exact=True).dispatch_event("click")
     slider = tab.row_of("north, m").get_by_role("slider")
     slider.press("End")
-    # Each slider has its number beside it.
+    # Each slider has a number field.
     field = tab.row_of("height, m").locator("input[type=text]")
     field.fill("80")
     field.press("Enter")
@@ -224,7 +224,7 @@ def test_sliders_set_state_and_vehicle_moves(tab: Tab, watched: Watched) -> None
         return abs(place.x - 200.0) < 0.01 and place.z < -10.0
 
     tab.until(state_is_applied, "the state")
-    # It is not followed any more, so it has left the middle.
+    # The camera no longer follows the vehicle, which leaves the middle.
     tab.until(lambda: not shows_vehicle(tab), "a middle without the vehicle")
     tab.page.get_by_label("Follow vehicle").dispatch_event("click")
     tab.until(lambda: shows_vehicle(tab), "the vehicle in the middle again")
@@ -232,7 +232,7 @@ def test_sliders_set_state_and_vehicle_moves(tab: Tab, watched: Watched) -> None
     tab.until(lambda: "height 0." in tab.text, "back at the start")
 
 
-# What the plots show: width, range of the time axis, and the times of the first and the last row.
+# Plot state: width, range of the time axis, and times of the first and last rows.
 PLOTS = """() => Object.values((window.__viserTestpoints || {}).uplots || {}).map(plot => plot.chart).map(
     chart => [chart.width, chart.scales.x.min, chart.scales.x.max, chart.data[0][0], chart.data[0].at(-1)])"""
 

@@ -1,4 +1,4 @@
-"""What the proofs conclude from stamps and sequence numbers."""
+"""Gaps that the proofs find from stamps and sequence numbers."""
 
 from __future__ import annotations
 

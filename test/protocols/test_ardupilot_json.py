@@ -53,7 +53,7 @@ FULL = Reply(
     no_lockstep=True,
 )
 
-# Exactly representable in the 9 digits that all but time and position are written with.
+# Exactly representable in 9 digits, the precision of all fields but time and position.
 single = st.floats(-1e4, 1e4, width=32).map(lambda x: float(f"{x:.9g}"))
 exact = st.floats(-1e7, 1e7)
 us = st.integers(0, 65535)
@@ -215,7 +215,7 @@ def test_line_has_no_spaces_and_no_numbers_starting_with_a_point(reply: Reply) -
 
 
 def number_behind(line: bytes, section: str, name: str) -> float:
-    """The first number behind the first occurrence of a name: ArduPilot's way to read, quotes not looked for."""
+    """The first number after the first occurrence of a name: ArduPilot's method, which ignores quotes."""
     text = line.decode()
     at = text.index(section) + len(section) if section else 0
     at = text.index(name, at) + len(name) + 2

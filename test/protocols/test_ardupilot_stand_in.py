@@ -1,4 +1,4 @@
-"""The stand-in for ArduPilot: its bytes, its two ways of reading, its habits, in front of a socket of the test."""
+"""ArduPilot's stand-in with a socket of the test: its frames, its two parsers, and its behaviour."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ LINE = (
 
 ZERO = (0.0, 0.0, 0.0)
 
-# System time after which something that has not come over loopback is taken for lost.
+# System time, s, after which a datagram over loopback counts as lost.
 TIMEOUT_S = 20.0
 
 
@@ -84,7 +84,7 @@ def test_line_that_ardupilot_would_misread_is_rejected(old: bytes, new: bytes) -
 def test_wind_field_preceding_velocity_is_misread_and_rejected() -> None:
     wind = b'"velocity_wind":[7,8,9],'
     line = LINE.replace(b',"velocity_wind":[7,8,9]', b"").replace(b'"velocity"', wind + b'"velocity"')
-    # Two characters behind the name there is no list.
+    # The parser finds "velocity" in "velocity_wind", without a list two characters after it.
     with pytest.raises(LineError, match="velocity"):
         LineReader().read(line)
 
@@ -134,12 +134,12 @@ class Standing:
     is_done = False
 
     def command(self, now: Reading, dt: float) -> list[int]:
-        """Half of the travel on two channels."""
+        """Half the travel on two channels."""
         return [1500, 1501]
 
 
 class Simulator:
-    """The other side: takes frames and answers as it is told."""
+    """The simulator's side: receives frames and sends the given answers."""
 
     def __init__(self) -> None:
         self.socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
@@ -179,7 +179,7 @@ def make(simulator: Simulator) -> Iterator[object]:
 
 
 def answered(stand_in: StandIn, simulator: Simulator, timestamp: float) -> tuple[int, int, tuple[int, ...]]:
-    """The frame that the stand-in sends after an answer of that time."""
+    """The frame that the stand-in sends after an answer with this timestamp."""
     simulator.answer(timestamp)
     end = time.monotonic() + TIMEOUT_S
     while not stand_in.work(0.1):

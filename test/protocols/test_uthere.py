@@ -1,4 +1,4 @@
-"""The commands of uThere Ground Control: every line of its page, every way to write one, and what is refused where."""
+"""The commands of uThere Ground Control: every line of its page, every notation, and refusals."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ PAGE: dict[str, Command] = {
     ),
     "request_client_ip_list": RequestClientIpList(),
 }
-"""Each command line of the page, with 12345 in the place of ###."""
+"""Each command line of the page, with 12345 in place of ###."""
 
 LATERAL = ({"latitude": 47.0, "longitude": 8.0}, {"course": 90.0}, {"heading": 90.0}, {"roll": 5.0})
 SPEED = ({"airspeed": 20.0}, {"pitch": 3.0})
@@ -349,7 +349,7 @@ def test_comment_may_contain_anything() -> None:
     assert parse_packet(b"data_pause // \xff\xfe (=,;\xe9") == [DataPause()]
 
 
-# Each would keep a reader whose time grows with the square of the length busy for minutes.
+# Each would keep a parser with quadratic run time busy for minutes.
 @pytest.mark.parametrize(
     "packet",
     [
@@ -409,7 +409,7 @@ def test_ten_thousand_mutated_documented_lines_are_commands_or_errors() -> None:
             else:
                 read += 1
                 assert parse_packet(text_of(found).encode()) == [found]
-    # Of each four lines one is as the page has it, and most mutations break one.
+    # One line in four is unchanged, and most mutations break a line.
     assert refused > 1_500 and read > 1_500
 
 

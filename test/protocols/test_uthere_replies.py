@@ -1,4 +1,4 @@
-"""What Ground Control answers, as its page shows it."""
+"""Ground Control's replies, as on its page."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A flight that writes an L, leaves the cage and comes back, as a log."""
+"""Log of a flight that writes an L, leaves the cage and returns."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _ABOVE = 1 << CageBit.ALTITUDE
 
 
 def letter_l(aside: float = 0.0, begun_s: float = 10.0) -> Letter:
-    """An L of 200 m by 100 m: down, and to the right; its lines lie `aside` (m) east of where they belong."""
+    """An L of 200 m by 100 m: down, and to the right; its lines are `aside` (m) too far east."""
     letter = Letter("L", begun_s)
     corners = [(300.0, 0.0), (200.0, 0.0), (0.0, 0.0)]
     for number, (north, east) in enumerate(corners):

@@ -1,4 +1,4 @@
-"""Messages as columns of numbers: the same values as rclpy reads, whatever the order of bytes."""
+"""Messages as columns of numbers: the same values as from rclpy, for either byte order."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def value_at(message: Any, path: str) -> Any:
 
 
 def filled(message: Any, seed: int) -> Any:
-    """Other numbers in each field."""
+    """The message with different numbers in each field."""
     generator = np.random.default_rng(seed)
 
     def fill(one: Any) -> None:

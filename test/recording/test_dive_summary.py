@@ -1,4 +1,4 @@
-"""What is summed up of a dive, and how the gate and the ring are judged."""
+"""The summary of a dive, and the evaluation of gate and ring."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ WORLD = World("test", objects=(GATE, RING))
 
 
 def through_gate(aside: float, down: float, *, angle_deg: float = 0.0) -> tuple[np.ndarray, np.ndarray]:
-    """Times and places of a straight path that meets the gate's plane so far from its middle."""
+    """Times and positions of a straight path that crosses the gate's plane at this offset from its middle."""
     forward, turn = GATE.yaw, math.radians(angle_deg)
     along = np.array([math.cos(forward + turn), math.sin(forward + turn)])
     across = np.array([-math.sin(forward), math.cos(forward)])
@@ -32,7 +32,7 @@ def through_gate(aside: float, down: float, *, angle_deg: float = 0.0) -> tuple[
 @pytest.mark.parametrize("aside", [-0.7, 0.0, 0.3])
 def test_path_through_the_opening_passes_the_gate_at_its_midpoint(aside: float, angle_deg: float) -> None:
     time_s, offset = gate_passage(*through_gate(aside, 2.0, angle_deg=angle_deg), GATE)
-    # Exact but for rounding: the path is straight.
+    # Exact except for rounding: the path is straight.
     assert time_s == pytest.approx(9.5, abs=1e-9)
     assert offset == pytest.approx(abs(aside), abs=1e-9)
 

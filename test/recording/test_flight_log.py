@@ -1,4 +1,4 @@
-"""The flight log's columns and what is summed up from them."""
+"""The flight log's columns and their summary."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def test_rows_are_returned_as_columns_as_the_table_grows() -> None:
 
 def test_euler_angles_and_velocity_match_transforms3d() -> None:
     log = FlightLog(MOTORS, Phase)
-    # Pitch stays a degree away from its ends, where the arc sine magnifies a rounding by up to 57.
+    # Pitch stays a degree away from +-90 degrees; there, the arc sine magnifies a rounding by up to 57.
     angles = np.random.default_rng(1).uniform(-1.0, 1.0, (100, 3)) * [math.pi, math.radians(89.0), math.pi]
     for k, (roll, pitch, yaw) in enumerate(angles):
         attitude = tuple(euler2quat(roll, pitch, yaw))
@@ -123,7 +123,7 @@ def test_reference_error_is_independent_of_setpoint_hold_time() -> None:
     for k in range(400):
         held = k - k % 4
         append(log, 0.0025 * k, (0.005 * k, 0.2, -5.0), Phase.SIDE_1, (0.005 * held, 0.0, -5.0))
-    # The last three rows hold the last setpoint, and nothing tells where the reference went.
+    # The last three rows hold the last setpoint: the reference's further path is unknown.
     assert reference_error(log)[:-3] == pytest.approx(np.full(397, 0.2), abs=1e-12)
 
 

@@ -1,4 +1,4 @@
-"""Reading recordings: whole ones, and those that end in the middle."""
+"""Reading recordings, complete and truncated."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def test_truncated_file_reads_up_to_any_cut_and_reports_truncation(whole: bytes,
         recording = everything(path)
         assert recording.trouble == "its end is missing", cut
         found = numbers(recording)
-        # A beginning of what was written, never less than a shorter file has.
+        # The first messages written, never fewer than in a shorter file.
         assert found == list(range(len(found)))
         assert len(found) >= longest
         longest = len(found)

@@ -1,4 +1,4 @@
-"""The process that writes a recording: what it writes, at which times, and what becomes of it in trouble."""
+"""The process that writes a recording: contents, times of writing, and behaviour on failures."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def log_ns(path: Path, topic: str) -> list[int]:
 
 @pytest.fixture
 def begin(tmp_path: Path) -> Iterator[Callable[..., WriterProcess]]:
-    """A function that begins a recording in a file of the test's folder."""
+    """A function that starts a recording to a file in the test's folder."""
     begun: list[WriterProcess] = []
 
     def make(name: str = "test.mcap", *, simulated: bool = True) -> WriterProcess:
@@ -63,7 +63,7 @@ def begin(tmp_path: Path) -> Iterator[Callable[..., WriterProcess]]:
 
 @contextmanager
 def files_limited_to(size: int) -> Iterator[None]:
-    """What the system does on a full disk, for processes that are started meanwhile."""
+    """Limit the file size, like a full disk, for processes started meanwhile."""
     old = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (size, old[1]))
     try:
@@ -179,7 +179,7 @@ def test_messages_are_flushed_promptly_and_survive_a_killed_writer(
     plain = writer.channel(PLAIN)
     plain(b"first")
     writer.flush()
-    # Nothing else comes, so nothing but time makes it write.
+    # No further message arrives: only the elapsed time makes the process write.
     wait_until(lambda: bool(everything(writer.path).named("/plain")))
     os.kill(writer.process_id, signal.SIGKILL)
     # Wait for its end, but leave its exit code to the writer.
@@ -215,7 +215,7 @@ def test_full_disk_is_reported_and_written_data_kept(begin: Callable[..., Writer
     def feed() -> bool:
         nonlocal count
         for _ in range(20):
-            # Noise does not get shorter in compression.
+            # Noise is incompressible.
             plain(os.urandom(1000))
         count += 20
         writer.flush()
@@ -227,7 +227,7 @@ def test_full_disk_is_reported_and_written_data_kept(begin: Callable[..., Writer
     kept = everything(writer.path)
     assert kept.trouble == "its end is missing"
     assert 0 < len(kept.topics["/plain"].messages) == outcome.messages < count
-    # Only whole parts: nothing after the last of them.
+    # Only complete parts, and nothing after the last one.
     assert kept.read == kept.size < 600_000
 
 
@@ -239,7 +239,7 @@ def test_slow_writer_throttles_the_simulation_and_loses_nothing(
     os.kill(writer.process_id, signal.SIGSTOP)
     for number in range(3000):
         plain(struct.pack("<I", number) * 250)
-    # 3 MB, of which the pipe takes one: somebody must let it go on meanwhile.
+    # The pipe holds only one of 3 MB: a timer resumes the process meanwhile.
     release = threading.Timer(0.5, os.kill, (writer.process_id, signal.SIGCONT))
     release.start()
     writer.flush()

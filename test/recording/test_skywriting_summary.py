@@ -1,4 +1,4 @@
-"""The judgement of letters in the sky, and of the way out of the cage and back."""
+"""Evaluation of letters in the sky, and of leaving the cage and returning."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def test_flight_along_the_letter_out_of_the_cage_and_back_is_completed() -> None
     (letter,) = summary.letters
     # Rows are 2 m apart, and the last is one before the letter's end; the height is not quite level.
     assert letter.error_max_m < 2.01
-    # The lines, without what leads to them.
+    # The letter's lines, without the approach.
     assert letter.length_m == pytest.approx(200.0 + 100.0)
     assert summary.real_time_factor == pytest.approx(summary.duration_s / 5.0)
 
@@ -53,7 +53,7 @@ def test_displaced_letter_has_error_equal_to_its_displacement() -> None:
     log = flight()
     log.letters[:] = [letter_l(aside=LEGIBLE_M + 5.0)]
     summary = summary_of(log)
-    # Of the stroke down all is 20 m off, and of the one to the right the last 20 m are.
+    # The whole downward stroke is 20 m off, and the last 20 m of the stroke to the right are.
     assert summary.letters[0].error_max_m == pytest.approx(LEGIBLE_M + 5.0, abs=1.5)
     assert not summary.letters[0].is_legible
     assert not summary.completed
@@ -69,7 +69,7 @@ def test_letter_at_another_height_has_height_error() -> None:
 def test_path_before_and_after_a_letter_does_not_write_it() -> None:
     log = flight()
     log.letters[0].time_s = 40.0
-    # It goes on along the stroke to the right for 60 m, which were not wanted; the stroke down is not written.
+    # The flight continues 60 m beyond the stroke to the right; the downward stroke is missing.
     assert summary_of(log).letters[0].error_max_m > 100.0
 
 

@@ -1,4 +1,4 @@
-"""The error model: its Allan deviation, its independence of the rate, and how state is carried over."""
+"""The error model: Allan deviation, independence of the sample rate, and preserved state."""
 
 import math
 

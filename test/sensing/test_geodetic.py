@@ -1,4 +1,4 @@
-"""The tangent plane's way back to latitude, longitude and altitude."""
+"""Conversion from the tangent plane to latitude, longitude and altitude."""
 
 from __future__ import annotations
 

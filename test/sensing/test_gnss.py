@@ -24,7 +24,7 @@ def truth(position=(0.0, 0.0, 0.0), quaternion=(1.0, 0.0, 0.0, 0.0), velocity_bo
 
 
 def local(sensor, values):
-    """The report back in local NED (m)."""
+    """The report converted to local NED (m)."""
     origin = (values["origin_latitude"], values["origin_longitude"], values["origin_altitude"])
     return pymap3d.geodetic2ned(sensor.latitude_deg, sensor.longitude_deg, sensor.altitude_msl_m, *origin)
 

@@ -61,7 +61,7 @@ def test_readings_are_multiples_of_the_resolution_with_uniform_errors():
     true = rng.uniform(-20.0, 20.0, (5000, 2, 3))
     seen = np.array([reading(imu, truth(rates, accel)) for accel, rates in true]).reshape(-1, 2, 3)
     counts = seen / steps[:, None]
-    # Multiples, but for the rounding of the product.
+    # Multiples, except for the rounding of the product.
     assert counts == pytest.approx(np.round(counts), abs=1e-9)
     errors = (seen - true + [[0.0, 0.0, G], [0.0, 0.0, 0.0]]) / steps[:, None]
     assert np.abs(errors).max() <= 0.5 + 1e-9

@@ -1,4 +1,4 @@
-"""Gyro and accelerometer: what they read without errors, with them, and at other rates."""
+"""Gyro and accelerometer: readings without errors, with errors, and at other rates."""
 
 import math
 
@@ -152,7 +152,7 @@ def test_vibration_scales_noise_without_drawing_random_numbers():
     quiet, noisy = recorded(calm, truth(), 300), recorded(shaken, truth(), 300, armed=True)
     bias = np.concatenate([calm.accel_bias + np.array([0.0, 0.0, -GRAVITY]), calm.gyro_bias])
     ratio = np.repeat(np.hypot(DATA_SHEET, ROSFLIGHT) / DATA_SHEET, 3)
-    # 1e-3: the densities are the data sheet's to three digits; 1e-8 rad/s: the warm-up goes on.
+    # 1e-3: the densities are the data sheet's to three digits; 1e-8 rad/s: the warm-up continues.
     assert noisy - bias == pytest.approx((quiet - bias) * ratio, rel=3e-3, abs=1e-8)
     assert np.array_equal(recorded(calm, truth(), 300), recorded(shaken, truth(), 300))
 

@@ -1,4 +1,4 @@
-"""The table of all sensors: ROSflight's names and defaults, and that each parameter has its effect."""
+"""The table of all sensors: ROSflight's names and defaults, and the effect of each parameter."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""The variances that messages carry are those of the measurements."""
+"""The variances in messages match those of the measurements."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""Functions that stand for flights, for tests of the execution; worker processes import this module."""
+"""Functions in place of flights, for tests of the execution; worker processes import this module."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Flights without ROS are the composed graph's, to the bit."""
+"""Flights without ROS equal the composed graph's, bit for bit."""
 
 from __future__ import annotations
 

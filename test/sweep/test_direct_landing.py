@@ -43,7 +43,7 @@ def landing_sweep(tmp_path: Path, plan: str, wind: str) -> Sweep:
     return read_sweep(file)
 
 
-# Gusts of the default wind change the airspeed by 2 m/s; seen over eight seeds: at most 1.1 m/s and 23 m.
+# Gusts of the default wind change the airspeed by 2 m/s; eight seeds gave at most 1.1 m/s and 23 m.
 @pytest.mark.parametrize(("wind", "sink_rate", "off"), [("false", 0.6, 5.0), ("true", 1.1, 25.0)])
 def test_included_landing_plan_is_flown_softly_near_its_point(
     wind: str, sink_rate: float, off: float, tmp_path: Path

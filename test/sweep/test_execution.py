@@ -36,7 +36,7 @@ def sweep_file(tmp_path: Path) -> Path:
 
 @pytest.fixture(scope="module")
 def expected(tmp_path_factory: pytest.TempPathFactory) -> bytes:
-    """The table of one worker, which does not depend on the place of the file."""
+    """Table of one worker, which does not depend on the file's location."""
     folder = tmp_path_factory.mktemp("expected")
     return table(write_sweep(folder), folder / "out", workers=1).read_bytes()
 

@@ -17,8 +17,8 @@ CONFIG = EXAMPLES.parents[1] / "config"
 def folder(tmp_path: Path) -> Path:
     """Copies of the sweep files, with 2 by 2 points each, and of the plan that one of them names.
 
-    The square is smaller. The landings have a shorter way, are without the strongest headwind, in which it takes
-    longest, and are given up earlier.
+    The square is smaller. The landings are shorter, exclude the strongest headwind, which takes longest, and have a
+    lower time limit.
     """
     (tmp_path / "sweeps").mkdir()
     plan = (EXAMPLES / "straight_landing.yaml").read_text(encoding="utf-8")

@@ -66,7 +66,7 @@ def file(tmp_path: Path) -> Path:
 
 @pytest.fixture(scope="module")
 def expected(tmp_path_factory: pytest.TempPathFactory) -> bytes:
-    """The table of this machine, which does not depend on the place of the file."""
+    """Table of this machine, which does not depend on the file's location."""
     folder = tmp_path_factory.mktemp("expected")
     return table(write_sweep(folder), folder / "out", sample_flights.fly_sample, None).read_bytes()
 

@@ -1,4 +1,4 @@
-"""Report page of a sweep: what it states, what it draws, and that each point leads to its run."""
+"""Report page of a sweep: statements, plots, and a link from each point to its run."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def page_of(tmp_path: Path):
 
 
 def points(page: str) -> set[int]:
-    """Runs that the plots link to."""
+    """Runs linked from the plots."""
     return {int(run) for run in re.findall(r'<a xlink:href="#run-(\d+)">', page)}
 
 

@@ -21,7 +21,7 @@ def test_shares_of_linear_function_are_those_of_its_variance() -> None:
     a, b = factors[:2]
     indices = {one.name: one for one in sensitivity(factors, 2.0 * a.values + b.values)}
     for name, share in (("a", 0.8), ("b", 0.2), ("c", 0.0)):
-        # The interval holds in 95 of 100 cases; twice its width practically always.
+        # The interval holds in 95 of 100 cases; an interval of twice the width practically always.
         assert indices[name].share == pytest.approx(share, abs=2.0 * indices[name].half_width)
         assert indices[name].half_width < 0.1
 

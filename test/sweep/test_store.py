@@ -1,4 +1,4 @@
-"""Folder of a sweep: what is stored survives, and only the same sweep continues it."""
+"""Folder of a sweep: stored rows survive, and only the same sweep continues it."""
 
 from __future__ import annotations
 

@@ -48,7 +48,7 @@ signal_period: 0.1
 limit: 28
 """
 
-# As soon as the first run has ended, its row is on the disk.
+# Writes the first run's row to disk as soon as the run has ended.
 SAVED_AT_ONCE = """\
 from rosflight_py_sim.sweep import store
 store.SAVING_PERIOD_S = 0.0
@@ -71,7 +71,7 @@ def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def expected(file: Path) -> bytes:
-    """The table of one worker."""
+    """Table of one worker."""
     sweep.run(file, output=file.parent / "one", workers=1)
     return (file.parent / "one" / "table.parquet").read_bytes()
 

@@ -150,7 +150,7 @@ def test_inputs_of_a_run_depend_on_its_number_and_the_seed_only(read: Callable[[
     assert len({one.seed for one in backwards}) == 20
     assert run_of(read(TEXT.replace("runs: 100", "runs: 50")), 3) == run_of(sweep, 3)
     assert run_of(read(TEXT.replace("seed: 4", "seed: 5")), 3) != run_of(sweep, 3)
-    # Recorded: another value would change every table.
+    # Recorded value: any other would change every table.
     assert run_of(sweep, 3).seed == 468758441
 
 

@@ -1,4 +1,4 @@
-"""Progress of a sweep, on a clock of the test's own."""
+"""Progress of a sweep, with a clock controlled by the test."""
 
 from __future__ import annotations
 

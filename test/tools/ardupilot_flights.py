@@ -1,4 +1,4 @@
-"""Flights of the stand-in for ArduPilot in front of a composed graph: what the tests of them share."""
+"""Flights of ArduPilot's stand-in with a composed graph, for several tests."""
 
 from __future__ import annotations
 
@@ -14,13 +14,12 @@ from ardupilot_stand_in import StandIn
 
 PROGRAM = Path(ardupilot_stand_in.__file__)
 
-# System time after which a flight, or what is waited for in it, is taken for one that never ends. A step takes 0.4 ms
-# on an idle machine.
+# System time, s, after which a flight, or a condition in it, fails the test. A step takes 0.4 ms on an idle machine.
 FLIGHT_S = 250.0
 
 
 class StandInProcess:
-    """The stand-in as a program of its own, as ArduPilot is."""
+    """The stand-in as a separate process, like ArduPilot."""
 
     def __init__(self, vehicle: str, port: int, *options: str) -> None:
         words = ["--vehicle", vehicle, "--port", str(port), "--json", *options]
@@ -30,17 +29,17 @@ class StandInProcess:
 
     @property
     def is_over(self) -> bool:
-        """Whether it has ended."""
+        """Whether the process has ended."""
         return self.process.poll() is not None
 
     def summary(self) -> dict[str, Any]:
-        """What it says of its flight, which must be over."""
+        """The stand-in's summary of its flight, which must be over."""
         printed, complaints = self.process.communicate(timeout=30.0)
         assert self.process.returncode == 0, complaints
         return dict(json.loads(printed))
 
     def close(self) -> None:
-        """End it, whatever it is doing."""
+        """Kill the process, whatever it is doing."""
         self.process.kill()
         self.process.communicate()
 
@@ -50,13 +49,13 @@ def run_until_over(graph: Any, *programs: StandInProcess) -> None:
     end = time.monotonic() + FLIGHT_S
     while not all(program.is_over for program in programs):
         assert time.monotonic() < end, f"still flying after {FLIGHT_S:g} s, at {graph.time_s:g} s"
-        # A look at the programs costs as much as a callback.
+        # Checking the programs takes as long as a callback.
         for _ in range(64):
             graph.executor.spin_once(timeout_sec=0.02)
 
 
 def run(graph: Any, *stand_ins: StandIn, until: Any, what: str) -> None:
-    """Run the graph and stand-ins of this process, by turns in one thread, until the condition holds."""
+    """Run the graph and the stand-ins alternately in this thread until the condition holds."""
     end = time.monotonic() + FLIGHT_S
     while not until():
         assert time.monotonic() < end, f"{what} did not come true within {FLIGHT_S:g} s, at {graph.time_s:g} s"

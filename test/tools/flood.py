@@ -1,4 +1,4 @@
-"""Sends garbage, and frames of an ArduPilot that nobody asked for, to a UDP port at a steady rate until it is ended.
+"""Send garbage, and frames of an unwanted ArduPilot, to a UDP port at a steady rate until killed.
 
 python test/tools/flood.py PORT PACKETS_PER_SECOND
 """
@@ -17,12 +17,12 @@ sys.path.append(str(Path(__file__).parents[2] / "docs/examples/ardupilot_stand_i
 from ardupilot_frames import servo_frame
 from mutated_frames import mutated_frames
 
-# A sleep shorter than this is none.
+# Shorter sleeps are not accurate, s.
 BURST_S = 1e-3
 
 
 def main() -> None:
-    """Send."""
+    """Send datagrams until killed."""
     port, rate = int(sys.argv[1]), int(sys.argv[2])
     frame = servo_frame(400, 7, [2000] * 16)
     no_rate = servo_frame(0, 7, [2000] * 16)
@@ -36,7 +36,7 @@ def main() -> None:
             for datagram in itertools.islice(datagrams, burst):
                 sender.sendto(datagram, to)
             due_s += burst / rate
-            # What a busy machine has not let it send is not made up for.
+            # Datagrams missed on a busy machine are not sent later.
             due_s = max(due_s, time.monotonic() - 0.1)
             time.sleep(max(0.0, due_s - time.monotonic()))
 

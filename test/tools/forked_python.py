@@ -1,7 +1,7 @@
-"""Python programs in processes that are forked from a server, which has imported the package before.
+"""Python programs in processes forked from a server that has already imported the package.
 
-A node then takes a third of the processor time to start. All else is as in a new interpreter, with two exceptions: what
-the package reads from the environment while it is imported is the server's, and the interpreter does not shut down.
+A node then needs a third of the processor time to start. All else is as in a new interpreter, with two exceptions: the
+environment that the package reads during import is the server's, and the interpreter does not shut down.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _SERVER = multiprocessing.get_context("forkserver")
 _PRELOADED = [
     "rosflight_py_sim.commands.cli",
     *(f"rosflight_py_sim.nodes.{executable}" for executable in NODE_CLASSES),
-    # What `fly`, `report` and sweeps import, too.
+    # Imports of `fly`, `report` and sweeps.
     "rosflight_py_sim.missions.flight",
     "rosflight_py_sim.sweep.fly_run",
     "matplotlib.figure",
@@ -34,7 +34,7 @@ _PRELOADED = [
 
 
 def preload(*modules: str) -> None:
-    """Have the server import these modules, too, unless it has already started."""
+    """Add modules that the server imports; without effect if the server has already started."""
     _SERVER.set_forkserver_preload([*_PRELOADED, *modules])
 
 
@@ -45,15 +45,15 @@ _PR_SET_PDEATHSIG = 1
 
 
 def die_with_parent() -> None:
-    """Have the kernel end this process with its parent, also where fixtures are not: xdist kills its workers."""
+    """Have the kernel end this process with its parent, even if no fixture does: xdist kills its workers."""
     _C_LIBRARY.prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
 
 
 class ForkedPython:
-    """A running program, with those methods of `subprocess.Popen` that tests need; it has no input.
+    """A running program, with the methods of `subprocess.Popen` that tests need; it has no stdin.
 
     Attributes:
-        pid: its process id, and that of its process group.
+        pid: id of the process and of its process group.
     """
 
     def __init__(
@@ -69,14 +69,14 @@ class ForkedPython:
         self.pid: int = self._process.pid
 
     def poll(self) -> int | None:
-        """Its exit code; None while it runs."""
+        """Exit code; None while the program runs."""
         return self._process.exitcode
 
     def wait(self, timeout: float | None = None) -> int:
-        """Its exit code, once it has ended.
+        """Wait for the program to end and return its exit code.
 
         Raises:
-            subprocess.TimeoutExpired: it has not ended in time.
+            subprocess.TimeoutExpired: the program has not ended in time.
         """
         self._process.join(timeout)
         code = self.poll()
@@ -85,22 +85,22 @@ class ForkedPython:
         return code
 
     def send_signal(self, number: int) -> None:
-        """Send a signal, if it still runs."""
+        """Send a signal if the program still runs."""
         if self.poll() is None:
             os.kill(self.pid, number)
 
     def kill(self) -> None:
-        """Send SIGKILL, if it still runs."""
+        """Send SIGKILL if the program still runs."""
         self.send_signal(signal.SIGKILL)
 
 
 def run_forked_python(
     arguments: Sequence[str], *, env: Mapping[str, str], cwd: Path, timeout: float
 ) -> subprocess.CompletedProcess[str]:
-    """Run `python ARGUMENTS` to its end, as `subprocess.run` does.
+    """Run `python ARGUMENTS` to its end, like `subprocess.run`.
 
     Raises:
-        subprocess.TimeoutExpired: it did not end in time, and was killed.
+        subprocess.TimeoutExpired: the program did not end in time, and was killed.
     """
     with tempfile.TemporaryDirectory() as folder:
         stdout, stderr = Path(folder, "stdout"), Path(folder, "stderr")
@@ -114,7 +114,7 @@ def run_forked_python(
 
 
 def _run(arguments: list[str], environment: dict[str, str], folder: str, stdout: str, stderr: str) -> None:
-    # Collecting the garbage of what the server has imported would copy its memory.
+    # Garbage collection of the server's objects would copy its memory.
     gc.freeze()
     die_with_parent()
     os.setsid()
@@ -135,7 +135,7 @@ def _run(arguments: list[str], environment: dict[str, str], folder: str, stdout:
     if first == "-m":
         sys.path.insert(0, folder)
         sys.argv = rest
-        # As in a new interpreter, where the module is __main__ alone.
+        # As in a new interpreter, where the module is known only as __main__.
         sys.modules.pop(rest[0], None)
         runpy.run_module(rest[0], run_name="__main__", alter_sys=True)
     elif first == "-c":

@@ -1,4 +1,4 @@
-"""Ports for the servers of tests, also of tests that run side by side."""
+"""Ports for servers in tests, including tests that run in parallel."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ import socket
 import tempfile
 from pathlib import Path
 
-# Of 250 ports a ROS domain has, DDS takes the first 50 for 20 participants (DDSI-RTPS 2.5, 9.6.2). The blocks end below
-# the ports that Linux hands out by itself, of which DDS takes some, too.
+# A ROS domain has 250 ports, of which DDS uses the first 50 for 20 participants (DDSI-RTPS 2.5, 9.6.2). The blocks end
+# below Linux's ephemeral ports, of which DDS uses some, too.
 _BLOCK = 50
 _BLOCKS = [7400 + 250 * domain + offset for domain in range(11, 101) for offset in (100, 150, 200)]
 
 
 def free_ports(count: int = 1, *, apart: int = 1) -> list[int]:
-    """TCP and UDP ports of this machine that no process uses, and that no other test is given for a while.
+    """Unused TCP and UDP ports of this machine, which are not given to any other test for a while.
 
     Args:
-        count: how many.
-        apart: difference of each to the next; ArduPilot's ports are 10 apart.
+        count: number of ports.
+        apart: difference between successive ports; ArduPilot's ports are 10 apart.
     """
     while True:
         first = _next_block()
@@ -30,7 +30,7 @@ def free_ports(count: int = 1, *, apart: int = 1) -> list[int]:
 
 
 def _next_block() -> int:
-    """First port of the block after the one that was given last, by whichever process."""
+    """First port of the block after the last one given, by any process."""
     with (Path(tempfile.gettempdir()) / f"test-ports-{os.getuid()}").open("a+") as last:
         fcntl.flock(last, fcntl.LOCK_EX)
         last.seek(0)

@@ -1,4 +1,4 @@
-"""Judging of a recorded mission by `report`, beside the verdict that `fly` printed."""
+"""Comparison of the verdict of `report` on a recorded mission with the one that `fly` printed."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Run = Callable[..., "subprocess.CompletedProcess[str]"]
 def judged_again(
     command_line: Run, recording: str, flight: subprocess.CompletedProcess[str], **environment: str
 ) -> subprocess.CompletedProcess[str]:
-    """Report on the recording of a flight, and check that table and exit code are those of the flight."""
+    """Run `report` on the recording of a flight, and check that table and exit code equal those of the flight."""
     report = command_line("-m", "rosflight_py_sim", "report", recording, **environment)
     assert "Traceback" not in report.stderr
     assert report.returncode == flight.returncode, report.stdout + report.stderr
@@ -24,7 +24,7 @@ def judged_again(
 
 
 def table(printed: str) -> list[str]:
-    """Lines of the table, with its title and without times on the system's clock, which a recording has only nearly."""
+    """Lines of the table with its title, without system times, which are only approximate in a recording."""
     lines = printed.splitlines()
     start = next(number for number, line in enumerate(lines) if line.startswith("┌"))
     end = next(number for number, line in enumerate(lines) if line.startswith("└"))
@@ -32,7 +32,7 @@ def table(printed: str) -> list[str]:
 
 
 def without_topic(recording: Path, copy: Path, left_out: str) -> None:
-    """Copy a recording, but for one topic."""
+    """Copy a recording without one topic."""
     with recording.open("rb") as file, copy.open("wb") as other:
         reader, writer = make_reader(file), Writer(other)
         writer.start("ros2", "test")

@@ -1,4 +1,4 @@
-"""Datagrams that are almost ArduPilot's frames, or not at all."""
+"""Mutated frames of ArduPilot, and garbage."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from ardupilot_frames import servo_frame
 
 
 def mutated_frames(seed: int, number: int) -> Iterator[bytes]:
-    """So many datagrams, the same ones for a seed: good frames among them, and every way of spoiling one."""
+    """Yield `number` datagrams, valid and spoilt in every way; the same seed gives the same datagrams."""
     chance = random.Random(seed)
     spoil = (_flipped, _cut, _extended, _with_other_head, _overwritten, _noise, _doubled, _good, _good)
     count = 0

@@ -1,4 +1,4 @@
-"""Sends commands, questions and nonsense of uThere's protocol to a UDP port at a steady rate until it is ended.
+"""Send commands, requests and garbage of uThere's protocol to a UDP port at a steady rate until killed.
 
 python test/tools/uthere_flood.py PORT PACKETS_PER_SECOND
 """
@@ -22,24 +22,24 @@ PACKETS = [
     b"",
 ]
 
-# A sleep shorter than this is none.
+# Shorter sleeps are not accurate, s.
 BURST_S = 1e-3
 
 
 def main() -> None:
-    """Send."""
+    """Send packets until killed."""
     port, rate = int(sys.argv[1]), int(sys.argv[2])
     packets = itertools.cycle(PACKETS)
     burst = max(1, round(rate * BURST_S))
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sender:
-        # Not the address of any other program.
+        # An address that no other program uses.
         sender.bind(("127.0.0.7", 0))
         due_s = time.monotonic()
         while True:
             for packet in itertools.islice(packets, burst):
                 sender.sendto(packet, ("127.0.0.1", port))
             due_s += burst / rate
-            # What a busy machine has not let it send is not made up for.
+            # Packets missed on a busy machine are not sent later.
             due_s = max(due_s, time.monotonic() - 0.1)
             time.sleep(max(0.0, due_s - time.monotonic()))
 

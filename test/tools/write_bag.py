@@ -1,7 +1,7 @@
-"""Writes test/data/other_recorder.mcap: ten seconds of a circle, as another program than ours records it (rosbags).
+"""Write test/data/other_recorder.mcap: ten seconds of a circle, recorded by another program than ours (rosbags).
 
-Run from the project's folder: `.venv/bin/python test/tools/write_bag.py`. Truth and pulse widths come 50 times a
-second, with half a second missing from 6 s on; beside them is a topic of a type that the simulator knows nothing of.
+Run from the project's folder: `.venv/bin/python test/tools/write_bag.py`. Truth and pulse widths are at 50 Hz, with
+half a second missing from 6 s on. The file also has a topic of a type unknown to the simulator.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ BEGAN_NS = 1_700_000_000 * 10**9
 
 
 def main() -> None:
-    """Write the file anew."""
+    """Write the file."""
     store = get_typestore(Stores.ROS2_JAZZY)
     for name in ("SimState", "PwmOutput"):
         text = (ROOT / "rosflight_msgs" / "msg" / f"{name}.msg").read_text(encoding="utf-8")

@@ -1,4 +1,4 @@
-"""What tests of transmitters share: a log that is kept."""
+"""Fixtures for tests of transmitters: a log that stores its lines."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import pytest
 
 
 class RecordingLog:
-    """Keeps what a transmitter tells the pilot."""
+    """Stores a transmitter's messages to the pilot."""
 
     def __init__(self) -> None:
         self.infos: list[str] = []

@@ -1,4 +1,4 @@
-"""Flies in the terminal on standard input, telling each new frame on standard output; for test_terminal.py.
+"""Fly with the terminal on standard input, and print each new frame on standard output; for test_terminal.py.
 
 python fly_in_a_terminal.py {forever|fails}
 """

@@ -1,4 +1,4 @@
-"""Joysticks by SDL's virtual driver: taken up, lost, taken up again."""
+"""Joysticks of SDL's virtual driver: connected, lost, reconnected."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def test_unplugged_joystick_is_rc_lost_until_it_returns(
     joystick.unplug()
     for k in range(3):
         t.poll(0.01 * k)
-        # SDL centres a lost joystick's axes: that must not be flown.
+        # SDL centres a lost joystick's axes; these values must not be used.
         assert t.frame is None
         assert t.is_present
     assert len(log.warnings) == 1 and "TX16S" in log.warnings[0]

@@ -1,4 +1,4 @@
-"""What keys do to the sticks."""
+"""Effects of keys on the sticks."""
 
 from __future__ import annotations
 
@@ -119,7 +119,7 @@ def test_repeating_key_holds_stick_at_its_end_and_single_press_decays(action: Ac
     assert abs(sticks.frame[channel] - CENTRE) == 100
     sticks.drift(0.5)
     assert sticks.frame == frame_at_rest()
-    # 30 characters a second, as terminals repeat.
+    # 30 characters per second, the repeat rate of terminals.
     for _ in range(30):
         sticks.nudge(action)
         sticks.drift(1.0 / 30.0)

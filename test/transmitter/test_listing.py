@@ -17,7 +17,7 @@ def run(*arguments: str) -> object:
     before = signal.getsignal(signal.SIGINT)
     with pytest.raises(SystemExit) as end:
         cli.main(["joysticks", *arguments])
-    # The command ends the process, and lets a second Ctrl-C come to nothing.
+    # The command normally ends the process, and ignores a second Ctrl-C: restore the handler.
     signal.signal(signal.SIGINT, before)
     return end.value.code
 

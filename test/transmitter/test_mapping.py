@@ -1,4 +1,4 @@
-"""Mapping files: what is in them, what they do with a joystick, and how they are refused."""
+"""Mapping files: contents, use with a joystick, and refusals."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def test_opentx_transmitter_channels_pass_through_unchanged() -> None:
 
 def test_xbox_gamepad_stick_directions_are_conventional() -> None:
     pad = shipped("Microsoft X-Box 360 pad")
-    # The kernel counts a thumb stick's y axis downwards: pulled back is positive, and so is nose up.
+    # The kernel's y axis of a thumb stick points down: pulled back is positive, and so is nose up.
     assert pad.read(FakeJoystick({3: 1.0, 4: 1.0, 1: -1.0, 0: 1.0}))[:4] == [HIGH, HIGH, HIGH, HIGH]
     assert pad.read(FakeJoystick({3: -1.0, 4: -1.0, 1: 1.0, 0: -1.0}))[:4] == [LOW, LOW, LOW, LOW]
 

@@ -1,4 +1,4 @@
-"""What docs/rc.md shows is so."""
+"""docs/rc.md matches the code."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The keyboard in a terminal, by pseudo terminals."""
+"""The keyboard in a terminal, with pseudo terminals."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ TIMEOUT_S = 60.0
 
 
 class Session:
-    """A program in a terminal of its own, as a shell would start it."""
+    """A program in its own terminal, as a shell would start it."""
 
     def __init__(self, *arguments: str) -> None:
         self.terminal, theirs = pty.openpty()
@@ -38,7 +38,7 @@ class Session:
 
         def take_terminal() -> None:
             os.setsid()
-            # A background job of a shell ignores it, and its children would with it.
+            # A shell's background job ignores SIGINT, and so would its children.
             signal.signal(signal.SIGINT, signal.SIG_DFL)
             fcntl.ioctl(0, termios.TIOCSCTTY, 0)
 
@@ -50,14 +50,14 @@ class Session:
             env=environment,
             preexec_fn=take_terminal,
         )
-        # Kept open: with its last user gone the terminal forgets its settings.
+        # Kept open: a terminal loses its settings when its last user closes it.
         self._theirs = theirs
 
     def type(self, text: bytes) -> None:
         os.write(self.terminal, text)
 
     def wait_for(self, condition: Callable[[], object], what: str) -> None:
-        """Read what comes until the condition holds."""
+        """Read output until the condition holds."""
         end = time.monotonic() + TIMEOUT_S
         assert self.process.stdout is not None
         pipe = self.process.stdout.fileno()
@@ -66,7 +66,7 @@ class Session:
             selector.register(descriptor, selectors.EVENT_READ)
         while not condition():
             assert time.monotonic() < end, (
-                f"not within {TIMEOUT_S} s: {what}; told {self.output!r}, shown {self.shown!r}"
+                f"not within {TIMEOUT_S} s: {what}; printed {self.output!r}, shown {self.shown!r}"
             )
             ready = [key.fd for key, _ in selector.select(0.1)]
             if pipe in ready:
@@ -119,7 +119,7 @@ def test_characters_move_sticks_and_switches_without_echo(session: Callable[...,
     s.type(b"OA")
     s.wait_for(lambda: any(frame[1] == 1400 for frame in s.frames()), "pitch by an arrow of the other mode")
     s.wait_for(lambda: "ARM" in s.shown, "the line of state")
-    # The help tells the keys; nothing that was typed follows it.
+    # The help lists the keys; typed characters are not echoed.
     assert "a throttle up" in s.shown
     assert "aa" not in s.shown and "^[" not in s.shown
     assert all(len(line) < 80 for line in re.split(r"\r\n|\r\x1b\[K", s.shown))

@@ -1,4 +1,4 @@
-"""The keyboard's window, by SDL's dummy video driver."""
+"""The keyboard's window, with SDL's dummy video driver."""
 
 from __future__ import annotations
 

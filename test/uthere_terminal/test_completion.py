@@ -1,4 +1,4 @@
-"""What the terminal offers after what has been typed."""
+"""Completions that the terminal offers."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from rosflight_py_sim.protocols.uthere.commands import CLASS_OF_NAME
 
 
 def offered(text: str, completer: CommandCompleter | None = None) -> list[str]:
-    """Whole lines that pressing Tab after `text` may lead to."""
+    """Complete lines offered when Tab is pressed after `text`."""
     found = (completer or CommandCompleter()).get_completions(Document(text), CompleteEvent())
     return [text[: len(text) + one.start_position] + one.text for one in found]
 
@@ -63,5 +63,5 @@ def test_flood_of_names_does_not_exhaust_memory() -> None:
     completer = CommandCompleter()
     for k in range(5000):
         completer.learn(f"data(1.0, plane={k}, name_{k}=1)")
-    # What is known from the start, and what was learnt until it was enough.
+    # Initially known names, and names learnt up to the limit.
     assert len(offered("data_request(variable=", completer)) < 1100

@@ -1,4 +1,4 @@
-"""What the terminal does with a typed line before anything is sent."""
+"""Checks of a typed line before it is sent."""
 
 from __future__ import annotations
 

@@ -25,15 +25,15 @@ TIMEOUT_S = 60.0
 COMMAND = [sys.executable, "-m", "rosflight_py_sim", "uthere-terminal"]
 ROWS, COLUMNS = 40, 200
 
-# What a terminal is told when a line may be typed: text that is pasted is to be marked.
+# Escape sequence that enables bracketed paste; the program sends it when it is ready for a line.
 READY = "\x1b[?2004h"
 
 
 class Ground:
-    """Where commands arrive, and where replies come from.
+    """Receiver of commands and sender of replies.
 
     Attributes:
-        ports: words that lead the terminal here.
+        ports: options that connect the terminal to this object.
     """
 
     def __init__(self) -> None:
@@ -59,7 +59,7 @@ def ground() -> Iterator[Ground]:
 
 
 class Session:
-    """The program in a terminal of its own, as a shell would start it."""
+    """The program in its own terminal, as a shell would start it."""
 
     def __init__(self, *arguments: str) -> None:
         self.terminal, theirs = pty.openpty()
@@ -69,7 +69,7 @@ class Session:
 
         def take_terminal() -> None:
             os.setsid()
-            # A background job of a shell ignores it, and its children would with it.
+            # A shell's background job ignores SIGINT, and so would its children.
             signal.signal(signal.SIGINT, signal.SIG_DFL)
             fcntl.ioctl(0, termios.TIOCSCTTY, 0)
 
@@ -85,7 +85,7 @@ class Session:
 
     @property
     def shown(self) -> str:
-        """What has come to the screen, in lines, without what moves and colours."""
+        """Output on the screen, in lines, without escape sequences for the cursor and colours."""
         lines = re.sub(r"\x1b\[[0-9]*J", "\n", self.raw)
         return re.sub(r"\x1b(\[[0-9;?]*[A-Za-z]|[=>])", "", lines)
 
@@ -93,20 +93,20 @@ class Session:
         os.write(self.terminal, text.encode())
 
     def enter(self, line: str) -> None:
-        """Type a line, and wait until the next may be typed."""
+        """Type a line, and wait for the next prompt."""
         prompts = self.raw.count(READY)
         self.type(f"{line}\r")
         self.wait_for(lambda: self.raw.count(READY) > prompts, "the next prompt")
 
     def wait_for(self, condition: Callable[[], object], what: str) -> None:
-        """Read what comes until the condition holds."""
+        """Read output until the condition holds."""
         end = time.monotonic() + TIMEOUT_S
         while not condition():
             assert time.monotonic() < end, f"not within {TIMEOUT_S} s: {what}; shown {self.shown!r}"
             if select.select([self.terminal], [], [], 0.1)[0]:
                 new = os.read(self.terminal, 65536).decode(errors="replace")
                 self.raw += new
-                # Whoever asks where the cursor is gets an answer, as from any terminal.
+                # Answer queries of the cursor position, as any terminal does.
                 if "\x1b[6n" in new:
                     self.type(f"\x1b[{ROWS};1R")
 
@@ -114,7 +114,7 @@ class Session:
         self.wait_for(lambda: text in self.shown, text)
 
     def end_by(self, key: str) -> int:
-        """Press a key until it ends, for while a line is drawn anew the terminal itself takes it; the exit code."""
+        """Press a key until the program ends (a key is lost while a line is redrawn), and return the exit code."""
         pressed_s = 0.0
 
         def ended() -> bool:
@@ -160,7 +160,7 @@ def test_incoming_data_is_printed_above_the_line_being_typed(session: Session, g
     session.wait_for_text("altitude=4")
     session.enter("ane=1)")
     assert ground.receive() == "fly_engage(plane=1)"
-    # Each has a line of its own.
+    # Each reply has its own line.
     for k in range(5):
         assert re.search(rf"^data\(100\.{k}00, plane=1, altitude={k}\)\s*$", session.shown, re.MULTILINE), session.shown
     assert session.end_by("\x04") == 0
@@ -194,7 +194,7 @@ def test_interrupt_exits_and_stops_the_data(session: Session, ground: Ground) ->
 
 
 def piped(text: str, *arguments: str) -> subprocess.CompletedProcess[str]:
-    """The program with its lines from a pipe."""
+    """The program with input lines from a pipe."""
     environment = {**os.environ, "PYTHONPATH": str(PROJECT)}
     return subprocess.run(
         [*COMMAND, *arguments],

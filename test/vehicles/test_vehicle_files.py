@@ -1,4 +1,4 @@
-"""Vehicle files: what is read, where they are found, and that what makes no sense is refused with path and line."""
+"""Vehicle files: values read, locations, and invalid entries refused with path and line."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ Write = Callable[[str], Path]
 
 @pytest.fixture
 def kite(tmp_path: Path) -> Write:
-    """A function that writes the kite's file, with the files that it names."""
+    """A function that writes the kite's file, and the files that it names."""
 
     def write(text: str) -> Path:
         for name in ("params", "firmware", "waypoints", "program"):
@@ -71,7 +71,7 @@ def test_file_is_parsed_correctly(kite: Write) -> None:
         "appearance": "dart",
         "waypoint_file": str(file.with_suffix(".waypoints")),
     }
-    # What it does not say.
+    # Defaults of keys that the file does not contain.
     assert (read.dynamics, read.flight_controller, read.mission) == ("standalone_dynamics", "sil_board", None)
     assert read.weather_file == CONFIG / "wind.yaml"
 

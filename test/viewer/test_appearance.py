@@ -1,4 +1,4 @@
-"""Vehicles as they are drawn: closed surfaces of the vehicles' sizes, whose parts turn as the physics says."""
+"""Appearance of vehicles: closed surfaces of the vehicles' sizes, with parts that move as in the physics."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ def physics_of(one: Vehicle) -> dict[str, Value]:
 
 
 def drawn(name: str, mix: Values | None = None) -> Appearance:
-    """A vehicle of the package as it is drawn."""
+    """Appearance of a vehicle of the package."""
     return appearance_of(ALL.get(name) or vehicle(name), mix)
 
 
 def pulses(commands: dict[int, float]) -> list[float]:
-    """Of servos at these commands."""
+    """Pulse widths of servos at these commands."""
     return [1500.0 + 500.0 * commands.get(output, 0.0) for output in range(14)]
 
 
@@ -67,7 +67,7 @@ def named(shape: Appearance, name: str) -> Part:
 
 
 def trailing_edge_moves(part: Part, command: float) -> NDArray[np.float64]:
-    """Where the rearmost corners of a surface go, body axes."""
+    """Motion of a surface's rearmost corners, in body axes."""
     assert part.motion is not None
     rear = part.mesh.vertices[:, 0] < part.mesh.vertices[:, 0].min() + 0.01
     moved = placed(part, part.motion.gain * command) - placed(part)

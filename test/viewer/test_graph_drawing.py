@@ -1,4 +1,4 @@
-"""The node graph as data, DOT, Mermaid and a picture: every node, topic and line is in it, and it is sound XML."""
+"""The node graph as data, DOT, Mermaid and a picture: every node, topic and line is present, and the XML is valid."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ XLINK = "{http://www.w3.org/1999/xlink}"
 
 
 def chain() -> GraphModel:
-    """A clock, a loop of three nodes, one who hears itself and one whom nobody knows."""
+    """A clock, a loop of three nodes, a node that subscribes to its own topic, and a foreign node without topics."""
     nodes = [
         NodeEntry("/time_manager", Report(Health.OK, "1.00 x real time"), published_hz={"/clock": 400.0}),
         NodeEntry(
@@ -54,7 +54,7 @@ def test_drawing_is_valid_xml_with_every_node_and_topic() -> None:
 
 
 def titles(picture: str) -> dict[str, str]:
-    """Title of each node, topic box and line, and what a browser shows where the mouse rests on it."""
+    """Title and tooltip of each node, topic box and line."""
     groups = [group for group in ElementTree.fromstring(picture).iter(f"{SVG}g") if group.get("class") != "graph"]
     links = ((group.findtext(f"{SVG}title", ""), next(group.iter(f"{SVG}a"), None)) for group in groups)
     return {title: "" if link is None else link.get(f"{XLINK}title", "") for title, link in links if title}

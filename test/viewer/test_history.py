@@ -1,4 +1,4 @@
-"""What the plots of the browser viewer show: the last 30 s, with breaks where an angle wraps."""
+"""Plots of the browser viewer: the last 30 s, with breaks where an angle wraps."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from rosflight_py_sim.viewer.web.history import SPAN_S, History, broken_at_wraps
 
 
 def flown(duration_s: float, step_s: float) -> History:
-    """A history of its own times, looked at in these steps."""
+    """A history of its own times, sampled at this interval."""
     history = History()
     for k in range(round(duration_s / step_s) + 1):
         history.take(k * step_s, [k * step_s])
@@ -20,7 +20,7 @@ def flown(duration_s: float, step_s: float) -> History:
 def test_history_covers_its_time_span_at_any_update_rate(step_s: float) -> None:
     times, quantity = flown(210.0, step_s).columns
     assert times[-1] == 0.0
-    # Rows are at least 0.1 s apart, and at least a look.
+    # Rows are at least 0.1 s and at least one sample apart.
     assert -SPAN_S <= times[0] < -SPAN_S + max(step_s, 0.1 + step_s)
     np.testing.assert_allclose(quantity - quantity[-1], times, atol=1e-9)
 

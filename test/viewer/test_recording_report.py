@@ -1,4 +1,4 @@
-"""The page about a recording: what it shows of our own and of others', and of files that are cut off."""
+"""The page about a recording: our own, other programs', and truncated files."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ OTHER = Path(__file__).parents[1] / "data" / "other_recorder.mcap"
 
 
 class _Page(HTMLParser):
-    """Text of a page, and whatever in it points somewhere."""
+    """Text of a page, and all its links."""
 
     def __init__(self, html: str) -> None:
         super().__init__()
@@ -80,7 +80,7 @@ def test_gap_in_a_regular_topic_is_counted(page: str) -> None:
 
 def test_page_loads_no_external_resources(page: str) -> None:
     parsed = _Page(page)
-    # Only places within a plot.
+    # Only links to elements within a plot.
     assert all(link.startswith("#") for link in parsed.links)
     assert not re.search(r"url\((?!#)|@import|<script", page)
 

@@ -1,4 +1,4 @@
-"""Replaying: where the player is, and what a recording holds at any time."""
+"""Replay: position of the player, and contents of a recording at any time."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def test_playback_runs_at_its_speed_stops_when_paused_and_ends_at_the_end() -> N
     player.toggle()
     assert player.advance(100.0) == 12.0
     assert not player.playing
-    # From the end it begins again.
+    # At the end, the player restarts.
     player.toggle()
     assert player.advance(1.0) == 2.5
 
@@ -64,7 +64,7 @@ def test_state_is_interpolated_between_two_rows(kite: RecordedVehicle) -> None:
     for time_s in np.linspace(0.0, 5.9, 60):
         truth = track.at(BEGAN_S + time_s).truth
         angle = RATE * time_s
-        # The chord of a row's step is this much nearer to the middle; the stamps are that exact in seconds since 1970.
+        # The chord of a row's step is this much nearer to the middle; stamps in seconds since 1970 are as accurate.
         np.testing.assert_allclose(truth[:2], [RADIUS_M * math.cos(angle), RADIUS_M * math.sin(angle)], atol=2e-4)
         half = 0.5 * (angle + 0.5 * math.pi)
         assert abs(truth[3:7] @ [math.cos(half), 0.0, 0.0, math.sin(half)]) == pytest.approx(1.0, abs=1e-7)

@@ -1,4 +1,4 @@
-"""The path keeps its memory bounded, and begins anew after a jump."""
+"""The path has bounded memory, and restarts after a jump."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""viser still has the private name that `viser_internals.py` uses, and it means what it meant."""
+"""viser still has the private name that `viser_internals.py` uses, with the same meaning."""
 
 from __future__ import annotations
 

@@ -119,7 +119,7 @@ def test_path_has_a_gap_where_the_vehicle_was_repositioned(server: viser.ViserSe
 
 def test_path_has_no_gap_for_a_fast_vehicle_braking_between_two_samples(server: viser.ViserServer) -> None:
     trail = Trail(server.scene, "/path", SPACING)
-    # From 60 m/s to a stop at a constant deceleration, seen once a second.
+    # From 60 m/s to a stop at a constant deceleration, sampled once a second.
     for k, (north, speed) in enumerate([(0.0, 60.0), (60.0, 60.0), (90.0, 0.0)]):
         trail.pass_through(np.array([north, 0.0, 0.0]), 1.0 * k, speed)
     (path,) = (node for k in range(4) if (node := server.scene.get_handle_by_name(f"/path_{k}")) is not None)
@@ -179,7 +179,7 @@ def test_height_and_outputs_of_selected_vehicle_are_plotted(server: viser.ViserS
     display.plots.draw("a")
     assert [column[-1] for column in outputs.data[1:]] == [1204.0] * 4
     assert len(height.data[0]) == 5
-    # A simulation that begins anew leaves nothing of the old one behind.
+    # A restarted simulation leaves nothing of the previous one.
     display.show("a", VehicleView(0.0, truth, np.zeros(3), np.full(14, 1100.0)))
     display.plots.draw("a")
     assert height.data[0].tolist() == [0.0]
@@ -206,7 +206,7 @@ def test_plots_show_the_last_30_s_at_any_update_rate(server: viser.ViserServer) 
 
 def test_plots_opened_late_show_history(server: viser.ViserServer) -> None:
     display = Display(server, {"": MULTIROTOR}, DRY_LAND)
-    # The browser keeps this range, whatever data a plot has when it is drawn first.
+    # The browser keeps this range, whatever a plot's first data.
     assert all(plot.scales is not None and not plot.scales["x"].get("auto") for plot in display.plots.handles)
     for k in range(250):
         display.show("", view(0.101 * k))
@@ -246,7 +246,7 @@ def test_readings_show_time_pace_position_and_notes(server: viser.ViserServer) -
 
 
 class Paced:
-    """A simulation whose pace alone can be set."""
+    """A simulation of which only the pace can be set."""
 
     def __init__(self) -> None:
         self.multipliers: list[float] = []
@@ -282,7 +282,7 @@ def test_pace_shows_current_multiplier_and_keeps_user_choice_until_it_changes(
     assert pace.value == "5 x"
     controls.set_pace()
     assert simulation.multipliers == [5.0]
-    # It was refused.
+    # The change was refused.
     controls.show_pace(0.0)
     assert pace.value == "as fast as possible"
 

@@ -1,4 +1,4 @@
-"""The viewer's web server answers its own page only, whatever a browser is led to ask."""
+"""The viewer's web server answers only its own page, whatever a browser is made to request."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The world as it is drawn: closed surfaces where the world's objects are."""
+"""Meshes of the world: closed surfaces at the positions of the world's objects."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def test_mesh_corners_lie_on_the_collision_geometry(name: str) -> None:
     for thing in world.objects:
         corners = drawn[thing.name].mesh.vertices.astype(np.float64)
         if thing.kind is Kind.RING or not thing.kind.has_bulk:
-            # A ring is round here and of straight bars there; paint has no bulk.
+            # A ring is round here but consists of straight bars in the world; paint has no volume.
             middle = 0.5 * (corners.min(axis=0) + corners.max(axis=0))
             assert middle[:2] == pytest.approx(thing.position_ned[:2], abs=max(thing.size))
             continue

@@ -1,4 +1,4 @@
-"""World files: what is read, and that what makes no sense is refused with its path and its line."""
+"""World files: values read, and invalid entries refused with their path and line."""
 
 import math
 from dataclasses import replace

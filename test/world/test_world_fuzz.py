@@ -1,4 +1,4 @@
-"""Whatever stands in a world file: it is a world, or it is refused in words."""
+"""Any content of a world file is either a valid world or refused with a message."""
 
 import contextlib
 import random

@@ -1,4 +1,4 @@
-"""What docs/world.md says is so."""
+"""docs/world.md matches the code."""
 
 import re
 from pathlib import Path
