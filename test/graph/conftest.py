@@ -36,6 +36,15 @@ from rosflight_py_sim.vehicles import vehicle
 # System time, s, after which a condition that does not hold fails the test.
 TIMEOUT_S = 30.0
 
+# ROS arguments for a small square with few steps: a busy machine needs minutes for the usual one.
+SHORT_SQUARE = (
+    "--ros-args",
+    *("-p", "step_size:=0.005"),
+    *("-p", "square_side:=1.0"),
+    *("-p", "square_height:=1.5"),
+    *("-p", "corner_pause:=0.0"),
+)
+
 _PROJECT = Path(__file__).parents[2]
 
 

@@ -41,6 +41,7 @@ from rosflight_py_sim.parameters import ParameterError
 from rosflight_py_sim.recording.mcap_file import Recording, read_recording
 from rosflight_py_sim.stamps import time_ns_of
 from rosflight_py_sim.vehicles import vehicle
+from test.graph.conftest import SHORT_SQUARE
 
 STEP_NS = 2_500_000
 
@@ -268,18 +269,7 @@ def test_unwritable_path_is_rejected_in_one_line(
 def test_report_from_recording_prints_the_same_table_as_the_flight(
     command_line: Callable[..., subprocess.CompletedProcess[str]], tmp_path: Path
 ) -> None:
-    short = (
-        "--ros-args",
-        "-p",
-        "step_size:=0.005",
-        "-p",
-        "square_side:=1.0",
-        "-p",
-        "square_height:=1.5",
-        "-p",
-        "corner_pause:=0.0",
-    )
-    result = command_line("-m", "rosflight_py_sim", "fly", "--record", "flight.mcap", *short)
+    result = command_line("-m", "rosflight_py_sim", "fly", "--record", "flight.mcap", *SHORT_SQUARE)
     assert result.returncode == 0, result.stderr
     report = judged_again(command_line, "flight.mcap", result)
     assert "multirotor: mission autopilot" in report.stdout

@@ -13,6 +13,7 @@ import pytest
 from mcap.reader import make_reader
 
 from rosflight_py_sim.recording.mcap_file import read_recording
+from test.graph.conftest import SHORT_SQUARE
 
 pytestmark = pytest.mark.timeout(400)
 
@@ -34,19 +35,7 @@ def reflown(run: Run, file: str, *arguments: str) -> tuple[int, str, str]:
 
 
 def test_mission_is_repeated_and_another_mass_shows_the_first_difference(command_line: Run) -> None:
-    # A short mission with few steps: a busy machine needs minutes for a whole one.
-    short = (
-        "--ros-args",
-        "-p",
-        "step_size:=0.005",
-        "-p",
-        "square_side:=1.0",
-        "-p",
-        "square_height:=1.5",
-        "-p",
-        "corner_pause:=0.0",
-    )
-    recorded(command_line, "fly", "--vehicle", "multirotor", "--record", "mission.mcap", *short)
+    recorded(command_line, "fly", "--vehicle", "multirotor", "--record", "mission.mcap", *SHORT_SQUARE)
     code, printed, complaints = reflown(command_line, "mission.mcap")
     assert (code, complaints) == (0, "")
     assert re.fullmatch(r"equal: \d+\.\d{4} s, \d+ topics, \d+ messages\n", printed)
