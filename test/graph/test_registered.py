@@ -102,7 +102,7 @@ class Log(ClientLog):
 
 
 class Judge(ClientJudge):
-    """Completed when the vehicle has flown up."""
+    """Completed when the vehicle is away from its start at the end, however late the log begins."""
 
     NODE = "dynamics"
     PARAMETERS = ("world",)
@@ -114,10 +114,10 @@ class Judge(ClientJudge):
         self.log.append(self.state.time_s, self.state.truth, commands, flow_ned)
 
     def verdict(self):
-        height = -self.log.position_ned[:, 2].min()
-        rows = [("world", self.values["world"]), ("rows", str(len(self.log))), ("height", f"{height!r} m")]
+        distance = abs(self.log.position_ned[-1] - (1.0, 2.0, 0.0)).max()
+        rows = [("world", self.values["world"]), ("rows", str(len(self.log))), ("distance", f"{distance:.1f} m")]
         rows.append(("wind", str(self.log.flow_ned[-1].tolist())))
-        return Verdict("Patience", rows, height > 1.0)
+        return Verdict("Patience", rows, bool(distance > 1.0))
 
     def draw(self, plot):
         pass
@@ -135,22 +135,16 @@ PROGRAM = """\
 import os
 import time
 import rclpy
-from rclpy.qos import qos_profile_sensor_data
-from rosgraph_msgs.msg import Clock
-seconds = []
-with rclpy.init():
-    node = rclpy.create_node("patience", start_parameter_services=False)
-    node.create_subscription(Clock, "/clock", lambda clock: seconds.append(clock.clock.sec), qos_profile_sensor_data)
-    for topic in os.environ.get("RECORDED", "").split():
-        while all(end.node_name != "recorder" for end in node.get_subscriptions_info_by_topic(topic)):
-            time.sleep(0.05)
-    print("\\n".join(f"line {number}" for number in range(100)), flush=True)
-    for number in range(3):
-        print(f"  {number}.0 s  wait", flush=True)
-        seconds.clear()
-        # Simulated seconds, in which the kite climbs however slow the machine is.
-        while not seconds or seconds[-1] < seconds[0] + 3:
-            rclpy.spin_once(node, timeout_sec=0.1)
+if "RECORDED" in os.environ:
+    with rclpy.init():
+        node = rclpy.create_node("patience", start_parameter_services=False)
+        for topic in os.environ["RECORDED"].split():
+            while all(end.node_name != "recorder" for end in node.get_subscriptions_info_by_topic(topic)):
+                time.sleep(0.05)
+print("\\n".join(f"line {number}" for number in range(100)), flush=True)
+for second in range(3):
+    print(f"  {second}.0 s  wait", flush=True)
+    time.sleep(1.0)
 """
 
 VEHICLE = """\
@@ -218,7 +212,7 @@ def test_registered_mission_is_evaluated_from_recording_of_separate_recorder_pro
         while not (tmp_path / "apart.mcap").exists():
             assert time.monotonic() < end_s and recorder.poll() is None, "no file"
             time.sleep(0.05)
-        words = ("fly", "--vehicle", "kite", "--world", "hall", "--calm", "--real-time-multiplier", "4")
+        words = ("fly", "--vehicle", "kite", "--world", "hall", "--calm", "--real-time-multiplier", "1")
         # The program begins once the recorder, which may take seconds to discover the topics, has subscribed to them.
         topics = "/sim/truth_state /sim/truth_wind /mission/log"
         result = command_line("-m", "rosflight_py_sim", *words, PYTHONPATH=path, RECORDED=topics)
