@@ -225,7 +225,7 @@ class Recorder(SimulationNode):
     def discover_topics(self) -> None:
         """Subscribe to new topics, and again to topics with a publisher of incompatible QoS."""
         if self._refused:
-            # A destroyed subscription takes along what has arrived.
+            # Destroying a subscription would drop its pending messages.
             self._fetch()
         while self._refused:
             topic, subscribe = self._refused.popitem()
