@@ -39,6 +39,13 @@ FOOT = 0.3048
 # Half as many steps as usual, to keep the tests short.
 STEP_S = 0.005
 
+# Sensors that no autopilot of these vehicles needs.
+SLOW_SENSORS = [
+    word
+    for sensor in ("baro", "battery", "diff_pressure", "mag", "range")
+    for word in ("-p", f"{sensor}_update_frequency:=10.0")
+]
+
 HEAD = """\
 description: multirotors in wind
 seed: 3
@@ -68,13 +75,13 @@ def test_flight_does_not_change_with_the_order_of_vehicles_or_with_another_one(
 ) -> None:
     head = HEAD.format(config=share_directory() / "config")
     flights = []
-    for k, vehicles in enumerate((ONE + OTHER, OTHER + ONE, FURTHER + ONE + OTHER)):
+    # Both changes in the same flight.
+    for k, vehicles in enumerate((ONE + OTHER, FURTHER + OTHER + ONE)):
         file = tmp_path / f"{k}.yaml"
         file.write_text(head + vehicles, encoding="utf-8")
-        flights.append(flown(command_line, str(file), 6))
-    assert all(len(flight["one"]) == len(flight["other"]) == 6 for flight in flights)
-    assert flights[0] == flights[1]
-    assert flights[0] == {name: flights[2][name] for name in ("one", "other")}
+        flights.append(flown(command_line, str(file), 5))
+    assert all(len(flight["one"]) == len(flight["other"]) == 5 for flight in flights)
+    assert flights[0] == {name: flights[1][name] for name in ("one", "other")}
     # All vehicles are airborne.
     assert all(float(lines[-1].split()[-1]) < -1.0 for lines in flights[0].values())
 
@@ -82,7 +89,9 @@ def test_flight_does_not_change_with_the_order_of_vehicles_or_with_another_one(
 @pytest.mark.timeout(240)
 def test_swarm_flies_in_formation(command_line: Run) -> None:
     starts = {one.namespace: one.settings["initial_position"] for one in load_scenario("swarm").members}
-    flight = flown(command_line, "swarm", 20, "--step-size", str(STEP_S))
+    # Lower than usual: the square begins earlier.
+    options = ("--step-size", str(STEP_S), *SLOW_SENSORS, "-p", "square_height:=3.5")
+    flight = flown(command_line, "swarm", 18, *options)
     places = {name: np.array([line.split()[2:5] for line in lines], dtype=float) for name, lines in flight.items()}
     for name, place in places.items():
         offset = place - places["leader"]
@@ -118,9 +127,11 @@ def newest(graph: Any, name: str) -> Callable[[], SimState]:
 def test_each_vehicle_of_the_harbour_is_flown_by_its_own_program(graph: Callable[..., Any], closing: ExitStack) -> None:
     ports = Ports()
     ports.ardupilot, *_ = free_ports(3, apart=10)
-    made = started(graph, "harbour", ports)
+    # Fewer steps and images than usual.
+    made = started(graph, "harbour", ports, "-p", "frame_rate:=3.0")
     auv, copter, plane = (newest(made, name) for name in ("auv", "copter", "plane"))
     ardupilot = ArduPilotClient(made, ports.ardupilot)
+    ardupilot.rate = 200
     closing.callback(ardupilot.close)
     diver = AuvClient(closing, ports)
     program = Program("127.0.0.1", ("127.0.0.1", ports.uthere_in), ports.uthere_out)
@@ -138,7 +149,7 @@ def test_each_vehicle_of_the_harbour_is_flown_by_its_own_program(graph: Callable
     program.send("data_request(plane=12345, variable=heading, interval=0.1)")
     diver.thrusters.send(encode_thrusters(ThrusterCommand(0, 100, 100, 0, 0)))
     heights = []
-    for _ in range(1200):
+    for _ in range(600):
         assert ardupilot.step(1750)
         heights.append(-copter().pose.position.z)
     # Nothing keeps the copter level: the wind soon overturns it.
@@ -219,7 +230,7 @@ def test_copter_of_the_relay_follows_the_plane(ros_domain: int) -> None:
         assert [pilot.failure for pilot in pilots] == [None, None]
         assert pilots[1].activity == "in formation"
         assert off() < 9.0
-        end_ns = graph.time_ns + 20 * NANOSECONDS
+        end_ns = graph.time_ns + 10 * NANOSECONDS
         distances: list[float] = []
 
         def follows() -> bool:
@@ -229,7 +240,7 @@ def test_copter_of_the_relay_follows_the_plane(ros_domain: int) -> None:
         graph.spin(follows)
         # The plane circles at 15 m/s in wind.
         assert max(distances) < 12.0
-        assert len(distances) >= 20 / STEP_S
+        assert len(distances) >= 10 / STEP_S
         assert math.hypot(*plane.state.velocity_body[:2]) > 9.0
     finally:
         graph.close()
@@ -243,7 +254,7 @@ vehicles:
     kind: multirotor
     autopilot: true
     start: {position: [0, 0]}
-    parameters: {square_side: 2, square_height: 3, corner_pause: 0}
+    parameters: {square_side: 1, square_height: 2, corner_pause: 0}
   - name: behind
     kind: hexarotor
     autopilot: follower_autopilot
@@ -257,7 +268,8 @@ def test_missions_of_a_scenario_are_flown_judged_and_drawn_together(command_line
     file = tmp_path / "pair.yaml"
     file.write_text(LEADER, encoding="utf-8")
     words = ["fly", "--scenario", str(file), "--output", str(tmp_path / "flights"), "--record", "pair.mcap"]
-    result = command_line("-m", "rosflight_py_sim", *words, "--ros-args", "-p", f"step_size:={STEP_S}", timeout_s=180.0)
+    ros = ["--ros-args", "-p", f"step_size:={STEP_S}", *SLOW_SENSORS]
+    result = command_line("-m", "rosflight_py_sim", *words, *ros, timeout_s=180.0)
     assert result.returncode == 0, result.stdout + result.stderr
     assert "Flight of ahead" in result.stdout
     assert "Flight of behind" in result.stdout
@@ -277,6 +289,19 @@ def test_missions_of_a_scenario_are_flown_judged_and_drawn_together(command_line
     assert found[0] in report.stdout
 
 
+# The stand-in with a shorter flight, which is still high and far enough for the mission.
+SHORT_HOP = """\
+import sys
+
+sys.path.insert(0, {folder!r})
+
+import ardupilot_stand_in
+
+ardupilot_stand_in.PILOTS["copter"] = lambda: ardupilot_stand_in.CopterPilot(height=3.5, distance=11.0)
+ardupilot_stand_in.main()
+"""
+
+
 @pytest.mark.timeout(300)
 def test_harbour_is_flown_by_programs_and_the_stand_in(command_line: Run, tmp_path: Path) -> None:
     pytest.importorskip("panda3d")
@@ -285,10 +310,15 @@ def test_harbour_is_flown_by_programs_and_the_stand_in(command_line: Run, tmp_pa
     whole = text.replace("../..", str(share_directory())).replace("../", f"{share_directory() / 'config'}/")
     shortened, count = re.subn(r"(kind: uthere(?:\n    .*)*?)\n    mission:(\n      .*)+", r"\1", whole)
     assert count == 1
-    # Fewer steps and images than usual.
+    stand_in = share_directory() / "docs" / "examples" / "ardupilot_stand_in"
+    hop = tmp_path / "short_hop.py"
+    hop.write_text(SHORT_HOP.format(folder=str(stand_in)), encoding="utf-8")
+    # Fewer steps and images than usual, and a start near the bend of the line.
     for old, new in (
-        ("task: out_and_back", 'task: out_and_back\n      arguments: [--rate, "200", --boot-frames, "100"]'),
-        ("frame_rate: 15.0", "frame_rate: 6.0"),
+        ("task: out_and_back", 'task: out_and_back\n      arguments: [--rate, "100", --boot-frames, "100"]'),
+        (str(stand_in / "ardupilot_stand_in.py"), str(hop)),
+        ("frame_rate: 15.0", "frame_rate: 4.0"),
+        ("position: [-4.0, 0.0, 0.3]", "position: [-0.6, 0.0, 1.6]"),
     ):
         assert shortened.count(old) == 1
         shortened = shortened.replace(old, new)
@@ -296,7 +326,7 @@ def test_harbour_is_flown_by_programs_and_the_stand_in(command_line: Run, tmp_pa
     file.write_text(shortened, encoding="utf-8")
     ports = Ports()
     words = ["fly", "--scenario", str(file), "--output", str(tmp_path / "flights")]
-    ros = ["--ros-args", *ports.arguments, "-p", "auv_zeromq.telemetry_rate:=60.0"]
+    ros = ["--ros-args", *ports.arguments, "-p", "auv_zeromq.telemetry_rate:=60.0", "-p", "ardupilot.max_step:=0.01"]
     result = command_line("-m", "rosflight_py_sim", *words, *ros, timeout_s=280.0)
     assert result.returncode == 0, result.stdout + result.stderr
     assert "Dive of auv" in result.stdout
