@@ -29,8 +29,8 @@ def test_fly_follows_line_through_gate_into_ring_and_reports_it(
     command_line: Run, ports: list[str], tmp_path: Path
 ) -> None:
     pytest.importorskip("panda3d")
-    # Fewer images than usual, to keep the test short.
-    ports += ["-p", "record.raw_images:=false", "-p", "frame_rate:=6.0"]
+    # Fewer steps and images than usual, to keep the test short.
+    ports += ["-p", "record.raw_images:=false", "-p", "frame_rate:=4.0", "-p", "step_size:=0.01"]
     result = command_line(*PROGRAM, "--record", "dive.mcap", *ports, timeout_s=380.0)
     assert result.returncode == 0, result.stdout + result.stderr
     assert "Traceback" not in result.stderr

@@ -21,7 +21,7 @@ Run = Callable[..., "subprocess.CompletedProcess[str]"]
 
 def check_flight(run: Run, vehicle: str, recorded: list[Any], *watch: str) -> str:
     """Fly for the recorded time, compare both flights, and return the pilot's activity at the end."""
-    words = (PROGRAM, vehicle, str(recorded[-1][0]), *watch)
+    words = (PROGRAM, vehicle, str(recorded[-1][0]), "--step-size", str(RECORDED["step_size"]), *watch)
     result = run(*words, "--params-file", WIND, "-p", f"seed:={RECORDED['seed']}", timeout_s=300.0)
     assert result.returncode == 0, result.stderr
     *lines, doing = result.stdout.splitlines()

@@ -69,9 +69,9 @@ def test_program_writes_a_letter_leaves_the_cage_and_returns(
 def test_program_ending_before_a_letter_is_a_failure(command_line: Run, ports: list[str], tmp_path: Path) -> None:
     program = tmp_path / "quitter.py"
     program.write_text(
-        "import sys, time\nprint('  0.0 s  look about', flush=True)\ntime.sleep(3.0)\nsys.exit('the sky is too high')\n"
+        "import sys, time\nprint('  0.0 s  look about', flush=True)\ntime.sleep(0.5)\nsys.exit('the sky is too high')\n"
     )
-    result = command_line("-c", FLY, repr({"program": program, "parts": 1}), *ports)
+    result = command_line("-c", FLY, repr({"program": program, "parts": 1}), *ports, "-p", "step_size:=0.01")
     assert result.returncode == 1, result.stdout + result.stderr
     assert "Traceback" not in result.stdout + result.stderr
     ended = "quitter.py exited with code 1"

@@ -37,7 +37,7 @@ def graph(ros_domain: int) -> Iterator[list[subprocess.Popen[bytes]]]:
     programs = [["-m", f"rosflight_py_sim.nodes.{node}"] for node in NODES]
     programs.append([str(EXAMPLE / "my_forces_and_moments" / "balloon.py")])
     ros = ["--ros-args", "--params-file", str(PARAMETERS), "-p", "time_mode:=lockstep", "-p", "use_sim_time:=true"]
-    ros += ["-p", "real_time_multiplier:=0.0", "-p", "step_size:=0.005", "-p", f"drag:={DRAG}"]
+    ros += ["-p", "real_time_multiplier:=0.0", "-p", "step_size:=0.01", "-p", f"drag:={DRAG}"]
     environment = {
         **os.environ,
         "PYTHONPATH": str(Path(__file__).parents[2]),
