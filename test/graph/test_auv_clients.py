@@ -326,7 +326,7 @@ def test_image_clients_do_not_change_the_trajectory(graph: Callable[..., Any]) -
             client.subscribe(b"\0" if has_client else b"none")
             client.connect(f"tcp://127.0.0.1:{ports['image']}")
             made.spin_until(lambda client=client, none=not has_client: none or client.poll(0), "an image message")
-            made.spin_until(lambda made=made: made.time_s > 2.0, "two seconds")
+            made.spin_until(lambda made=made: made.time_s > 1.2, "1.2 seconds")
         made.close()
         paths.append(path)
     times = [time_ns for time_ns in paths[0] if time_ns in paths[1]]

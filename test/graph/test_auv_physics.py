@@ -80,7 +80,7 @@ def test_floating_vehicle_rides_on_the_waves_of_the_example_file(graph: MakeGrap
     winds = g.collect_messages(TRUTH_WIND, qos=LATCHED)
     states = g.collect_messages(TRUTH_STATE)
     pressures = g.collect_messages(BARO)
-    g.spin_for(12.0)
+    g.spin_for(7.0)
     # The same sea as in the nodes: it depends only on position and stamp.
     values = {"wave_height": 0.3, "wave_period": 3.0, "wave_direction": 90.0}
     waves = Waves(WAVE_PARAMETERS.checked(values), reach=1.0)

@@ -31,7 +31,7 @@ def test_quadrotor_falls_without_a_motor_and_flies_as_ever_before(command_line: 
     failures = "motor 2 off at 10", "accel noisy 0.5 at 9", "wind front 3 0 0 at 9"
     first = flown(command_line, "multirotor", 13, *failures)
     assert flown(command_line, "multirotor", 13, *failures) == first
-    sound = flown(command_line, "multirotor", 13)
+    sound = flown(command_line, "multirotor", 10)
     # The hash of second k covers all states up to its end.
     assert first[:9] == sound[:9]
     assert first[9] != sound[9]
@@ -40,5 +40,5 @@ def test_quadrotor_falls_without_a_motor_and_flies_as_ever_before(command_line: 
 
 
 def test_octorotor_keeps_flying_without_a_motor(command_line: Run) -> None:
-    lines = flown(command_line, "octorotor", 20, "motor 3 off at 10")
+    lines = flown(command_line, "octorotor", 15, "motor 3 off at 10")
     assert min(map(altitude, lines[9:])) > 4.5

@@ -19,8 +19,14 @@ CONFIG = share_directory() / "config"
 # 1.5 times the multirotor's.
 LARGEST_RMS_M = 0.15
 
-# Half as many steps as usual, to keep the tests short.
-LONG_STEPS = ("--ros-args", "-p", "step_size:=0.005")
+# Half as many steps as usual and a small square, to keep the tests short.
+SHORT = [
+    "--ros-args",
+    *("-p", "step_size:=0.005"),
+    *("-p", "square_side:=4.0"),
+    *("-p", "square_height:=2.5"),
+    *("-p", "corner_pause:=0.0"),
+]
 
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
 
@@ -38,7 +44,7 @@ def flown(command_line: Run, tmp_path: Path, vehicle: str, *arguments: str) -> N
         "--output",
         str(tmp_path),
     )
-    result = command_line(*words, *arguments, *LONG_STEPS, timeout_s=300.0)
+    result = command_line(*words, *arguments, *SHORT, timeout_s=300.0)
     assert result.returncode == 0, result.stdout + result.stderr
     found = re.search(r"tracking error\s*│ ([\d.]+) m RMS", result.stdout)
     assert found is not None, result.stdout

@@ -26,7 +26,7 @@ PROGRAM = share_directory() / "docs" / "examples" / "uthere_follow_the_leader.py
 TIMEOUT_S = 360.0
 
 DELAY_S, ABOVE_FT = 4.0, 30.0
-SECONDS = 50.0
+SECONDS = 42.0
 
 
 class Track(SimulationNode):

@@ -89,12 +89,11 @@ def test_image_shows_others_at_its_stamp_the_same_in_each_run_and_order(graph: M
             u, v = (round(number) for number in front().pixel(truths[0], tuple(truth[:3])))
             assert (image[v - 4 : v + 5, u - 4 : u + 5] != bare[v - 4 : v + 5, u - 4 : u + 5]).any()
     assert checked >= 5
-    for again in (members, members[::-1]):
-        images, _ = filmed(graph, again)
-        both = first.keys() & images.keys()
-        assert len(both) >= 5
-        for stamp in both:
-            np.testing.assert_array_equal(images[stamp], first[stamp])
+    images, _ = filmed(graph, members[::-1])
+    both = first.keys() & images.keys()
+    assert len(both) >= 5
+    for stamp in both:
+        np.testing.assert_array_equal(images[stamp], first[stamp])
 
 
 def test_image_does_not_show_a_vehicle_behind_the_camera(graph: MakeGraph) -> None:

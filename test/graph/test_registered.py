@@ -144,7 +144,7 @@ if "RECORDED" in os.environ:
 print("\\n".join(f"line {number}" for number in range(100)), flush=True)
 for second in range(3):
     print(f"  {second}.0 s  wait", flush=True)
-    time.sleep(1.0)
+    time.sleep(0.4)
 """
 
 VEHICLE = """\
@@ -160,6 +160,9 @@ actuators:
   - {name: sail, output: 0, kind: motor}
 mission: {program: wait.py, parts: 3, task: patience}
 """
+
+# A quarter of the usual number of steps, to keep the tests short.
+LONG_STEPS = ("--ros-args", "-p", "step_size:=0.01")
 
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
 
@@ -189,7 +192,7 @@ def site(tmp_path: Path) -> Path:
 
 def test_registered_vehicle_mission_front_end_world_and_wind_work_together(command_line: Run, site: Path) -> None:
     words = ("fly", "--vehicle", "kite", "--world", "hall", "--calm", "--real-time-multiplier", "4")
-    wind = ("--ros-args", "-p", "sim_has_wind:=true", "-p", "wind_models:=[draught]", "-p", "draught_speed:=2")
+    wind = (*LONG_STEPS, "-p", "sim_has_wind:=true", "-p", "wind_models:=[draught]", "-p", "draught_speed:=2")
     path = f"{PROJECT}:{site}"
     result = command_line("-m", "rosflight_py_sim", *words, "--record", "kite.mcap", *wind, PYTHONPATH=path)
     assert result.returncode == 0, result.stdout + result.stderr
@@ -215,7 +218,7 @@ def test_registered_mission_is_evaluated_from_recording_of_separate_recorder_pro
         words = ("fly", "--vehicle", "kite", "--world", "hall", "--calm", "--real-time-multiplier", "1")
         # The program begins once the recorder, which may take seconds to discover the topics, has subscribed to them.
         topics = "/sim/truth_state /sim/truth_wind /mission/log"
-        result = command_line("-m", "rosflight_py_sim", *words, PYTHONPATH=path, RECORDED=topics)
+        result = command_line("-m", "rosflight_py_sim", *words, *LONG_STEPS, PYTHONPATH=path, RECORDED=topics)
     finally:
         recorder.send_signal(signal.SIGINT)
         recorder.wait(60.0)

@@ -68,8 +68,8 @@ def program(graph: Callable[..., Any]) -> Iterator[Streamer]:
     made = graph(
         *("-p", f"uthere.udp_port_in:={port_in}", "-p", f"uthere.udp_port_out:={port_out}"),
         *("-p", f"uthere.home_altitude:={HOME_M}"),
-        # Half as many steps as usual, to keep the test short.
-        *("-p", "step_size:=0.005"),
+        # A quarter of the usual number of steps, to keep the test short.
+        *("-p", "step_size:=0.01"),
         vehicles=[Member(vehicle("anaconda"))],
         flight_controller="uthere",
     )
