@@ -84,7 +84,8 @@ def serve(graph: Callable[..., Any]) -> Iterator[Callable[..., Served]]:
 
 def test_plane_takes_off_by_itself_and_follows_streamed_targets(serve: Callable[..., Served]) -> None:
     airspeed, altitude = 5, 60
-    served = serve(vehicle_name="multirotor")
+    # Half as many steps as usual, to keep the test short.
+    served = serve("-p", "step_size:=0.005", vehicle_name="multirotor")
     graph = served.graph
     commands: list[Command] = graph.collect_messages(COMMAND)
     graph.arm()
