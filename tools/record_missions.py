@@ -40,8 +40,8 @@ def main() -> int:
     lines = [HEAD, f"arithmetic: '{mark}'\nseed: {seed}\nstep_size: {step_s}\nmissions:\n"]
     for vehicle, recorded in before["missions"].items():
         seconds = [row[0] for row in recorded]
-        words = ("--step-size", str(step_s), "--watch", "member", "--params-file", "config/wind.yaml")
-        words += ("-p", f"seed:={seed}")
+        words = ["--step-size", str(step_s), "--watch", "member", "--params-file", "config/wind.yaml"]
+        words += ["-p", f"seed:={seed}"]
         *flown, activity = output("test/graph/flown_truth.py", vehicle, str(seconds[-1]), *words)
         if activity != "done":
             print(f"{vehicle}: {activity} at {seconds[-1]} s; give the mission more time in {FILE}", file=sys.stderr)
