@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-import subprocess
-import sys
 import time
 from pathlib import Path
 
@@ -21,31 +19,33 @@ pytestmark = pytest.mark.timeout(600)
 
 PROJECT = Path(__file__).parents[2]
 TIMEOUT_S = 300.0
-RUNS = 4
+RUNS = 3
 
 SWEEP = f"""\
 description: Mass, wind and a failure of the multirotor
 vehicle: multirotor
 runs: {RUNS}
-seed: 7
+seed: 3
 parameters:
-  square_side: 1.0
-  square_height: 1.5
+  square_side: 0.5
+  square_height: 1.0
+  square_acceleration: 4.0
   corner_pause: 0.0
+  landing_height: 0.5
+  landing_speed: 0.8
   step_size: 0.005
   mass: {{uniform: [2.8, 3.4]}}
   use_random_wind: {{choice: [true, false]}}
   steady_state_wind: [{{uniform: [-3, 3]}}, 0.0, 0.0]
 failures: ["motor 1 stuck at {{time}}"]
 variables:
-  time: {{uniform: [4, 60]}}
+  time: {{uniform: [4, 30]}}
 measures:
   error: judge.tracking_error_rms_m
-  highest: max(-truth_state.position_ned[2])
 signals:
   height: -truth_state.position_ned[2]
-signal_period: 0.1
-limit: 28
+signal_period: 0.05
+limit: 17
 """
 
 # Writes the first run's row to disk as soon as the run has ended.
@@ -87,7 +87,7 @@ def finished(*arguments: object, folder: Path) -> tuple[int, str, str]:
     return done.returncode, done.stdout, done.stderr
 
 
-def wait_for_part(folder: Path, process: subprocess.Popen[str] | ForkedPython) -> None:
+def wait_for_part(folder: Path, process: ForkedPython) -> None:
     end_s = time.monotonic() + TIMEOUT_S
     while not list(folder.glob("parts/*.parquet")):
         assert time.monotonic() < end_s and process.poll() is None
@@ -140,7 +140,7 @@ def test_sweep_continues_after_kill_9_with_the_same_table(file: Path, tmp_path: 
         process.kill()
         process.wait()
     assert not (tmp_path / "out" / "table.parquet").exists()
-    code, _, errors = finished(file, "--output", "out", folder=tmp_path)
+    code, _, errors = finished(file, "--output", "out", "--workers", "1", folder=tmp_path)
     assert code == 0, errors
     assert (tmp_path / "out" / "table.parquet").read_bytes() == expected
 
@@ -149,22 +149,22 @@ def test_sweep_continues_after_kill_9_with_the_same_table(file: Path, tmp_path: 
 def test_interrupted_sweep_says_how_to_continue(tmp_path: Path, number: signal.Signals) -> None:
     # More runs than can be flown before the signal.
     (tmp_path / "long.yaml").write_text(SWEEP.replace(f"runs: {RUNS}", "runs: 400"))
-    process = subprocess.Popen(
-        [sys.executable, "-m", "rosflight_py_sim", "sweep", "long.yaml", "--output", "out"],
+    process = ForkedPython(
+        ["-c", SAVED_AT_ONCE, "sweep", "long.yaml", "--output", "out", "--workers", "1"],
         env=environment(),
         cwd=tmp_path,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
+        stdout=tmp_path / "printed",
+        stderr=tmp_path / "errors",
     )
     try:
         wait_for_part(tmp_path / "out", process)
         process.send_signal(number)
-        _, errors = process.communicate(timeout=TIMEOUT_S)
+        code = process.wait(TIMEOUT_S)
     finally:
         process.kill()
         process.wait()
-    assert process.returncode == 130
+    errors = (tmp_path / "errors").read_text()
+    assert code == 130
     assert errors.splitlines()[-1] == (
         "rosflight_py_sim: interrupted; give the same command again to fly the remaining runs"
     )
@@ -176,7 +176,7 @@ def test_signal_at_any_moment_ends_command_without_orphan_or_traceback(
     file: Path, ros_domain: int, number: signal.Signals
 ) -> None:
     # Workers start, runs are flown, the report is written.
-    endings = interrupt_at(Interrupted(("sweep", str(file)), 2.5), (0.0, 0.5, 1.5, 2.5), number, ros_domain)
+    endings = interrupt_at(Interrupted(("sweep", str(file)), 1.75), (0.0, 0.5, 1.0, 1.75), number, ros_domain)
     assert endings.are_clean, endings
 
 
@@ -199,7 +199,7 @@ def test_run_is_flown_again_in_the_graph_with_the_same_outcome(
 
 
 def test_run_flown_again_ends_at_the_limit(tmp_path: Path, ros_domain: int) -> None:
-    (tmp_path / "short.yaml").write_text(SWEEP.replace("limit: 28", "limit: 2"))
+    (tmp_path / "short.yaml").write_text(SWEEP.replace("limit: 17", "limit: 2"))
     code, printed, errors = finished("short.yaml", "--run", 0, folder=tmp_path)
     assert code == 1, errors
     assert "not done after 2 s" in printed
@@ -219,7 +219,7 @@ def test_run_flown_again_ends_at_the_limit(tmp_path: Path, ros_domain: int) -> N
 def test_wrong_input_is_rejected_in_one_line(
     file: Path, tmp_path: Path, expected: bytes, arguments: list[str], words: list[str]
 ) -> None:
-    (tmp_path / "other.yaml").write_text(SWEEP.replace("seed: 7", "seed: 4"))
+    (tmp_path / "other.yaml").write_text(SWEEP.replace("seed: 3", "seed: 4"))
     names = {"FILE": str(file), "ONE": str(file.parent / "one")}
     code, _, errors = finished(*(names.get(one, one) for one in arguments), folder=tmp_path)
     assert code == 1
