@@ -1,6 +1,6 @@
 """Fly the start of each vehicle's mission with a camera while numba cannot be imported.
 
-    python flown_without_numba.py SECONDS [ROS ARGUMENTS]
+    python flown_without_numba.py [ROS ARGUMENTS]
 
 A kernel missing from the kernel library, or a call that it does not accept, raises ModuleNotFoundError here. For each
 vehicle and dynamics, a line `flight of VEHICLE DYNAMICS` goes to stderr before the flight. After a flight without an
@@ -22,13 +22,22 @@ from rosflight_py_sim.interfaces.qos import CHAIN
 from rosflight_py_sim.nodes.pilot import MissionPilot
 from rosflight_py_sim.vehicles import CAMERA, all_vehicles, vehicle
 
+# Simulated time of a flight, s. All kernels but one are called in the first steps.
+_START_S = 0.5
+
+# Time of a flight with take-off, in which one more kernel is called, s. One vehicle of each kind of dynamics that takes
+# off so soon is enough: the others have the same kernels, or still calibrate their IMU.
+_TAKE_OFF_S = 3.0
+_TAKING_OFF = {("multirotor", "standalone"), ("fixedwing", "jsbsim")}
+
 
 def main() -> None:
-    seconds, arguments = float(sys.argv[1]), sys.argv[2:]
+    arguments = sys.argv[1:]
     assert jit.LIBRARY is not None, f"there is no {jit.library_path()}"
     sys.modules["numba"] = None  # type: ignore[assignment]
     for name, dynamics in all_vehicles():
         print("flight of", name, dynamics, file=sys.stderr, flush=True)
+        seconds = _TAKE_OFF_S if (name, dynamics) in _TAKING_OFF else _START_S
         try:
             print(name, dynamics, pictures_of_flight(name, dynamics, seconds, arguments), flush=True)
         except Exception:
@@ -42,7 +51,7 @@ def pictures_of_flight(name: str, dynamics: str, seconds: float, arguments: list
         [Member(chosen, executables=(chosen.autopilot,) if chosen.autopilot else ())],
         files=[str(chosen.weather_file)],
         # The same kernels render every picture: a few are enough.
-        settings={"real_time_multiplier": 0.0, "seed": 7, "frame_rate": 5.0},
+        settings={"real_time_multiplier": 0.0, "seed": 7, "frame_rate": 2.0},
         arguments=["--log-level", "warn", *arguments],
     )
     viewer = Node("viewer")
