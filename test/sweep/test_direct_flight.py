@@ -41,9 +41,12 @@ vehicle: multirotor
 runs: 2
 seed: 3
 parameters:
-  square_side: 1.0
-  square_height: 1.5
+  square_side: 0.5
+  square_height: 1.0
+  square_acceleration: 4.0
   corner_pause: 0.0
+  landing_height: 0.5
+  landing_speed: 0.8
   step_size: 0.005
   mass: {uniform: [3.0, 4.0]}
   steady_state_wind: [{uniform: [-4, 4]}, 1.0, 0.0]
@@ -53,29 +56,32 @@ description: Square with failures of every part
 vehicle: multirotor
 runs: 1
 parameters:
-  square_side: 2.0
-  square_height: 1.5
+  square_side: 0.5
+  square_height: 1.0
+  square_acceleration: 4.0
   corner_pause: 0.0
+  landing_height: 0.5
+  landing_speed: 0.8
   step_size: 0.005
 failures:
-  - gyro wrong by 0.01 at 9 for 3
-  - mag noisy 0.000001 at 10
-  - baro drift 1 at 8 for 9
-  - airspeed stuck at 12
-  - battery off at 13
+  - gyro wrong by 0.01 at 9 for 2
+  - mag noisy 0.000001 at 9.5
+  - baro drift 1 at 8 for 3
+  - airspeed stuck at 10
+  - battery off at 10.5
   - thermometer wrong by 4 at 7
   - range off at 6
-  - rc late 0.05 at 15 for 4
-  - command late 0.02 at 17 for 5
-  - motor 2 noisy 20 at 19 for 2
-  - cell off at 21
-  - wind front 3 -2 0 at 16 for 9
+  - rc late 0.05 at 10 for 2
+  - command late 0.02 at 12 for 2
+  - motor 2 noisy 20 at 13 for 1
+  - cell off at 13.5
+  - wind front 3 -2 0 at 11 for 3
 """,
     "plane": """
 description: Waypoints of a fixed wing that takes off on its wheels
 vehicle: aerosonde
 runs: 1
-limit: 36
+limit: 24
 parameters:
   step_size: 0.005
   mass: {uniform: [11.0, 12.0]}
@@ -84,7 +90,7 @@ parameters:
 description: A fixed wing in turbulence that also turns it
 vehicle: anaconda
 runs: 1
-limit: 24
+limit: 14
 parameters:
   rotational_gusts: true
   sim_has_wind: true
@@ -98,9 +104,9 @@ parameters:
 description: Square over the ellipsoid
 vehicle: multirotor
 runs: 1
-limit: 24
+limit: 15
 parameters:
-  square_height: 3.0
+  square_height: 1.0
   step_size: 0.005
   earth: wgs84
 """,
@@ -109,9 +115,12 @@ description: Square with other gains of the attitude controller
 vehicle: multirotor
 runs: 1
 parameters:
-  square_side: 1.0
-  square_height: 1.5
+  square_side: 0.5
+  square_height: 1.0
+  square_acceleration: 4.0
   corner_pause: 0.0
+  landing_height: 0.5
+  landing_speed: 0.8
   step_size: 0.005
 firmware:
   PID_ROLL_ANG_P: {choice: [6.0]}
@@ -121,9 +130,9 @@ firmware:
 description: A quadrotor without a motor
 vehicle: multirotor
 runs: 1
-limit: 20
-parameters: {square_height: 3.0, step_size: 0.005}
-failures: ["motor {number} off at 13"]
+limit: 13
+parameters: {square_height: 1.0, step_size: 0.005}
+failures: ["motor {number} off at 11"]
 variables: {number: {choice: [1]}}
 """,
 }
@@ -136,14 +145,17 @@ description: Square with sensors and a companion link that are late
 vehicle: multirotor
 runs: 1
 parameters:
-  square_side: 1.0
-  square_height: 1.5
+  square_side: 0.5
+  square_height: 1.0
+  square_acceleration: 4.0
   corner_pause: 0.0
+  landing_height: 0.5
+  landing_speed: 0.8
   sensor_stamps: arrival
   imu_latency: 0.004
   link_latency: 0.011
 {chr(10).join(f"  {sensor}_latency: 0.017" for sensor in LATE)}
-failures: ["gyro wrong by 0.01 at 5 for 3", "thermometer wrong by 4 at 3", "command late 0.02 at 15 for 5"]
+failures: ["gyro wrong by 0.01 at 5 for 2", "thermometer wrong by 4 at 3", "command late 0.02 at 6 for 2"]
 """
 
 SWEEPS["diverged"] = """
@@ -151,7 +163,7 @@ description: A wind beyond all bounds
 vehicle: multirotor
 runs: 1
 parameters: {square_height: 1.5}
-failures: ["wind front 1e8 0 0 at 8"]
+failures: ["wind front 1e8 0 0 at 6"]
 """
 
 
@@ -192,7 +204,7 @@ def test_run_is_the_same_with_and_without_ros(name: str, tmp_path: Path, ros_dom
 
 
 def test_firmware_parameter_changes_the_flight(tmp_path: Path) -> None:
-    text = "description: Gain\nvehicle: multirotor\nruns: 1\nlimit: 17\nparameters: {step_size: 0.005}\n"
+    text = "description: Gain\nvehicle: multirotor\nruns: 1\nlimit: 14\nparameters: {square_height: 1.0, step_size: 0.005}\n"
     rows = [fly_run(sweep_of(tmp_path, text + more), 0) for more in ("", "firmware: {PID_ROLL_ANG_P: 6.0}")]
     assert rows[0].run == rows[1].run
     assert rows[0].measures["spin"] != rows[1].measures["spin"]
@@ -231,7 +243,7 @@ def test_vehicle_without_a_mission_needs_no_graph(tmp_path: Path, ros_domain: in
     file = tmp_path / "sweep.yaml"
     file.write_text(
         "description: Two\nscenario: two.yaml\nruns: 1\n"
-        "parameters: {square_side: 1.0, square_height: 1.5, corner_pause: 0.0, step_size: 0.005}\n"
+        "parameters: {square_side: 0.5, square_height: 1.0, square_acceleration: 4.0, corner_pause: 0.0, step_size: 0.005}\n"
         "measures: {rms: quad.judge.tracking_error_rms_m}\n"
     )
     sweep = read_sweep(file)
