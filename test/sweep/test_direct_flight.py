@@ -204,7 +204,8 @@ def test_run_is_the_same_with_and_without_ros(name: str, tmp_path: Path, ros_dom
 
 
 def test_firmware_parameter_changes_the_flight(tmp_path: Path) -> None:
-    text = "description: Gain\nvehicle: multirotor\nruns: 1\nlimit: 14\nparameters: {square_height: 1.0, step_size: 0.005}\n"
+    text = "description: Gain\nvehicle: multirotor\nruns: 1\nlimit: 14\n"
+    text += "parameters: {square_height: 1.0, step_size: 0.005}\n"
     rows = [fly_run(sweep_of(tmp_path, text + more), 0) for more in ("", "firmware: {PID_ROLL_ANG_P: 6.0}")]
     assert rows[0].run == rows[1].run
     assert rows[0].measures["spin"] != rows[1].measures["spin"]
@@ -243,7 +244,7 @@ def test_vehicle_without_a_mission_needs_no_graph(tmp_path: Path, ros_domain: in
     file = tmp_path / "sweep.yaml"
     file.write_text(
         "description: Two\nscenario: two.yaml\nruns: 1\n"
-        "parameters: {square_side: 0.5, square_height: 1.0, square_acceleration: 4.0, corner_pause: 0.0, step_size: 0.005}\n"
+        "parameters: {square_side: 0.5, square_height: 1.0, square_acceleration: 4.0, step_size: 0.005}\n"
         "measures: {rms: quad.judge.tracking_error_rms_m}\n"
     )
     sweep = read_sweep(file)

@@ -17,12 +17,17 @@ CONFIG = EXAMPLES.parents[1] / "config"
 def folder(tmp_path: Path) -> Path:
     """Copies of the sweep files, with 2 by 2 points each, and of the plan that one of them names.
 
-    The square is smaller. The landings are shorter, exclude the strongest headwind, which takes longest, and have a
-    lower time limit.
+    The square is smaller and lower. The landings are shorter and lower, exclude headwind, which takes longest, and
+    strong tailwind, which needs a longer approach, and have a lower time limit.
     """
     (tmp_path / "sweeps").mkdir()
     plan = (EXAMPLES / "straight_landing.yaml").read_text(encoding="utf-8")
-    for given, shorter in (("[600.0,", "[250.0,"), ("[900.0,", "[350.0,"), ("[1600.0,", "[1180.0,")):
+    for given, shorter in (
+        ("[600.0,", "[250.0,"),
+        ("[900.0,", "[300.0,"),
+        (" -25.0]", " -15.0]"),
+        ("[1600.0,", "[700.0,"),
+    ):
         assert given in plan
         plan = plan.replace(given, shorter)
     (tmp_path / "straight_landing.yaml").write_text(plan, encoding="utf-8")
@@ -33,9 +38,11 @@ def folder(tmp_path: Path) -> Path:
         assert count in (0, 2)
         # Half as many steps as usual.
         text = text.replace("\nparameters:\n", "\nparameters:\n  step_size: 0.005\n")
-        text = text.replace("{from: -12, to: 12,", "{from: 0, to: 12,").replace("limit: 400", "limit: 110")
+        text = text.replace("{from: -12, to: 12,", "{from: 0, to: 4,").replace("limit: 400", "limit: 85")
         if "vehicle: multirotor" in text:
-            text = text.replace("\nparameters:\n", "\nparameters:\n  square_side: 2.0\n  corner_pause: 0.0\n")
+            smaller = {"square_side": 0.5, "square_height": 1.0, "square_acceleration": 4.0, "corner_pause": 0.0}
+            lines = "".join(f"  {name}: {value}\n" for name, value in smaller.items())
+            text = text.replace("\nparameters:\n", f"\nparameters:\n{lines}")
         (tmp_path / "sweeps" / file.name).write_text(text, encoding="utf-8")
     return tmp_path
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import logging
 import os
 import threading
 import time
@@ -29,11 +30,14 @@ pytestmark = pytest.mark.timeout(600)
 FLIGHTS = """\
 description: Mass of the multirotor
 vehicle: multirotor
-runs: 4
+runs: 3
 parameters:
-  square_side: 1.0
-  square_height: 1.5
+  square_side: 0.5
+  square_height: 1.0
+  square_acceleration: 4.0
   corner_pause: 0.0
+  landing_height: 0.5
+  landing_speed: 0.8
   step_size: 0.005
   mass: {uniform: [2.8, 3.4]}
 measures:
@@ -49,10 +53,22 @@ def cluster() -> Iterator[Any]:
         patch.setenv("PYTHONPATH", os.pathsep.join([str(Path(__file__).parent), str(Path(__file__).parents[2])]))
         from ray.cluster_utils import Cluster
 
-        made = Cluster(initialize_head=True, head_node_args={"num_cpus": 1, "include_dashboard": False})
+        # What is not needed by tasks would take seconds to start.
+        left_out = {"include_dashboard": False, "include_log_monitor": False, "no_monitor": True}
+        made = Cluster(initialize_head=True, head_node_args={"num_cpus": 1, **left_out})
         made.add_node(num_cpus=1)
         yield made
         made.shutdown()
+
+
+@pytest.fixture(scope="module")
+def connected(cluster: Any) -> Iterator[Any]:
+    """The cluster, and a connection that the following sweeps share, as they share the processes of its workers."""
+    import ray
+
+    ray.init(cluster.address, log_to_driver=False, logging_level=logging.ERROR)
+    yield cluster
+    ray.shutdown()
 
 
 def table(file: Path, folder: Path, fly: Fly, ray: str | None) -> Path:
@@ -71,11 +87,10 @@ def expected(tmp_path_factory: pytest.TempPathFactory) -> bytes:
     return table(write_sweep(folder), folder / "out", sample_flights.fly_sample, None).read_bytes()
 
 
-@pytest.mark.parametrize("fly", [sample_flights.fly_out_of_order, sample_flights.kill_once])
-def test_cluster_gives_the_same_table_as_this_machine(
-    cluster: Any, file: Path, tmp_path: Path, expected: bytes, fly: Fly
-) -> None:
-    assert table(file, tmp_path / "ray", fly, cluster.address).read_bytes() == expected
+# The next two are first, because they connect by themselves.
+def test_missing_cluster_is_reported_at_once(file: Path, tmp_path: Path) -> None:
+    with pytest.raises(SweepError, match=r"there is no Ray cluster at '127\.0\.0\.1:9': .*refused"):
+        table(file, tmp_path / "ray", sample_flights.fly_sample, "127.0.0.1:9")
 
 
 def test_flights_on_the_cluster_give_the_same_table_as_on_this_machine(cluster: Any, tmp_path: Path) -> None:
@@ -87,37 +102,39 @@ def test_flights_on_the_cluster_give_the_same_table_as_on_this_machine(cluster: 
     assert contents[0] == contents[1]
 
 
-def test_run_that_ends_its_process_twice_is_a_failed_row(cluster: Any, file: Path, tmp_path: Path) -> None:
-    rows = pq.read_table(table(file, tmp_path / "ray", sample_flights.kill_always, cluster.address)).to_pylist()
+@pytest.mark.parametrize("fly", [sample_flights.fly_out_of_order, sample_flights.kill_once])
+def test_cluster_gives_the_same_table_as_this_machine(
+    connected: Any, file: Path, tmp_path: Path, expected: bytes, fly: Fly
+) -> None:
+    assert table(file, tmp_path / "ray", fly, connected.address).read_bytes() == expected
+
+
+def test_run_that_ends_its_process_twice_is_a_failed_row(connected: Any, file: Path, tmp_path: Path) -> None:
+    rows = pq.read_table(table(file, tmp_path / "ray", sample_flights.kill_always, connected.address)).to_pylist()
     assert [(row["run"], row["reason"]) for row in rows if not row["succeeded"]] == [
         *((4, "the worker process ended (WorkerCrashedError)"), (6, "did not take off"), (13, "did not take off"))
     ]
 
 
-def test_sweep_file_that_a_node_reads_differently_ends_the_sweep(cluster: Any, file: Path, tmp_path: Path) -> None:
+def test_sweep_file_that_a_node_reads_differently_ends_the_sweep(connected: Any, file: Path, tmp_path: Path) -> None:
     read = read_sweep(file)
     write_sweep(tmp_path, runs=21)
     with pytest.raises(SweepError, match="has changed since the sweep began"):
-        execute(read, tmp_path / "ray", sample_flights.fly_sample, ray=cluster.address)
-
-
-def test_missing_cluster_is_reported_at_once(file: Path, tmp_path: Path) -> None:
-    with pytest.raises(SweepError, match=r"there is no Ray cluster at '127\.0\.0\.1:9': .*refused"):
-        table(file, tmp_path / "ray", sample_flights.fly_sample, "127.0.0.1:9")
+        execute(read, tmp_path / "ray", sample_flights.fly_sample, ray=connected.address)
 
 
 # Last, because the cluster loses a node.
-def test_runs_of_a_lost_node_are_flown_again(cluster: Any, file: Path, tmp_path: Path, expected: bytes) -> None:
+def test_runs_of_a_lost_node_are_flown_again(connected: Any, file: Path, tmp_path: Path, expected: bytes) -> None:
     folder = tmp_path / "ray"
-    lost = list(cluster.worker_nodes)[-1]
+    lost = list(connected.worker_nodes)[-1]
 
     def lose_node() -> None:
         while not list(folder.glob("parts/*.parquet")):
             time.sleep(0.02)
-        cluster.remove_node(lost, allow_graceful=False)
+        connected.remove_node(lost, allow_graceful=False)
 
     losing = threading.Thread(target=lose_node)
     losing.start()
-    result = table(file, folder, sample_flights.fly_very_slowly, cluster.address).read_bytes()
+    result = table(file, folder, sample_flights.fly_very_slowly, connected.address).read_bytes()
     losing.join()
     assert result == expected
