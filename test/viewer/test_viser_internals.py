@@ -1,8 +1,14 @@
-"""viser still has the private name that `viser_internals.py` uses, with the same meaning."""
+"""viser still has the private names that `viser_internals.py` uses, with the same meaning."""
 
 from __future__ import annotations
 
+import zipfile
+from typing import Any
+
 import numpy as np
+import pytest
+import viser
+from viser import _icons
 
 from rosflight_py_sim.viewer.web.server import open_server, stop_server
 from rosflight_py_sim.viewer.web.viser_internals import jpeg_shown, show_jpeg
@@ -21,5 +27,28 @@ def test_image_handle_stores_the_encoded_file_shown_by_the_browser() -> None:
         assert jpeg_shown(image) == JPEG + b"another", CHANGED
         image.image = np.zeros((2, 2, 3), dtype=np.uint8)
         assert jpeg_shown(image) == encoded, f"assigning an image does not assign GuiImageHandle._data; {CHANGED}"
+    finally:
+        stop_server(server)
+
+
+def test_icon_archive_is_opened_at_most_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    with zipfile.ZipFile(_icons.ICONS_DIR / "tabler-icons.zip") as archive:
+        expected = archive.read(f"{viser.Icon.ANCHOR}.svg").decode()
+    opened = []
+    open_archive = zipfile.ZipFile.__init__
+
+    def counted(self: zipfile.ZipFile, *arguments: Any, **options: Any) -> None:
+        opened.append(self)
+        open_archive(self, *arguments, **options)
+
+    server = open_server("127.0.0.1", 0, "test")
+    try:
+        monkeypatch.setattr(zipfile.ZipFile, "__init__", counted)
+        # viser keeps the 32 icons that it has used last.
+        _icons.svg_from_icon.cache_clear()
+        for icon in (viser.Icon.ANCHOR, viser.Icon.ABACUS, viser.Icon.ANCHOR):
+            button = server.gui.add_button("", icon=icon)
+        assert button._icon_html == expected
+        assert len(opened) <= 1, CHANGED
     finally:
         stop_server(server)

@@ -9,7 +9,7 @@ import socket
 import warnings
 from typing import TYPE_CHECKING
 
-from rosflight_py_sim.viewer.web.viser_internals import checking_visitors, forbid_sharing
+from rosflight_py_sim.viewer.web.viser_internals import checking_visitors, forbid_sharing, open_icon_archive_once
 
 if TYPE_CHECKING:
     import viser
@@ -38,6 +38,7 @@ def open_server(address: str, port: int, label: str) -> viser.ViserServer:
     with contextlib.redirect_stdout(io.StringIO()), warnings.catch_warnings(), checking_visitors(address):
         server = viser.ViserServer(address, port, label, verbose=False)
     forbid_sharing(server)
+    open_icon_archive_once()
     if port and server.get_port() != port:
         stop_server(server)
         raise NoServerError(_taken(address, port, "another program has just taken it"))
