@@ -17,8 +17,14 @@ TIMEOUT_S = 60.0
 
 CHROMIUM = Path("/usr/bin/chromium")
 
-# With these flags, Debian's Chromium renders WebGL in software.
-FLAGS = ("--no-sandbox", "--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swiftshader")
+# With these flags, Debian's Chromium renders WebGL in software, and composes the page without WebGL: half the CPU time.
+FLAGS = (
+    "--no-sandbox",
+    "--use-gl=angle",
+    "--use-angle=swiftshader",
+    "--enable-unsafe-swiftshader",
+    "--disable-gpu-compositing",
+)
 
 # Otherwise, pages would draw 60 antialiased frames a second while the tests wait for something else.
 _FEW_FRAMES = """
@@ -41,7 +47,10 @@ class Tab:
         errors: errors reported by the page.
     """
 
-    def __init__(self, browser: Any, url: str, *, width: int = 900, height: int = 560) -> None:
+    def __init__(
+        self, browser: Any, url: str, *, width: int = 900, height: int = 560, ready: str = ".simulated-time"
+    ) -> None:
+        """Load a page and wait for an element, named by its selector."""
         self.outside: list[str] = []
         self.errors: list[str] = []
         self.page = browser.new_page()
@@ -52,7 +61,7 @@ class Tab:
         self.page.on("websocket", lambda socket: self._note(socket.url))
         self.page.route("**", self._answer)
         self.page.goto(url)
-        self.page.wait_for_selector(".simulated-time", state="attached")
+        self.page.wait_for_selector(ready, state="attached")
 
     def _note(self, url: str) -> bool:
         local = url.startswith(("http://127.0.0.1:", "ws://127.0.0.1:", "blob:http://127.0.0.1:", "data:"))
@@ -86,10 +95,13 @@ class Tab:
         self.button(label).dispatch_event("click")
 
     def dismiss_notifications(self) -> None:
-        """Close all notifications."""
-        button = ".mantine-Notification-closeButton"
-        self.page.evaluate(f"document.querySelectorAll('{button}').forEach(one => one.click())")
-        self.until(lambda: self.page.locator(button).count() == 0, "no notification")
+        """Close all notifications, and those that appear meanwhile."""
+        close = """() => {
+            const buttons = document.querySelectorAll(".mantine-Notification-closeButton");
+            buttons.forEach(one => one.click());
+            return buttons.length;
+        }"""
+        self.until(lambda: self.page.evaluate(close) == 0, "no notification")
 
     def row_of(self, label: str) -> Any:
         """The panel's row with this label."""
@@ -101,7 +113,7 @@ class Tab:
         while not condition():
             assert time.monotonic() < end, f"not within {TIMEOUT_S:g} s: {what}, on the page:\n{self.text}"
             meanwhile()
-            self.page.wait_for_timeout(50)
+            self.page.wait_for_timeout(100)
 
     def picture(self, top: int = 130, height: int = 300) -> np.ndarray:
         """The page between notes and panel, as red, green and blue (height, width, 3)."""

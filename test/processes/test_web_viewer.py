@@ -1,4 +1,4 @@
-"""The browser viewer, as a user sees it: in a browser, with the simulation in another process."""
+"""The pages of a running simulation and of a recording, as a user sees them in a browser."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import socket
 import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -24,6 +25,8 @@ pytestmark = pytest.mark.timeout(240)
 MULTIROTOR = vehicle("multirotor")
 STEP_S = 0.005
 
+RECORDING = Path(__file__).parents[1] / "data" / "other_recorder.mcap"
+
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Any]:
@@ -31,12 +34,89 @@ def browser() -> Iterator[Any]:
         yield browser
 
 
+def url_of(viewer: Program) -> str:
+    """Address of the viewer, from its output."""
+    end = time.monotonic() + 60.0
+    while time.monotonic() < end:
+        match = re.search(r"http://\S+", viewer.stdout)
+        if match:
+            return match[0]
+        assert viewer.process.poll() is None, viewer.stderr
+        time.sleep(0.05)
+    pytest.fail("the viewer printed no address")
+
+
+def assert_time_advances(tab: Tab, what: str) -> None:
+    began = float(tab.shown_time)
+    tab.until(lambda: float(tab.shown_time) > began, f"{what}: time advances")
+
+
+@pytest.fixture
+def replay(browser: Any, processes: Processes) -> Iterator[Tab]:
+    """The recording at a slow pace: its ten seconds last longer than a test."""
+    program = processes.command("replay", str(RECORDING), "--speed", "0.05")
+    tab = Tab(browser, url_of(program))
+    yield tab
+    tab.page.close()
+    assert tab.outside == []
+    assert tab.errors == []
+    program.signal(signal.SIGTERM)
+    assert program.wait() == 130
+    assert program.error_lines == []
+
+
+def settled_time(tab: Tab) -> float:
+    """The time shown, once it no longer changes."""
+    before = -1.0
+    for _ in range(100):
+        now = float(tab.shown_time)
+        if now == before:
+            return now
+        before = now
+        tab.page.wait_for_timeout(400)
+    pytest.fail("the time does not settle")
+
+
+def seek(tab: Tab, time_s: str) -> None:
+    field = tab.row_of("Time, s").get_by_role("textbox")
+    field.fill(time_s)
+    field.press("Enter")
+
+
+def test_recording_plays_pauses_and_seeks_to_any_time(replay: Tab) -> None:
+    assert_time_advances(replay, "playing")
+    # The blue dart is over the green ground.
+    replay.until(lambda: is_blue(replay.picture()), "the vehicle")
+    replay.click("Pause")
+    paused_s = settled_time(replay)
+    assert 0.0 < paused_s < 10.0
+    replay.until(lambda: "0.00 \N{MULTIPLICATION SIGN} real time" in replay.text, "no pace")
+    seek(replay, "7.5")
+    replay.until(lambda: float(replay.shown_time) == pytest.approx(7.5), "7.5 s")
+    # A circle of 8 m radius at half a radian per second.
+    assert f"north {8.0 * np.cos(3.75):.1f} m, east {8.0 * np.sin(3.75):.1f} m, height 12.0 m" in replay.text
+    seek(replay, "1.0")
+    replay.until(lambda: float(replay.shown_time) == pytest.approx(1.0), "1 s")
+    replay.click("Play")
+    assert_time_advances(replay, "playing again")
+
+
+def is_blue(picture: np.ndarray) -> bool:
+    red, green, blue = np.moveaxis(picture, 2, 0)
+    return float(np.mean((blue > 100) & (blue > red + 60) & (blue > green + 30))) > 0.003
+
+
 class Watched:
-    """A simulation, its viewer, and an observer that receives the effects of the viewer's buttons."""
+    """A viewer, its simulation, and an observer that receives the effects of the viewer's buttons.
+
+    Attributes:
+        simulation: the simulation, once it has been started.
+    """
+
+    simulation: Program
 
     def __init__(self, processes: Processes) -> None:
         self.processes = processes
-        self.simulation = self.start()
         self.viewer = start_viewer(processes)
         self.url = url_of(self.viewer)
         self.observer: Observer = processes.observer()
@@ -45,10 +125,10 @@ class Watched:
         self.observer.node.create_subscription(Status, STATUS.name, self._on_status, 1)
         self.observer.node.create_subscription(SimState, TRUTH_STATE.name, self._on_truth, 1)
 
-    def start(self) -> Program:
+    def start_simulation(self) -> None:
         # A slow pace and long steps: the tests wait for the page more than for simulated time.
         slowly = ("--real-time-multiplier", str(SLOWLY), "--ros-args", "-p", f"step_size:={STEP_S}")
-        return self.processes.command("sim", *slowly)
+        self.simulation = self.processes.command("sim", *slowly)
 
     def _on_status(self, message: Status) -> None:
         self.status = message
@@ -72,18 +152,6 @@ def start_viewer(processes: Processes, *arguments: str) -> Program:
     return processes.node("web_viewer", *given, *arguments)
 
 
-def url_of(viewer: Program) -> str:
-    """Address of the viewer, from its output."""
-    end = time.monotonic() + 60.0
-    while time.monotonic() < end:
-        match = re.search(r"http://\S+", viewer.stdout)
-        if match:
-            return match[0]
-        assert viewer.process.poll() is None, viewer.stderr
-        time.sleep(0.05)
-    pytest.fail("the viewer printed no address")
-
-
 @pytest.fixture(scope="module")
 def watched(
     tmp_path_factory: pytest.TempPathFactory, claim_domain: Callable[[], AbstractContextManager[int]]
@@ -91,7 +159,11 @@ def watched(
     with claim_domain() as domain:
         processes = Processes(domain, tmp_path_factory.mktemp("watched"))
         try:
-            yield Watched(processes)
+            watched = Watched(processes)
+            yield watched
+            watched.viewer.signal(signal.SIGTERM)
+            assert watched.viewer.wait() == 0
+            assert watched.viewer.error_lines == []
         finally:
             processes.close()
 
@@ -103,31 +175,35 @@ large_page = pytest.mark.parametrize("tab", [LARGE], indirect=True, ids=["large"
 
 
 @pytest.fixture(scope="module")
-def page(browser: Any, watched: Watched) -> Iterator[Tab]:
-    """One page for all tests, because loading takes longer than most of them."""
-    tab = Tab(browser, watched.url, **SMALL)
+def page_without_simulation(browser: Any, watched: Watched) -> Iterator[Tab]:
+    """One page for all tests, because loading takes longer than most of them, loaded before the simulation starts."""
+    tab = Tab(browser, watched.url, **SMALL, ready="text=Pause, resume")
     yield tab
     tab.page.close()
 
 
+@pytest.fixture(scope="module")
+def is_disabled_without_simulation(page_without_simulation: Tab) -> bool:
+    """Whether a button was disabled before the simulation started."""
+    return bool(page_without_simulation.button("Pause, resume").is_disabled())
+
+
+@pytest.fixture(scope="module")
+def page(page_without_simulation: Tab, is_disabled_without_simulation: bool, watched: Watched) -> Tab:
+    """The page, with the simulation."""
+    watched.start_simulation()
+    page_without_simulation.page.wait_for_selector(".simulated-time", state="attached")
+    return page_without_simulation
+
+
 @pytest.fixture
-def tab(request: pytest.FixtureRequest, page: Tab) -> Tab:
+def tab(request: pytest.FixtureRequest, page: Tab) -> Iterator[Tab]:
     """The page in the size that the test requests, without notifications of the previous test."""
     page.page.set_viewport_size(getattr(request, "param", SMALL))
     page.dismiss_notifications()
-    return page
-
-
-@pytest.fixture(autouse=True)
-def _without_errors(page: Tab) -> Iterator[None]:
-    yield
+    yield page
     assert page.outside == []
     assert page.errors == []
-
-
-def assert_time_advances(tab: Tab, what: str) -> None:
-    began = float(tab.shown_time)
-    tab.until(lambda: float(tab.shown_time) > began, f"{what}: time advances")
 
 
 @large_page
@@ -193,7 +269,7 @@ def test_rejected_call_shows_reason(tab: Tab) -> None:
 
 
 def test_arm_button_arms(tab: Tab, watched: Watched) -> None:
-    watched.set_multiplier(2.0)
+    watched.set_multiplier(5.0)
     tab.click("Calibrate")
     tab.until(lambda: not watched.status.error_code, "the calibration", watched.listen)
     watched.set_multiplier(SLOWLY)
@@ -239,8 +315,8 @@ PLOTS = """() => Object.values((window.__viserTestpoints || {}).uplots || {}).ma
 
 @large_page
 def test_plot_tab_opened_late_shows_history(tab: Tab, watched: Watched) -> None:
-    watched.set_multiplier(2.0)
-    tab.until(lambda: float(tab.shown_time) > 10.0, "a history of some length")
+    watched.set_multiplier(5.0)
+    tab.until(lambda: float(tab.shown_time) > 8.0, "a history of some length")
     watched.set_multiplier(SLOWLY)
     tab.page.get_by_text("Plots", exact=True).click()
     tab.until(lambda: [plot[0] > 0.0 for plot in tab.page.evaluate(PLOTS)] == [True] * 4, "plots that have a width")
@@ -276,23 +352,14 @@ def test_page_continues_after_simulation_restart(tab: Tab, watched: Watched) -> 
     last = float(tab.shown_time)
     watched.simulation.signal(signal.SIGTERM)
     watched.simulation.wait()
-    watched.simulation = watched.start()
+    watched.start_simulation()
     tab.until(lambda: float(tab.shown_time) < last, "a time that begins anew")
     assert_time_advances(tab, "after")
 
 
-def test_buttons_without_service_are_disabled(browser: Any, processes: Processes) -> None:
-    viewer = start_viewer(processes)
-    other = browser.new_page()
-    other.set_viewport_size(SMALL)
-    other.goto(url_of(viewer))
-    button = other.get_by_role("button", name="Pause, resume", exact=True)
-    button.wait_for(state="attached", timeout=60_000.0)
-    assert button.is_disabled()
-    other.close()
-    viewer.signal(signal.SIGTERM)
-    assert viewer.wait() == 0
-    assert viewer.error_lines == []
+def test_buttons_without_service_are_disabled(is_disabled_without_simulation: bool, tab: Tab) -> None:
+    assert is_disabled_without_simulation
+    tab.until(lambda: tab.button("Pause, resume").is_enabled(), "the button, with the service")
 
 
 def test_port_in_use_ends_viewer_with_one_line(processes: Processes) -> None:
