@@ -13,7 +13,7 @@ from test.processes.conftest import Interrupted, Processes
 
 def test_hand_over_arms_and_disables_override_and_is_idempotent(processes: Processes) -> None:
     processes.command("sim")
-    observer = processes.observer()
+    observer = processes.observer(truth="none")
     received: list[Status] = []
     observer.node.create_subscription(Status, STATUS.name, received.append, CHAIN)
     observer.wait_for(lambda: bool(received), "the status")
@@ -39,7 +39,7 @@ def test_invalid_ros_namespace_is_rejected(processes: Processes) -> None:
 
 def test_hand_over_covers_every_discovered_vehicle(processes: Processes) -> None:
     simulation = processes.command("sim", "--vehicle", "multirotor", "--count", "2")
-    observer = processes.observer()
+    observer = processes.observer(truth="none")
     received: dict[str, Status] = {}
     for name in ("multirotor_1", "multirotor_2"):
         observer.node.create_subscription(
@@ -65,7 +65,7 @@ def test_hand_over_reports_when_no_vehicle_is_found(processes: Processes) -> Non
 
 def test_hand_over_promptly_reports_namespace_without_flight_controller(processes: Processes) -> None:
     command = processes.command("hand-over", "--namespace", "plane_7")
-    observer = processes.observer()
+    observer = processes.observer(truth="none")
     observer.wait_for(lambda: "in namespace plane_7 yet; waiting up to 60 s" in command.stderr, "the notice")
     assert command.process.poll() is None
 
