@@ -64,7 +64,7 @@ def test_copter_flies_as_separate_processes_and_again_after_ardupilot_is_killed(
     heights: list[float] = []
     observer.node.create_subscription(SimState, TRUTH_STATE.name, lambda m: heights.append(-m.pose.position.z), CHAIN)
     first = stand_in()
-    observer.wait_for(lambda: bool(heights) and heights[-1] > 3.0, "3 m of height", FLIGHT_S)
+    observer.wait_for(lambda: bool(heights) and heights[-1] > 1.0, "1 m of height", FLIGHT_S)
     first.process.kill()
     first.process.wait()
     killed_s = observer.time_s

@@ -43,7 +43,7 @@ def test_fleet_processes_stay_in_step_after_any_is_killed_and_restarted(processe
         observer.node.create_subscription(SimState, topic_of(name, TRUTH_STATE.name), on_truth, CHAIN, raw=True)
 
     def wait_for_both(what: str) -> None:
-        target = max(newest.values()) + 100 * STEP_NS
+        target = max(newest.values()) + 30 * STEP_NS
         observer.wait_for(lambda: min(newest.values()) >= target, what, TIMEOUT_S)
 
     programs = {(name, executable): start(name, executable) for name in VEHICLES for executable in NODES}

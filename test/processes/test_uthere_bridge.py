@@ -39,5 +39,5 @@ def test_simulation_runs_without_bridge_and_is_served_again_after_bridge_restart
             assert bridge.wait() == 0
             program.packets()
             before = len(observer.stamps)
-            observer.wait_for(lambda n=before: len(observer.stamps) > n + 100, "steps without the bridge")
+            observer.wait_for(lambda n=before: len(observer.stamps) > n + 30, "steps without the bridge")
             assert program.packets() == []
