@@ -8,7 +8,6 @@ from __future__ import annotations
 import argparse
 import contextlib
 import re
-import resource
 import signal
 import subprocess
 import sys
@@ -45,8 +44,8 @@ _LOG_LINE = re.compile(r"\[(WARN|ERROR|FATAL)\] \[[\d.]+\] \[[^\]]*\]: (.*)")
 # A busy recorder warns of each topic whose messages it loses.
 _LOST = "arrive too fast to be recorded"
 
-# Number of steps after a disturbance that show that the graph continues.
-_STEPS = 100
+STEPS = 100
+"""Number of steps after a disturbance that show that the graph continues."""
 
 # ROS domain of the first graph, apart from the domains of the tests.
 _DOMAIN = 170
@@ -108,12 +107,13 @@ def running(
     multiplier: float = 1.0,
     launch: Launch = new_interpreter,
     settings: Mapping[str, Any] | None = None,
+    steps: int = STEPS,
 ) -> Iterator[tuple[NodeGraph, Observer]]:
-    """Graph of the multirotor, once it takes steps and all nodes report them."""
+    """Graph of the multirotor, once it has taken `steps` steps and all nodes report them."""
     graph, observer = NodeGraph(MULTIROTOR, time_mode, domain, multiplier, launch, settings), Observer(domain)
     try:
         graph.start_all()
-        observer.wait_for(lambda: len(observer.stamps) > _STEPS, "the start of the graph")
+        observer.wait_for(lambda: len(observer.stamps) > steps, "the start of the graph")
         observer.wait_for(observer.new_reports(graph.node_names, 2), "the first reports of all nodes")
         yield graph, observer
     finally:
@@ -122,9 +122,17 @@ def running(
 
 
 def aftermath(
-    graph: NodeGraph, observer: Observer, disturb: Callable[[], None], *, copies_imu: bool = False
+    graph: NodeGraph,
+    observer: Observer,
+    disturb: Callable[[], None],
+    *,
+    copies_imu: bool = False,
+    steps: int = STEPS,
 ) -> Aftermath:
-    """Disturb a graph, then wait until it has taken some steps; `copies_imu`: the disturbance repeats IMU messages."""
+    """Disturb a graph, then wait until it has taken `steps` steps.
+
+    `copies_imu`: the disturbance repeats IMU messages.
+    """
     first, first_imu = len(observer.stamps) - 1, len(observer.imu.stamps)
     before = {name: len(warnings_of(graph.log_of(name))) for name in graph.executables}
     known = {name: len(reports) for name, reports in observer.reports.items()}
@@ -132,7 +140,7 @@ def aftermath(
     count, all_report = len(observer.stamps), observer.new_reports(graph.node_names, 2)
     try:
         observer.wait_for(
-            lambda: all_report() and len(set(observer.stamps[count:])) > _STEPS, "steps and reports afterwards"
+            lambda: all_report() and len(set(observer.stamps[count:])) > steps, "steps and reports afterwards"
         )
         goes_on = True
     except TimedOutError:
@@ -259,27 +267,20 @@ class FullDisk:
     size: int
 
 
+_LIMITED = """
+import resource, runpy, sys
+limit = int(sys.argv.pop(1))
+resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
+runpy.run_module("rosflight_py_sim.executables", run_name="__main__", alter_sys=True)
+"""
+
+
 def full_disk(graph: NodeGraph, observer: Observer, limit: int) -> FullDisk:
     """Start a recorder whose file is limited to `limit` bytes, and wait for the end of the recording."""
-
-    def limited() -> None:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
-
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "run.mcap"
-        command = [
-            sys.executable,
-            "-m",
-            "rosflight_py_sim.executables",
-            "recorder",
-            "--ros-args",
-            "--log-level",
-            "warn",
-        ]
-        command += ["-p", f"record.file:={file}", "-p", "vehicles:=['']"]
-        recorder = subprocess.Popen(
-            command, env=graph.environment, cwd=folder, stderr=subprocess.PIPE, text=True, preexec_fn=limited
-        )
+        words = ["-c", _LIMITED, str(limit), "recorder", "--ros-args", "--log-level", "warn"]
+        recorder = graph.run([*words, "-p", f"record.file:={file}", "-p", "vehicles:=['']"], "recorder")
         try:
             observer.wait_for(
                 lambda: any("has ended" in report.message for report in observer.reports.get("recorder", ())),
@@ -290,9 +291,12 @@ def full_disk(graph: NodeGraph, observer: Observer, limit: int) -> FullDisk:
         except TimedOutError:
             reported = False
         runs = recorder.poll() is None
-        recorder.terminate()
-        complaints = recorder.communicate(timeout=30.0)[1]
-        errors = [text for text in warnings_of(complaints) if _LOST not in text]
+        try:
+            recorder.send_signal(signal.SIGTERM)
+            recorder.wait(30.0)
+        finally:
+            recorder.kill()
+        errors = [text for text in warnings_of(graph.log_of("recorder")) if _LOST not in text]
         return FullDisk(errors, reported, runs, file.stat().st_size)
 
 

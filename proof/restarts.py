@@ -109,22 +109,27 @@ def restarts(
     multiplier: float = _PACE,
 ) -> list[Restart]:
     """Kill and restart each node of a graph, `kills` times each, in random order and at random moments."""
-    rng = random.Random(seed)
     graph, observer = NodeGraph(GRAPHS[name], time_mode, domain, multiplier, launch), Observer(domain)
     try:
         graph.start_all()
         observer.wait_for(lambda: observer.time_s > 0.5 and len(observer.stamps) > 200, "the start of the graph")
-        order = [executable for executable in graph.executables for _ in range(kills)]
-        rng.shuffle(order)
-        done = []
-        for executable in order:
-            done.append(_restart(graph, observer, executable, rng.uniform(0.0, 0.5)))
-            if done[-1].error:
-                break
-        return done
+        return restarts_of(graph, observer, kills, seed)
     finally:
         graph.close()
         observer.close()
+
+
+def restarts_of(graph: NodeGraph, observer: Observer, kills: int, seed: int) -> list[Restart]:
+    """Like `restarts`, with a running graph."""
+    rng = random.Random(seed)
+    order = [executable for executable in graph.executables for _ in range(kills)]
+    rng.shuffle(order)
+    done = []
+    for executable in order:
+        done.append(_restart(graph, observer, executable, rng.uniform(0.0, 0.5)))
+        if done[-1].error:
+            break
+    return done
 
 
 def _restart(graph: NodeGraph, observer: Observer, executable: str, undisturbed_s: float) -> Restart:
@@ -283,15 +288,19 @@ def late_restarts(
     pace_s: float = PACE_S,
     launch: Launch = new_interpreter,
 ) -> list[LateRestart]:
-    """Run until `late_s`, then kill and restart the time manager."""
-    graph, observer = NodeGraph(MULTIROTOR, time_mode, domain, multiplier, launch), Observer(domain)
+    """Run until `late_s`, then kill the time manager, and restart it with `multiplier`."""
+    # The processes start sooner while the graph is slow.
+    graph, observer = NodeGraph(MULTIROTOR, time_mode, domain, _PACE, launch), Observer(domain)
     found: list[LateRestart] = []
     try:
         graph.start_all()
         observer.wait_for(lambda: observer.time_s > 0.2, "the start of the graph")
-        observer.set_number("time_manager", "real_time_multiplier", 4.0 if time_mode == "paced" else 0.0)
+        fast = 4.0 if time_mode == "paced" else 0.0
+        observer.set_number("time_manager", "real_time_multiplier", fast)
         observer.wait_for(lambda: observer.time_s > late_s, "the late moment")
-        observer.set_number("time_manager", "real_time_multiplier", multiplier)
+        if multiplier != fast:
+            observer.set_number("time_manager", "real_time_multiplier", multiplier)
+        graph.multiplier = multiplier
         for _ in range(kills):
             observer.spin(0.5)
             found.append(late_restart(graph, observer, pace_s))
