@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from itertools import pairwise
+from statistics import pstdev
 from typing import Any
 
 import pytest
 from rosflight_msgs.msg import Status
 from rosflight_msgs.srv import ParamSet
+from sensor_msgs.msg import Imu
 
 from rosflight_py_sim.interfaces.qos import CHAIN
 from rosflight_py_sim.interfaces.step_topics import CLOCK, FORCES_AND_MOMENTS, IMU, IMU_DATA, RC, STATUS, TRUTH_STATE
-from test.processes.conftest import SLOW_RATE_ARGUMENTS
 
 pytestmark = pytest.mark.timeout(400)
 
@@ -29,10 +30,17 @@ SENDS = {
     "lockstep_time_manager": CLOCK,
 }
 
-STEPS = 40
+STEPS = 20
 
-# Restarts take system time: a slow simulation leaves more processor time to the starting processes.
-MULTIPLIER = 0.1
+# Restarts take system time: a slow simulation leaves more processor time to the starting processes. It takes 20 steps
+# per second, and 40 in time mode wall.
+MULTIPLIER = 0.2
+LONG_STEPS = {"step_size": 0.01, "default_pub_rate_us": 10000.0}
+WALL_RATES = {"simulation_loop_frequency": 40.0, "imu_update_frequency": 40.0}
+
+# Readings of the IMU that show its noise, and a noise between its own and that of running motors, m/s^2.
+READINGS = 20
+NOISE = 0.04
 
 # Fast DDS's shared memory outlives a killed process. After about one kill in a hundred, the other processes receive
 # nothing from its successor because of these remains. A user would then restart the process, and so do the tests.
@@ -42,7 +50,9 @@ ATTEMPT_S = 20.0
 
 @pytest.fixture(scope="module", params=["wall", "paced", "gated", "lockstep"])
 def running(request: pytest.FixtureRequest, start_simulation: Callable[..., Any]) -> Any:
-    simulation = start_simulation(request.param, MULTIPLIER, *(SLOW_RATE_ARGUMENTS if request.param == "wall" else ()))
+    settings = WALL_RATES if request.param == "wall" else LONG_STEPS
+    arguments = (word for name, value in settings.items() for word in ("-p", f"{name}:={value}"))
+    simulation = start_simulation(request.param, MULTIPLIER, *arguments)
     observer = simulation.observer()
     observer.wait_for_advance(0.2, "the graph starts")
     yield simulation, observer
@@ -83,21 +93,15 @@ def restart(simulation: Any, observer: Any, executable: str) -> None:
             observer.node.destroy_subscription(subscription)
 
 
-def recalibrate(simulation: Any, observer: Any, received: list[Status]) -> None:
-    """Calibrate the restarted flight controller.
+def set_bias(observer: Any, status: list[Status]) -> None:
+    """Give the flight controller a bias, which replaces a calibration of a thousand steps."""
+    assert observer.call(ParamSet, "param_set", ParamSet.Request(name="ACC_X_BIAS", value=0.01)).exists
+    observer.wait_for(lambda: status[-1].error_code == 0, "calibrated", ATTEMPT_S)
 
-    It must receive the request, and the sensors its `status`: until then, they have the noise of a running motor.
-    """
-    for attempts_left in reversed(range(ATTEMPTS)):
-        try:
-            observer.trigger("calibrate_imu")
-            observer.wait_for(lambda: received[-1].error_code == 0, "calibrated again", ATTEMPT_S)
-        except AssertionError as error:
-            if attempts_left == 0:
-                raise AssertionError(simulation.programs["sil_board"].stderr) from error
-            restart(simulation, observer, "sil_board")
-        else:
-            return
+
+def vibrates(readings: list[Imu]) -> bool:
+    """Whether the newest readings have the noise of running motors."""
+    return pstdev(one.linear_acceleration.z for one in readings[-READINGS:]) > NOISE
 
 
 def test_graph_continues_after_each_node_is_killed_and_restarted(running: Any) -> None:
@@ -115,24 +119,38 @@ def test_graph_continues_after_each_node_is_killed_and_restarted(running: Any) -
 
 def test_restarted_flight_controller_is_disarmed_and_can_arm_again(running: Any) -> None:
     simulation, observer = running
-    received: list[Status] = []
-    subscription = observer.node.create_subscription(Status, STATUS.name, received.append, CHAIN)
-    observer.wait_for(lambda: bool(received), "status")
-    # A bias set by hand replaces a calibration, which takes a thousand steps.
-    assert observer.call(ParamSet, "param_set", ParamSet.Request(name="ACC_X_BIAS", value=0.01)).exists
-    observer.wait_for(lambda: received[-1].error_code == 0, "calibrated")
+    status: list[Status] = []
+    readings: list[Imu] = []
+    subscriptions = [
+        observer.node.create_subscription(Status, STATUS.name, status.append, CHAIN),
+        observer.node.create_subscription(Imu, IMU.name, readings.append, CHAIN),
+    ]
+    observer.wait_for(lambda: bool(status), "status")
+    set_bias(observer, status)
     observer.trigger("toggle_arm")
-    observer.wait_for(lambda: received[-1].armed, "armed")
+    observer.wait_for(lambda: status[-1].armed, "armed")
+    observer.wait_for(lambda: len(readings) >= READINGS and vibrates(readings), "the noise of the motors")
     restart(simulation, observer, "sil_board")
-    observer.wait_for(lambda: not received[-1].armed, "disarmed by the restart")
-    if simulation.time_mode != "wall":
-        assert observer.set_number("time_manager", "real_time_multiplier", 1.0).successful
-    recalibrate(simulation, observer, received)
-    # The arm switch is still on: it must be switched off and on to arm again.
-    observer.wait_for_advance(0.3)
+    observer.wait_for(lambda: not status[-1].armed, "disarmed by the restart")
+    readings.clear()
+    # The arm switch is still on: calibrated, the flight controller would arm at once.
     observer.trigger("toggle_arm")
     observer.wait_for_advance(0.3)
+    for attempts_left in reversed(range(ATTEMPTS)):
+        # The flight controller must receive requests again, and the motors its outputs.
+        try:
+            set_bias(observer, status)
+            observer.wait_for(
+                lambda: len(readings) >= READINGS and not vibrates(readings), "the motors are silent", ATTEMPT_S
+            )
+        except AssertionError as error:
+            if attempts_left == 0:
+                raise AssertionError(simulation.programs["sil_board"].stderr) from error
+            restart(simulation, observer, "sil_board")
+        else:
+            break
     observer.trigger("toggle_arm")
-    observer.wait_for(lambda: received[-1].armed, "armed again")
+    observer.wait_for(lambda: status[-1].armed, "armed again")
     observer.trigger("toggle_arm")
-    observer.node.destroy_subscription(subscription)
+    for subscription in subscriptions:
+        observer.node.destroy_subscription(subscription)
