@@ -328,7 +328,7 @@ class Observer:
         """Subscribe to the truth state and /diagnostics."""
         self._context = Context()
         rclpy.init(context=self._context, domain_id=domain, args=[])
-        self.node = Node("observer", context=self._context)
+        self.node = Node("observer", context=self._context, start_parameter_services=False)
         self._executor = _executor(self._context)
         self._executor.add_node(self.node)
         self.truth, self.wrenches = Track(self.node, TRUTH_STATE), Track(self.node, FORCES_AND_MOMENTS)
