@@ -43,6 +43,17 @@ SLOWLY = 0.2
 SLOW_RATES = {"simulation_loop_frequency": 100.0, "imu_update_frequency": 100.0}
 SLOW_RATE_ARGUMENTS = tuple(word for name, rate in SLOW_RATES.items() for word in ("-p", f"{name}:={rate}"))
 
+# For tests that need some steps, whatever their length: 20 per second of system time, or 40 in time mode wall.
+LONG_STEPS = {"step_size": 0.01, "default_pub_rate_us": 10000.0}
+WALL_RATES = {"simulation_loop_frequency": 40.0, "imu_update_frequency": 40.0}
+
+
+def few_steps(time_mode: str) -> tuple[str, ...]:
+    """ROS arguments of all nodes for few steps per second, at the pace `SLOWLY`."""
+    settings = WALL_RATES if time_mode == "wall" else LONG_STEPS
+    return tuple(word for name, value in settings.items() for word in ("-p", f"{name}:={value}"))
+
+
 # For processes that a test no longer needs.
 SHUTDOWN_TIMEOUT_S = 5.0
 
@@ -122,7 +133,8 @@ class Observer:
     def __init__(self, domain: int, namespace: str = "", truth: str = TRUTH_STATE.name) -> None:
         self.context = Context()
         rclpy.init(context=self.context, domain_id=domain, args=[])
-        self.node = Node("observer", namespace=namespace, context=self.context)
+        # Commands that ask all nodes for parameters need not wait until this one is spun.
+        self.node = Node("observer", namespace=namespace, context=self.context, start_parameter_services=False)
         self.executor = _executor(self.context)
         self.executor.add_node(self.node)
         self.stamps: list[int] = []
