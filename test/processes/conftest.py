@@ -39,10 +39,6 @@ TIMEOUT_S = 80.0
 # Most tests of a graph wait for processes, not for simulated time: a slow graph leaves them more processor time.
 SLOWLY = 0.2
 
-# In time mode wall, a graph runs at the rates of its nodes. These are a quarter of the usual rates.
-SLOW_RATES = {"simulation_loop_frequency": 100.0, "imu_update_frequency": 100.0}
-SLOW_RATE_ARGUMENTS = tuple(word for name, rate in SLOW_RATES.items() for word in ("-p", f"{name}:={rate}"))
-
 # For tests that need some steps, whatever their length: 20 per second of system time, or 40 in time mode wall.
 LONG_STEPS = {"step_size": 0.01, "default_pub_rate_us": 10000.0}
 WALL_RATES = {"simulation_loop_frequency": 40.0, "imu_update_frequency": 40.0}

@@ -22,14 +22,12 @@ from proof.disturbances import (
     visit,
 )
 from proof.restarts import LateRestart, late_restart, late_restarts, restarts_of
+from test.processes.conftest import WALL_RATES
 
 pytestmark = pytest.mark.timeout(900)
 
 # A pace that even a busy machine keeps, and that leaves processor time to the other tests: 20 steps per second.
 MULTIPLIER = 0.05
-
-# In time mode wall, the rates give the pace.
-WALL_RATES = {"simulation_loop_frequency": 40.0, "imu_update_frequency": 40.0}
 
 # Room on the full disk, bytes: that of the schemas and of some messages.
 DISK_SIZE = 20_000

@@ -8,11 +8,11 @@ from std_msgs.msg import String
 from rosflight_py_sim.firmware import ErrorFlag
 from rosflight_py_sim.interfaces.qos import CHAIN, LATCHED_QUEUE
 from rosflight_py_sim.interfaces.step_topics import ACTIVE_FAILURES, STATUS
-from test.processes.conftest import Processes
+from test.processes.conftest import SLOWLY, Processes, few_steps
 
 
 def test_failures_are_injected_into_every_node_or_none_and_cleared(processes: Processes) -> None:
-    processes.command("sim")
+    processes.command("sim", "--real-time-multiplier", str(SLOWLY), "--ros-args", *few_steps("lockstep"))
     observer = processes.observer()
     received: list[String] = []
     observer.node.create_subscription(String, ACTIVE_FAILURES.name, received.append, LATCHED_QUEUE)

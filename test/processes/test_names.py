@@ -8,13 +8,13 @@ from typing import Any
 import pytest
 from rcl_interfaces.srv import GetParameters
 
-from test.processes.conftest import SLOWLY
+from test.processes.conftest import SLOWLY, few_steps
 
 pytestmark = pytest.mark.timeout(120)
 
 
 def test_vehicles_in_separate_namespaces_coexist(simulate: Callable[..., Any]) -> None:
-    first = simulate("paced", SLOWLY, "-r", "__ns:=/uav1")
+    first = simulate("paced", SLOWLY, *few_steps("paced"), "-r", "__ns:=/uav1")
     observer = first.observer(namespace="/uav1")
     observer.wait_for_advance(0.2)
     wanted = {(n, "/uav1") for n in ("dynamics", "sensors", "sil_board", "rc", "forces_and_moments")}
@@ -33,11 +33,11 @@ def test_vehicles_in_separate_namespaces_coexist(simulate: Callable[..., Any]) -
 
 
 def test_node_and_topic_can_be_renamed(simulate: Callable[..., Any]) -> None:
-    simulation = simulate("lockstep", SLOWLY, "-r", "sim/truth_state:=other/truth")
+    simulation = simulate("lockstep", SLOWLY, *few_steps("lockstep"), "-r", "sim/truth_state:=other/truth")
     simulation.programs["rc"].kill()
     simulation.start("rc", "-r", "__node:=my_transmitter")
     observer = simulation.observer(truth="other/truth")
-    observer.wait_for_advance(0.3)
+    observer.wait_for_advance(0.2)
     assert not observer.node.get_publishers_info_by_topic("sim/truth_state")
     observer.wait_for(lambda: observer.has_node("my_transmitter"), "the renamed node")
     request = GetParameters.Request(names=["rc_frequency"])

@@ -8,6 +8,8 @@ from typing import Any
 
 import pytest
 
+from test.processes.conftest import SLOWLY, few_steps
+
 pytestmark = pytest.mark.timeout(60)
 
 
@@ -75,7 +77,7 @@ def test_runner_rejects_invalid_ros_namespace(processes: Any) -> None:
 def test_rejected_parameter_file_of_one_node_leaves_others_running(
     simulate: Callable[..., Any],
 ) -> None:
-    simulation = simulate("lockstep")
+    simulation = simulate("lockstep", SLOWLY, *few_steps("lockstep"))
     observer = simulation.observer()
     observer.wait_for_advance(0.1)
     simulation.programs["rc"].kill()

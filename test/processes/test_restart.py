@@ -14,6 +14,7 @@ from sensor_msgs.msg import Imu
 
 from rosflight_py_sim.interfaces.qos import CHAIN
 from rosflight_py_sim.interfaces.step_topics import CLOCK, FORCES_AND_MOMENTS, IMU, IMU_DATA, RC, STATUS, TRUTH_STATE
+from test.processes.conftest import SLOWLY, few_steps
 
 pytestmark = pytest.mark.timeout(400)
 
@@ -30,13 +31,8 @@ SENDS = {
     "lockstep_time_manager": CLOCK,
 }
 
+# Steps that show that the graph continues.
 STEPS = 20
-
-# Restarts take system time: a slow simulation leaves more processor time to the starting processes. It takes 20 steps
-# per second, and 40 in time mode wall.
-MULTIPLIER = 0.2
-LONG_STEPS = {"step_size": 0.01, "default_pub_rate_us": 10000.0}
-WALL_RATES = {"simulation_loop_frequency": 40.0, "imu_update_frequency": 40.0}
 
 # Readings of the IMU that show its noise, and a noise between its own and that of running motors, m/s^2.
 READINGS = 20
@@ -50,9 +46,8 @@ ATTEMPT_S = 20.0
 
 @pytest.fixture(scope="module", params=["wall", "paced", "gated", "lockstep"])
 def running(request: pytest.FixtureRequest, start_simulation: Callable[..., Any]) -> Any:
-    settings = WALL_RATES if request.param == "wall" else LONG_STEPS
-    arguments = (word for name, value in settings.items() for word in ("-p", f"{name}:={value}"))
-    simulation = start_simulation(request.param, MULTIPLIER, *arguments)
+    # Restarts take system time: a slow simulation leaves more processor time to the starting processes.
+    simulation = start_simulation(request.param, SLOWLY, *few_steps(request.param))
     observer = simulation.observer()
     observer.wait_for_advance(0.2, "the graph starts")
     yield simulation, observer

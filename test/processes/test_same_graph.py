@@ -10,7 +10,7 @@ import pytest
 from rclpy.node import Node
 
 from rosflight_py_sim.interfaces.diagnostics import DIAGNOSTICS_TOPIC
-from test.processes.conftest import SLOWLY
+from test.processes.conftest import SLOWLY, few_steps
 
 pytestmark = pytest.mark.timeout(180)
 
@@ -48,10 +48,10 @@ def graph_of(node: Node) -> Graph:
 def test_composed_process_has_same_graph_as_separate_processes(
     simulate: Callable[..., Any], processes: Any, time_mode: str
 ) -> None:
-    many = simulate(time_mode)
+    many = simulate(time_mode, SLOWLY, *few_steps(time_mode))
     many.start("autopilot")
-    slowly = ("--real-time-multiplier", str(SLOWLY))
-    processes.command("sim", "--autopilot", "--time-mode", time_mode, *slowly, "--ros-args", "-p", "device:=none")
+    slowly = ("--real-time-multiplier", str(SLOWLY), "--ros-args", *few_steps(time_mode))
+    processes.command("sim", "--autopilot", "--time-mode", time_mode, *slowly, "-p", "device:=none")
     asked, other = processes.observer(), many.observer()
     for observer in (asked, other):
         observer.wait_for_advance(0.2)

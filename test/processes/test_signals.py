@@ -7,7 +7,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,12 +16,24 @@ from rclpy.node import Node
 from std_msgs.msg import String
 from std_srvs.srv import Trigger
 
+from rosflight_py_sim.graph.time_modes import TIME_MANAGERS
 from rosflight_py_sim.interfaces.qos import LATCHED
+from test.processes.conftest import CHAIN_NODES, SLOWLY, few_steps
 
 pytestmark = [pytest.mark.timeout(120), pytest.mark.new_interpreter]
 
-NODES = ["lockstep_time_manager", "standalone_time_manager", "standalone_sensors", "multirotor_forces_and_moments"]
-NODES += ["standalone_dynamics", "rc", "sil_board", "autopilot"]
+TIME_MODES = ["wall", "paced", "lockstep"]
+
+
+def mixed_graph(simulate: Callable[..., Any], time_mode: str, forked: Sequence[str], *further: str) -> Any:
+    """A graph with some forked nodes; the others, and always the time manager, are new interpreters."""
+    manager = TIME_MANAGERS.get(time_mode)
+    executables = [*CHAIN_NODES, *([manager] if manager else []), *further]
+    simulation = simulate(time_mode, SLOWLY, *few_steps(time_mode), leave_out=executables)
+    for executable in executables:
+        simulation.forked = executable in forked
+        simulation.start(executable)
+    return simulation
 
 
 def assert_clean_exit(program: Any, code: int = 0) -> None:
@@ -30,12 +42,14 @@ def assert_clean_exit(program: Any, code: int = 0) -> None:
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-@pytest.mark.parametrize("time_mode", ["wall", "paced", "lockstep"])
+@pytest.mark.parametrize("time_mode", TIME_MODES)
 def test_signal_ends_each_process_of_a_running_graph(
     simulate: Callable[..., Any], time_mode: str, number: signal.Signals
 ) -> None:
-    simulation = simulate(time_mode)
-    simulation.start("autopilot")
+    # Half of the nodes are new interpreters, which shut down, too: with each signal, each node in some time mode.
+    shift = TIME_MODES.index(time_mode) + (number == signal.SIGTERM)
+    forked = [one for place, one in enumerate((*CHAIN_NODES, "autopilot"), shift) if place % 2]
+    simulation = mixed_graph(simulate, time_mode, forked, "autopilot")
     observer = simulation.observer()
     observer.wait_for_advance(0.1)
     observer.wait_for(lambda: observer.has_node("autopilot"), "autopilot")
@@ -58,7 +72,7 @@ def test_signal_ends_nodes_waiting_for_others(processes: Any) -> None:
 
 
 def test_signal_ends_paused_time_manager_with_pending_step(simulate: Callable[..., Any]) -> None:
-    simulation = simulate("lockstep")
+    simulation = mixed_graph(simulate, "lockstep", CHAIN_NODES)
     observer = simulation.observer()
     observer.wait_for_advance(0.1)
     observer.trigger("time_manager/toggle_pause")
@@ -108,8 +122,8 @@ def test_second_signal_has_no_effect(processes: Any) -> None:
 
 def test_ctrl_c_ends_runner_with_130_and_no_traceback(processes: Any) -> None:
     observer = processes.observer()
-    program = processes.command("sim")
-    observer.wait_for_advance(0.2)
+    program = processes.command("sim", "--real-time-multiplier", str(SLOWLY), "--ros-args", *few_steps("lockstep"))
+    observer.wait_for_advance(0.1)
     program.signal(signal.SIGINT)
     time.sleep(0.05)
     if program.process.poll() is None:

@@ -14,21 +14,19 @@ from rosflight_msgs.msg import SimState
 from rosflight_msgs.srv import SetSimState
 
 from rosflight_py_sim.stamps import NANOSECONDS
-from test.processes.conftest import SLOW_RATE_ARGUMENTS, SLOWLY
+from test.processes.conftest import LONG_STEPS, SLOWLY, few_steps
 
 pytestmark = pytest.mark.timeout(120)
 
-STEP_NS = 5_000_000
+STEP_NS = round(LONG_STEPS["step_size"] * NANOSECONDS)
 
-# Simulated time at full speed: 400 steps.
+# Simulated time at full speed: 200 steps.
 FULL_SPEED_S = 2.0
 
 
 @pytest.fixture(scope="module", params=["wall", "paced", "gated", "lockstep"])
 def running(request: pytest.FixtureRequest, start_simulation: Callable[..., Any]) -> Any:
-    steps = ("-p", f"step_size:={STEP_NS / NANOSECONDS}", "-p", f"default_pub_rate_us:={STEP_NS / 1000}")
-    settings = SLOW_RATE_ARGUMENTS if request.param == "wall" else steps
-    simulation = start_simulation(request.param, SLOWLY, *settings)
+    simulation = start_simulation(request.param, SLOWLY, *few_steps(request.param))
     observer = simulation.observer()
     observer.wait_for_advance(0.2, "the graph starts")
     if request.param == "gated":
