@@ -30,7 +30,7 @@ pytestmark = pytest.mark.timeout(900)
 MULTIPLIER = 0.05
 
 # Room on the full disk, bytes: that of the schemas and of some messages.
-DISK_SIZE = 20_000
+DISK_SIZE = 30_000
 
 # Steps after a disturbance: a second.
 STEPS = 20
