@@ -10,7 +10,7 @@ from __future__ import annotations
 import csv
 import math
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
@@ -22,7 +22,6 @@ import pymap3d
 from comparison import Comparison
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
-from rclpy.node import Node
 from rosflight_msgs.srv import SetSimState
 from transforms3d.euler import euler2quat, mat2euler
 from transforms3d.quaternions import quat2mat
@@ -249,7 +248,7 @@ def flights() -> dict[int, Array]:
             # Hold time 0 until the states are set.
             graph.spin(lambda: False)
             nodes = {case: graph.join(Seconds, namespace=f"case_{case}") for case in CASES}
-            _set_states(graph)
+            _set_states(graph, nodes)
             ends = {case: len(published(case)["altitude"]) for case in CASES}
             graph.spin(lambda: any(len(nodes[case].rows) < end for case, end in ends.items()))
         finally:
@@ -257,10 +256,9 @@ def flights() -> dict[int, Array]:
     return {case: np.array(nodes[case].rows[: ends[case]]) for case in CASES}
 
 
-def _set_states(graph: ComposedGraph) -> None:
-    caller = Node("check_cases")
-    graph.include(caller)
-    clients = {n: caller.create_client(SetSimState, f"/case_{n}/dynamics/set_sim_state") for n in CASES}
+def _set_states(graph: ComposedGraph, nodes: Mapping[int, Seconds]) -> None:
+    # Clients of nodes of the graph: with a node of rclpy alone, the executor would run after each message.
+    clients = {case: node.create_client(SetSimState, "dynamics/set_sim_state") for case, node in nodes.items()}
     end = time.monotonic() + 30.0
     while not all(client.service_is_ready() for client in clients.values()):
         assert time.monotonic() < end, "dynamics/set_sim_state is not ready"
