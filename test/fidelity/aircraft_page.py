@@ -48,7 +48,8 @@ def _draw(figure: Figure, name: str) -> list[Comparison]:
     grid = figure.add_gridspec(3, 4, left=0.045, right=0.985, top=0.885, bottom=0.06, hspace=0.42, wspace=0.27)
     axes = [figure.add_subplot(cell) for cell in grid]
     condition = FlightCondition(CRUISE[name], altitude=ALTITUDE)
-    fine, coarse = (seen_modes(Aircraft(name), condition, step) for step in (FINE, GRAPH))
+    aircraft = Aircraft(name)
+    fine, coarse = (seen_modes(aircraft, condition, step) for step in (FINE, GRAPH))
     by_name = {one.mode.name: one for one in fine}
     for place, which in zip(axes, ("short period", "phugoid", "dutch roll", "roll"), strict=False):
         _draw_mode(place, by_name[which])

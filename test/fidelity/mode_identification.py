@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 from aircraft import Aircraft, Array, Flight
@@ -55,10 +56,22 @@ class SeenMode:
         return np.asarray(parts @ np.linalg.lstsq(parts, self.response, rcond=None)[0])
 
 
-def seen_modes(aircraft: Aircraft, condition: FlightCondition, step: float) -> list[SeenMode]:
-    """Every mode of the aircraft in a condition, identified in flights with this integration step."""
+def seen_modes(
+    aircraft: Aircraft, condition: FlightCondition, step: float, like: Aircraft | None = None
+) -> list[SeenMode]:
+    """Every mode of the aircraft in a condition, identified in flights with this integration step.
+
+    `like` has the same steady model; its trim and linear model are then computed once for several aircraft.
+    """
+    trimmed, modes = _predicted(like or aircraft, condition)
+    return [_seen(aircraft, trimmed, mode, step) for mode in modes]
+
+
+@cache
+def _predicted(aircraft: Aircraft, condition: FlightCondition) -> tuple[Trim, list[Mode]]:
+    """The trimmed state, and the modes of the linear model."""
     trimmed = trim(aircraft.model, condition)
-    return [_seen(aircraft, trimmed, mode, step) for mode in linearise(aircraft.model, trimmed).modes]
+    return trimmed, linearise(aircraft.model, trimmed).modes
 
 
 def _seen(aircraft: Aircraft, trimmed: Trim, mode: Mode, step: float) -> SeenMode:

@@ -76,13 +76,18 @@ def glide_trim(aircraft: Aircraft, airspeed: float) -> Trim:
         return wrench
 
     pushed = SteadyModel(aircraft.dynamics, [*surfaces, ModelInput("push", -weight, weight, 0.0)], wrench)
-    climb = -0.15
+    climb, slope = -0.15, weight
+    before: tuple[float, float] | None = None
     for _ in range(20):
         found = trim(pushed, FlightCondition(airspeed, climb, altitude=ALTITUDE))
-        if abs(found.inputs[3]) < 1e-10 * weight:
+        push = float(found.inputs[3])
+        if abs(push) < 1e-10 * weight:
             return found
-        # The force replaces weight along the path, nearly one for one.
-        climb -= float(found.inputs[3]) / weight
+        # The force replaces weight along the path, nearly one for one; from the second on, a secant.
+        if before is not None:
+            slope = (push - before[1]) / (climb - before[0])
+        before = climb, push
+        climb -= push / slope
     raise ArithmeticError(f"{aircraft.name} finds no glide at {airspeed} m/s")
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -155,6 +156,7 @@ def _rigid_body() -> Array:
     return mass
 
 
+@cache
 def _tumbling() -> tuple[Array, Array]:
     """Time and kinetic energy of body and water, of a body that moves freely in still water."""
     body = Body(added_mass=ADDED.ravel().tolist(), gravity=0.0)
@@ -174,6 +176,7 @@ def _coriolis(mass: Array, velocity: Array) -> Array:
     return np.block([[np.zeros((3, 3)), -linear], [-linear, -angular]])
 
 
+@cache
 def _acceleration_errors() -> Array:
     """Relative differences of the accelerations in 200 states, dry to submerged, from the equation in matrix form."""
     body, rng, errors = Body(added_mass=ADDED.ravel().tolist()), np.random.default_rng(2), []
@@ -206,6 +209,7 @@ def _oscillation(values: Array, exact: float) -> tuple[Array, Array, float, floa
     return time, values, found, exact
 
 
+@cache
 def _heave() -> tuple[Array, Array, float, float]:
     """Heave of a box that floats half immersed, with half of its added mass."""
     added = 3.0
@@ -219,6 +223,7 @@ def _heave() -> tuple[Array, Array, float, float]:
     return _oscillation(body.run(5.0)[:, 2], 2.0 * math.pi * math.sqrt((MASS + 0.5 * added) / stiffness))
 
 
+@cache
 def _roll() -> tuple[Array, Array, float, float]:
     """Roll of a submerged box whose centre of buoyancy is above its centre of mass."""
     added, lever = 0.05, 0.03
@@ -231,6 +236,7 @@ def _roll() -> tuple[Array, Array, float, float]:
     return _oscillation(seen, 2.0 * math.pi * math.sqrt((INERTIA[0, 0] + added) / stiffness))
 
 
+@cache
 def _spectrum() -> tuple[Array, Array, Array]:
     """Angular frequencies, power (m^2) of the elevation at each, and the spectrum's share of the variance there."""
     step, count = 0.25, 4096
@@ -260,6 +266,7 @@ def _orbits() -> tuple[Array, Array, Array]:
     return depth, speed, amplitude * omega * np.exp(-(omega**2) / GRAVITY * depth)
 
 
+@cache
 def _riding() -> tuple[Array, Array, Array]:
     """Time, height of a floating box, and elevation of the surface in a regular wave of 8 s."""
     body = Body(

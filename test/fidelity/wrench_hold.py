@@ -35,8 +35,14 @@ Array = np.ndarray
 @cache
 def modes(name: str, hold: str) -> dict[str, SeenMode]:
     """Modes of a fixed wing at 400 Hz, by name."""
-    aircraft = Aircraft(name, wrench_hold=hold, **AS_THE_LINEAR_MODEL)
-    return {one.mode.name: one for one in seen_modes(aircraft, FlightCondition(CRUISE[name], altitude=ALTITUDE), GRAPH)}
+    aircraft, condition = flying(name, hold), FlightCondition(CRUISE[name], altitude=ALTITUDE)
+    return {one.mode.name: one for one in seen_modes(aircraft, condition, GRAPH, like=flying(name, HOLDS[0]))}
+
+
+@cache
+def flying(name: str, hold: str) -> Aircraft:
+    """A fixed wing with the effects of the linear model only; the hold has no part in its steady model."""
+    return Aircraft(name, wrench_hold=hold, **AS_THE_LINEAR_MODEL)
 
 
 def body(hold: str, **given: object) -> VehicleDynamics:
