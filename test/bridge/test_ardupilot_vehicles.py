@@ -7,6 +7,7 @@ Normal, Elevon; ardusub.com, frames): a higher servo output rolls right, pitches
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -46,10 +47,14 @@ def values(table: ParameterTable, paths: list[Path]) -> Any:
 
 def outputs(name: str, channels_us: list[float]) -> NDArray[np.float64]:
     """Outputs (14,) for the first of 16 channels; ArduPilot does not use the others."""
-    bridge = yaml.safe_load(files(name)[1].read_text(encoding="utf-8"))["/**/bridge"]["ros__parameters"]
-    mapped = OutputMap("outputs", bridge["ardupilot.outputs"], bridge["ardupilot.no_output"], NAMES)
     rest = (0,) * (CHANNELS - len(channels_us))
-    return np.array(mapped.outputs((*map(round, channels_us), *rest)), dtype=np.float64)
+    return np.array(output_map(name).outputs((*map(round, channels_us), *rest)), dtype=np.float64)
+
+
+@cache
+def output_map(name: str) -> OutputMap:
+    bridge = yaml.safe_load(files(name)[1].read_text(encoding="utf-8"))["/**/bridge"]["ros__parameters"]
+    return OutputMap("outputs", bridge["ardupilot.outputs"], bridge["ardupilot.no_output"], NAMES)
 
 
 def truth(*, forward: float = 0.0, down: float = -100.0) -> NDArray[np.float64]:
@@ -83,16 +88,24 @@ def test_quad_x_rotates_as_arducopter_commands(command: tuple[float, float, floa
     assert np.abs(np.delete(moments, axis)).max() < 1e-9 * abs(wrench[2])
 
 
+@cache
+def plane_values(name: str, overlays: tuple[Path, ...]) -> tuple[Any, Any]:
+    """Values of the model of the forces, and of the mixer."""
+    paths = [*files(name), *overlays]
+    return values(FIXEDWING_PARAMETERS, paths), values(SURFACE_MIX_PARAMETERS, paths)
+
+
 def plane_moments(name: str, channels: list[float], overlays: list[Path]) -> NDArray[np.float64]:
     """Wrench of a plane in straight flight at 20 m/s."""
-    paths = [*files(name), *overlays]
-    plane = FixedWing(values(FIXEDWING_PARAMETERS, paths))
-    mixer = mixer_of_values(values(SURFACE_MIX_PARAMETERS, paths))
+    forces, mix = plane_values(name, tuple(overlays))
+    plane = FixedWing(forces)
+    mixer = mixer_of_values(mix)
     assert mixer is not None
     plane.set_mixer(mixer)
+    driven = outputs(name, channels)
     # The battery's voltage follows from the motor's previous speed: repeat until both settle.
     for _ in range(100):
-        wrench = plane.update(truth(forward=20.0), np.zeros(3), outputs(name, channels), 0.02)
+        wrench = plane.update(truth(forward=20.0), np.zeros(3), driven, 0.02)
     return wrench.copy()
 
 
