@@ -21,11 +21,11 @@ from test.bridge.uthere_bench import Program, UthereBench
 
 FLOOD = Path(__file__).parents[1] / "tools" / "uthere_flood.py"
 
-PACKETS = 200_000
+PACKETS = 40_000
 BATCH = 250
 
 # Tolerated growth of memory: the allocator's own.
-FLAT_BYTES = 16 << 20
+FLAT_BYTES = 2 << 20
 
 
 @pytest.fixture
@@ -124,7 +124,7 @@ def mutated(seed: int, count: int) -> Iterator[bytes]:
         yield bytes(line[:1000])
 
 
-def test_200_000_packets_cause_no_failure_and_next_client_is_served(
+def test_mutated_packets_cause_no_failure_and_next_client_is_served(
     bench: UthereBench, program: Program, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # No rate limit, so that every packet is read.
@@ -139,11 +139,14 @@ def test_200_000_packets_cause_no_failure_and_next_client_is_served(
         bench.step()
         program.packets()
         assert all(command is None or all(map(math.isfinite, command.u)) for command in bench.commands)
-        if sent == 40 * BATCH:
+        if sent == 20 * BATCH:
             began_bytes = resident_bytes()
     bench.serve_until(lambda: counters["packets"] == sent)
     assert resident_bytes() - began_bytes < FLAT_BYTES
-    assert min(counters[kind] for kind in ("commands", "bad_commands", "refused_commands", "unknown_variable")) > 1000
+    assert (
+        min(counters[kind] for kind in ("commands", "bad_commands", "refused_commands", "unknown_variable"))
+        > PACKETS / 200
+    )
     assert 0 < len(bench.log.warnings) <= time.monotonic() - began_s + 1.0
     other = bench.program("127.0.0.2")
     other.send("data_request(variable=roll,interval=0.1)")
@@ -157,7 +160,7 @@ def test_ten_thousand_packets_per_second_do_not_starve_other_clients(bench: Uthe
     counters = bench.front_end.counters
     flood = subprocess.Popen([sys.executable, str(FLOOD), str(bench.port_in), "10000"])
     try:
-        bench.serve_until(lambda: counters["too_long"] > 100)
+        bench.serve_until(lambda: counters["too_long"] > 10)
         requests = replies_received = 0
         while not (counters["flooding"] > 1000 and requests >= 50):
             requests += 1
