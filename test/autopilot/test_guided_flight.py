@@ -113,14 +113,25 @@ class GuidedFlight:
                 return
         pytest.fail(f"still outside after {limit_s:g} s: {bit_names(self.pilot.cage_triggered)}")
 
+    def until_near(self, point: tuple[float, float, float], limit_s: float) -> None:
+        """Fly until the aircraft is within 10 m of a point."""
+        nearest = math.inf
+        for _ in range(round(limit_s / PERIOD_S)):
+            self.step()
+            nearest = min(nearest, math.dist(self.aircraft.state.position_ned, point))
+            if nearest < 10.0:
+                return
+        pytest.fail(f"not nearer than {nearest:.1f} m within {limit_s:g} s")
+
 
 @pytest.mark.parametrize("name", ["anaconda", "aerosonde"])
 def test_plane_takes_off_and_circles_home_inside_cage(name: str) -> None:
     flight = GuidedFlight(name, BREEZE)
     flight.until(Mode.WAYPOINT)
-    flight.fly(60.0)
+    flight.fly(30.0)
     flight.seen.clear()
-    flight.fly(60.0)
+    # Once round, in 28 s.
+    flight.fly(30.0)
     north, east, down = flight.aircraft.state.position_ned
     # The circle's radius is 80 m; wind and the turns' overshoot change it.
     assert 60.0 < math.hypot(north, east) < 120.0
@@ -151,7 +162,7 @@ def test_multirotor_follows_same_commands_as_fixed_wing() -> None:
 def test_flight_resumes_after_cage_breach_by_fly_engage() -> None:
     flight = GuidedFlight("anaconda", BREEZE, cage_altitude_maximum=100.0)
     flight.until(Mode.WAYPOINT)
-    flight.fly(20.0)
+    flight.fly(5.0)
     assert flight.pilot.engage() == ""
     flight.target = UP
     flight.until(Mode.RETURN_HOME)
@@ -165,7 +176,7 @@ def test_flight_resumes_after_cage_breach_by_fly_engage() -> None:
     assert flight.pilot.engage() == ""
     assert flight.pilot.triggered_last == 0
     flight.target = SOUTH
-    flight.fly(30.0)
+    flight.fly(20.0)
     state = flight.aircraft.state
     assert flight.pilot.mode is Mode.PACKET_TARGET
     assert state.height == pytest.approx(80.0, abs=5.0)
@@ -192,21 +203,17 @@ def test_fly_to_passes_the_point_and_circles_it(
 ) -> None:
     flight = GuidedFlight(name, wind)
     flight.until(Mode.WAYPOINT)
-    flight.fly(15.0)
+    flight.fly(5.0)
     state = flight.aircraft.state
     cos, sin = math.cos(state.course), math.sin(state.course)
     north, east, _ = state.position_ned
     point = (north + ahead * cos - aside * sin, east + ahead * sin + aside * cos, -height)
     place = FlyTarget(PositionTarget(*point[:2]), AirspeedTarget(airspeed), AltitudeTarget(height))
     assert flight.pilot.fly_to(place) == ""
-    nearest = math.inf
     # 400 m at 15 m/s, and two approaches.
-    for _ in range(round(75.0 / PERIOD_S)):
-        flight.step()
-        nearest = min(nearest, math.dist(flight.aircraft.state.position_ned, point))
-    assert nearest < 10.0
+    flight.until_near(point, 75.0)
     # The circle's radius, and the effect of gusts; a multirotor hovers.
-    flight.fly(30.0)
+    flight.fly(20.0)
     farthest = 1.5 if name == "multirotor" else 120.0
     for _ in range(round(10.0 / PERIOD_S)):
         flight.step()
@@ -217,32 +224,30 @@ def test_fly_to_passes_the_point_and_circles_it(
 def test_single_waypoint_is_passed_wherever_it_lies(ahead: float, aside: float) -> None:
     flight = GuidedFlight("anaconda", CALM)
     flight.until(Mode.WAYPOINT)
-    flight.fly(15.0)
+    flight.fly(5.0)
     state = flight.aircraft.state
     cos, sin = math.cos(state.course), math.sin(state.course)
     north, east, _ = state.position_ned
     point = (north + ahead * cos - aside * sin, east + ahead * sin + aside * cos, -60.0)
     flight.pilot.add_waypoint(RouteWaypoint(1, -1, point, 18.0))
     flight.pilot.fly_to_waypoint(1)
-    nearest = math.inf
-    for _ in range(round(60.0 / PERIOD_S)):
-        flight.step()
-        nearest = min(nearest, math.dist(flight.aircraft.state.position_ned, point))
-    assert nearest < 10.0
+    flight.until_near(point, 60.0)
+    flight.fly(20.0)
     assert math.dist(flight.aircraft.state.position_ned[:2], point[:2]) < 120.0
 
 
 def test_interrupted_target_stream_ends_circling_home() -> None:
     flight = GuidedFlight("anaconda", CALM)
     flight.until(Mode.WAYPOINT)
-    flight.fly(20.0)
+    flight.fly(5.0)
     flight.pilot.engage()
     flight.target = SOUTH
     flight.fly(20.0)
+    assert math.hypot(*flight.aircraft.state.position_ned[:2]) > 150.0
     flight.target = None
     flight.until(Mode.RETURN_HOME, limit_s=2.1)
     assert flight.pilot.triggered_last == 1 << CageBit.PACKET_TIMEOUT_FOR_SELECTED_MODE
-    flight.fly(90.0)
+    flight.fly(50.0)
     north, east, _ = flight.aircraft.state.position_ned
     assert math.hypot(north, east) < 120.0
 
@@ -260,7 +265,7 @@ def test_waypoints_and_fly_alternate_in_one_mission() -> None:
     assert flight.pilot.mode is Mode.PACKET_TARGET
     flight.target = None
     assert flight.pilot.fly_to_waypoint(2) == ""
-    flight.fly(90.0)
+    flight.fly(65.0)
     assert (flight.pilot.mode, flight.pilot.enabled) == (Mode.WAYPOINT, True)
     assert flight.pilot.variables()["waypoint_id"] == 3.0
     north, east, down = flight.aircraft.state.position_ned
@@ -275,7 +280,7 @@ VERTICAL = (AltitudeTarget(80.0), ThrottleTarget(0.6))
 def test_streamed_targets_of_every_kind_stay_inside_cage() -> None:
     flight = GuidedFlight("anaconda", CALM)
     flight.until(Mode.WAYPOINT)
-    flight.fly(20.0)
+    flight.fly(5.0)
     flight.pilot.engage()
     flight.seen.clear()
     for lateral in LATERAL:

@@ -130,7 +130,7 @@ def test_pitch_angle_is_reached_within_the_cage_and_overshoots_little(pitch_deg:
 @pytest.mark.parametrize("roll_deg", [-55.0, 55.0])
 def test_roll_angle_is_reached_within_the_cage(roll_deg: float) -> None:
     flight = Flight(CALM)
-    flight.fly(FlyTarget(RollTarget(math.radians(roll_deg)), AirspeedTarget(5.0), AltitudeTarget(100.0)), 15.0)
+    flight.fly(FlyTarget(RollTarget(math.radians(roll_deg)), AirspeedTarget(5.0), AltitudeTarget(100.0)), 10.0)
     assert max(abs(state.roll) for state in flight.states) < math.radians(abs(roll_deg) + 7.0)
     assert flight.mean(lambda s: s.roll) == pytest.approx(math.radians(roll_deg), abs=0.02)
 
@@ -140,7 +140,7 @@ def test_height_is_held_up_to_the_tilt_limit_that_is_told_and_not_far_beyond() -
     limit = flight.controller.limits(flight.copter.state)["target_pitch_max"]
     climbs = []
     for pitch in (limit, limit + math.radians(4.0)):
-        flight.fly(FlyTarget(HeadingTarget(0.0), PitchTarget(pitch), AltitudeTarget(200.0)), 20.0)
+        flight.fly(FlyTarget(HeadingTarget(0.0), PitchTarget(pitch), AltitudeTarget(200.0)), 12.0)
         climbs.append(flight.mean(lambda s: s.climb))
     assert 0.0 < climbs[0] < 1.0
     assert climbs[1] < -0.5
