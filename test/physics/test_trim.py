@@ -1,6 +1,7 @@
 """Trimmed states of every vehicle are steady; impossible flight conditions are refused with the reason."""
 
 import math
+from functools import cache
 
 import numpy as np
 import pytest
@@ -16,9 +17,10 @@ from rosflight_py_sim.physics.trim import CONVERGED, FlightCondition, TrimError,
 from rosflight_py_sim.vehicles import vehicle
 
 
-def made(name: str, *arguments: str) -> SteadyVehicle:
+@cache
+def made(name: str) -> SteadyVehicle:
     chosen = vehicle(name)
-    return steady_vehicle(chosen, ["--params-file", str(chosen.parameter_file), *arguments])
+    return steady_vehicle(chosen, ["--params-file", str(chosen.parameter_file)])
 
 
 CONDITIONS = {
