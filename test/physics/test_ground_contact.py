@@ -28,13 +28,13 @@ def angle_between(truth, other):
 
 
 @pytest.mark.parametrize("side_force", [0.0, 1.3])
-def test_vehicle_at_rest_stays_at_rest_for_ten_minutes(side_force):
+def test_vehicle_at_rest_stays_at_rest_for_a_minute(side_force):
     # 1.3 N is the drag of the multirotor's body in 5 m/s of wind.
     body = vehicle()
     wrench = np.array([0.0, side_force, 0.0, 0.0, 0.0, 0.0])
-    run(body, 600.0, wrench=wrench)
-    assert np.linalg.norm(body.truth[:3] - body.initial_truth[:3]) < 1e-3
-    assert angle_between(body.truth, body.initial_truth) < math.radians(0.1)
+    run(body, 60.0, wrench=wrench)
+    assert np.linalg.norm(body.truth[:3] - body.initial_truth[:3]) < 1e-4
+    assert angle_between(body.truth, body.initial_truth) < math.radians(0.01)
 
 
 def test_unsteady_side_force_below_friction_causes_no_creep():
@@ -219,12 +219,12 @@ def test_rolling_wheels_keep_their_side_force():
     assert abs(body.truth[1]) < 0.05
 
 
-def test_vehicle_on_wheels_at_rest_stays_at_rest_for_ten_minutes():
+def test_vehicle_on_wheels_at_rest_stays_at_rest_for_a_minute():
     body = vehicle(**WHEELS)
     # Less than the 1.7 N at which it begins to roll.
-    run(body, 600.0, wrench=np.array([1.0, 1.0, 0.0, 0.0, 0.0, 0.0]))
-    assert np.linalg.norm(body.truth[:3] - body.initial_truth[:3]) < 1e-3
-    assert angle_between(body.truth, body.initial_truth) < math.radians(0.1)
+    run(body, 60.0, wrench=np.array([1.0, 1.0, 0.0, 0.0, 0.0, 0.0]))
+    assert np.linalg.norm(body.truth[:3] - body.initial_truth[:3]) < 1e-4
+    assert angle_between(body.truth, body.initial_truth) < math.radians(0.01)
 
 
 TRICYCLE = {**WHEELS, "contact_rolling_friction": [0.0] * 3, "contact_steering": [0.0, 0.0, 20.0]}
