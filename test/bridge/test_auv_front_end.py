@@ -418,7 +418,7 @@ def resident_mib() -> float:
     return int(Path("/proc/self/statm").read_text().split()[1]) * resource.getpagesize() / 2**20
 
 
-def test_stalled_subscriber_uses_no_extra_memory_in_ten_minutes(auv_bench: Any) -> None:
+def test_stalled_subscriber_uses_no_extra_memory_in_two_minutes(auv_bench: Any) -> None:
     ports = [str(auv_bench.port(name)) for name in ("image", "telemetry")]
     jpeg = random.Random(3).randbytes(20_000)
     numbers = iter(range(10**6))
@@ -437,15 +437,15 @@ def test_stalled_subscriber_uses_no_extra_memory_in_ten_minutes(auv_bench: Any) 
             while not select.select([reluctant.stdout], [], [], 0.0)[0]:
                 assert reluctant.poll() is None
                 fly(1.0)
-            fly(60.0)
+            fly(20.0)
             before, counted = resident_mib(), auv_bench.front_end.counters.copy()
-            fly(600.0)
-            # 0.7 GiB were sent; the allocator's own memory varies by a few MiB.
+            fly(120.0)
+            # 140 MiB were sent; the allocator's own memory varies by a few MiB.
             assert resident_mib() - before < 16.0
         finally:
             reluctant.terminate()
     sent = auv_bench.front_end.counters - counted
-    assert (sent["telemetry_messages"], sent["image_messages"]) == (36_000, 18_462)
+    assert (sent["telemetry_messages"], sent["image_messages"]) == (7_200, 3_693)
 
 
 def test_clients_with_open_sockets_reconnect_to_restarted_server(auv_bench: Any) -> None:
