@@ -81,14 +81,15 @@ class Aircraft:
     def move(self, guided: AutopilotCommand) -> None:
         """Hold a command for PERIOD_S."""
         throttle, _, _, aileron, elevator, rudder = guided.u[:6]
-        self._pwm[:3] = 1500.0 + 500.0 * np.array([aileron, -elevator, rudder])
-        self._pwm[4] = 1000.0 + 1000.0 * throttle
+        pwm = self._pwm
+        pwm[0], pwm[1], pwm[2] = 1500.0 + 500.0 * aileron, 1500.0 - 500.0 * elevator, 1500.0 + 500.0 * rudder
+        pwm[4] = 1000.0 + 1000.0 * throttle
         # A positive rudder yaws left.
         self.dynamics.steering.turn(-rudder)
-        truth = self.dynamics.truth
+        truth, wind = self.dynamics.truth, self.wind
         for _ in range(4):
-            self.dynamics.step(self.wing.update(truth, self.wind.wind_ned, self._pwm, STEP_S), STEP_S)
-            self.wind.step(truth, STEP_S)
+            self.dynamics.step(self.wing.update(truth, wind.wind_ned, pwm, STEP_S), STEP_S)
+            wind.step(truth, STEP_S)
 
 
 class Copter:
