@@ -36,6 +36,7 @@ AT_LIMIT = 1e-3
 """Share of an input's range within which it counts as at its limit (the search stays inside)."""
 
 _STARTING_INCIDENCES = tuple(math.radians(angle) for angle in (0.0, 3.0, -3.0, 8.0, 15.0))
+_NO_ACCELERATIONS = 6 * (0.0,)
 _ANGLES = ("bank", "pitch", "crab angle")
 _DOWNWARD = 2
 _UNMET = ("forward", "to the right", "downward", "in roll", "in pitch", "in yaw", "of side force", "in heading")
@@ -163,9 +164,10 @@ class _SteadyFlight:
         self.lower = np.array([-a for a in angles] + [i.minimum for i in model.inputs])
         self.upper = np.array(angles + [i.maximum for i in model.inputs])
         self.scale = np.array([0.1, 0.1, 0.1, *(0.1 * (i.maximum - i.minimum) for i in model.inputs)])
+        self._velocity_ned = tuple(condition.velocity_ned.tolist())
+        self._turn_rate = condition.turn_rate
         # The turn's acceleration: velocity turned by the course rate.
-        north, turn = condition.velocity_ned[0], condition.turn_rate
-        self._acceleration_ned = np.array([0.0, turn * north, 0.0])
+        self._eastward = self._turn_rate * self._velocity_ned[0]
         self._weight = max(model.gravity, 1e-3)
 
     def start(self, incidence: float, suited: bool) -> Array:
@@ -184,30 +186,25 @@ class _SteadyFlight:
 
     def truth(self, unknowns: Array) -> Array:
         """Truth vector (19,), without accelerations, at these angles."""
-        roll, pitch, yaw = (float(angle) for angle in unknowns[:3])
-        truth = np.zeros(19)
-        truth[2] = -self.condition.altitude
+        roll, pitch, yaw = unknowns[:3].tolist()
         quaternion = quaternion_from_euler(roll, pitch, yaw)
-        truth[3:7] = quaternion
-        truth[7:10] = rotate_to_body(*quaternion, *(float(v) for v in self.condition.velocity_ned))
-        level = math.cos(pitch)
-        truth[10:13] = -math.sin(pitch), math.sin(roll) * level, math.cos(roll) * level
-        truth[10:13] *= self.condition.turn_rate
-        return truth
+        velocity = rotate_to_body(*quaternion, *self._velocity_ned)
+        level, turn = math.cos(pitch), self._turn_rate
+        rates = -math.sin(pitch) * turn, math.sin(roll) * level * turn, math.cos(roll) * level * turn
+        return np.array([0.0, 0.0, -self.condition.altitude, *quaternion, *velocity, *rates, *_NO_ACCELERATIONS])
 
     def residual(self, unknowns: Array) -> Array:
         """Accelerations in excess of the turn's, body axes, over g; angular ones in rad/s^2; side force over weight.
 
         In hover also the heading (rad), which no force determines.
         """
-        truth = self.truth(unknowns)
-        rate = self.model.derivative(truth, unknowns[3:])
-        w, x, y, z = (float(component) for component in truth[3:7])
-        north, east, down = ((rate[7:10] - self._acceleration_ned) / self._weight).tolist()
-        excess = rotate_to_body(w, x, y, z, north, east, down)
-        side = truth[14] - rotate_to_body(w, x, y, z, 0.0, 0.0, self.model.gravity)[1]
+        truth, weight = self.truth(unknowns), self._weight
+        north, east, down, *angular = self.model.derivative(truth, unknowns[3:]).tolist()[7:]
+        w, x, y, z = truth[3:7].tolist()
+        excess = rotate_to_body(w, x, y, z, north / weight, (east - self._eastward) / weight, down / weight)
+        side = float(truth[14]) - rotate_to_body(w, x, y, z, 0.0, 0.0, self.model.gravity)[1]
         heading = 0.0 if self.condition.airspeed > 0.0 else unknowns[2]
-        return np.array([*excess, *rate[10:13], side / self._weight, heading])
+        return np.array([*excess, *angular, side / weight, heading])
 
     def result(self, unknowns: Array) -> Trim:
         truth = self.truth(unknowns)
