@@ -21,6 +21,7 @@ from proof.disturbances import (
     under_load,
     visit,
 )
+from proof.node_graph import NodeGraph
 from proof.restarts import LateRestart, late_restart, late_restarts, restarts_of
 from test.processes.conftest import WALL_RATES
 
@@ -41,6 +42,9 @@ LATE_S = 0.5
 # The pace is not checked here; a quarter of a second shows that time advances and never goes back.
 PACE_S = 0.25
 
+# Graphs that take no more steps: their further tests would all wait until the time-out.
+_HALTED: list[NodeGraph] = []
+
 
 def forked(words: Sequence[str], environment: Mapping[str, str], folder: Path, log: Path) -> ForkedPython:
     """Like `proof.node_graph.new_interpreter`, but faster."""
@@ -56,7 +60,7 @@ def test_time_goes_on_when_the_gated_time_manager_is_killed_late_at_full_speed(r
 
 
 @pytest.fixture(scope="module", params=["wall", "paced", "lockstep"])
-def run(request: pytest.FixtureRequest, claim_domain: Any) -> Iterator[Any]:
+def started(request: pytest.FixtureRequest, claim_domain: Any) -> Iterator[Any]:
     settings = WALL_RATES if request.param == "wall" else {}
     with (
         claim_domain() as domain,
@@ -65,10 +69,19 @@ def run(request: pytest.FixtureRequest, claim_domain: Any) -> Iterator[Any]:
         yield graph, observer
 
 
+@pytest.fixture
+def run(started: Any) -> Any:
+    if started[0] in _HALTED:
+        pytest.fail("the graph halted in an earlier test")
+    return started
+
+
 def disturbed(run: Any, disturb: Callable[[], None], *, copies_imu: bool = False) -> Aftermath:
     """What follows a disturbance, which must not harm the graph."""
     graph, observer = run
     found = aftermath(graph, observer, disturb, copies_imu=copies_imu, steps=STEPS)
+    if not found.goes_on:
+        _HALTED.append(graph)
     assert found.holds(graph.time_mode), found
     return found
 
