@@ -1,4 +1,4 @@
-"""Whole missions equal those recorded before the in-process hand-off of messages existed."""
+"""Whole missions equal recorded ones, with and without observers."""
 
 from __future__ import annotations
 
