@@ -36,14 +36,12 @@ from rosflight_py_sim.vehicles import vehicle
 # System time, s, after which a condition that does not hold fails the test.
 TIMEOUT_S = 30.0
 
-# ROS arguments for a small square with few steps: a busy machine needs minutes for the usual one.
-SHORT_SQUARE = (
-    "--ros-args",
-    *("-p", "step_size:=0.005"),
-    *("-p", "square_side:=1.0"),
-    *("-p", "square_height:=1.5"),
-    *("-p", "corner_pause:=0.0"),
-)
+
+def small_square(side_m: float = 1.0, height_m: float = 1.5) -> tuple[str, ...]:
+    """ROS arguments for a small square with few steps: a busy machine needs minutes for the usual one."""
+    values = {"step_size": 0.005, "square_side": side_m, "square_height": height_m, "corner_pause": 0.0}
+    return ("--ros-args", *(word for name, value in values.items() for word in ("-p", f"{name}:={value}")))
+
 
 _PROJECT = Path(__file__).parents[2]
 

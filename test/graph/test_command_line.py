@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from test.graph.conftest import small_square
+
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
 
 PROGRAM = ("-m", "rosflight_py_sim")
@@ -125,9 +127,7 @@ def test_fly_flies_the_square_and_reports_it(command_line: Run, tmp_path: Path, 
         "3",
         "--namespace",
         "uav",
-        # Half as many steps as usual and a small square, to keep the test short.
-        *("--ros-args", "-p", "step_size:=0.005"),
-        *("-p", "square_side:=4.0", "-p", "square_height:=2.5", "-p", "corner_pause:=0.0"),
+        *small_square(4.0, 2.5),
         timeout_s=110,
     )
     assert result.returncode == 0, result.stdout + result.stderr

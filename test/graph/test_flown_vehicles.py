@@ -13,20 +13,14 @@ from rosflight_py_sim.commands.replay import appearance_of, kept_of
 from rosflight_py_sim.recording.mcap_file import read_recording
 from rosflight_py_sim.recording.recorded_vehicle import recorded_vehicles
 from rosflight_py_sim.resources import share_directory
+from test.graph.conftest import small_square
 
 CONFIG = share_directory() / "config"
 
 # 1.5 times the multirotor's.
 LARGEST_RMS_M = 0.15
 
-# Half as many steps as usual and a small square, to keep the tests short.
-SHORT = [
-    "--ros-args",
-    *("-p", "step_size:=0.005"),
-    *("-p", "square_side:=4.0"),
-    *("-p", "square_height:=2.5"),
-    *("-p", "corner_pause:=0.0"),
-]
+SHORT = small_square(4.0, 2.5)
 
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
 

@@ -41,7 +41,7 @@ from rosflight_py_sim.parameters import ParameterError
 from rosflight_py_sim.recording.mcap_file import Recording, read_recording
 from rosflight_py_sim.stamps import time_ns_of
 from rosflight_py_sim.vehicles import vehicle
-from test.graph.conftest import SHORT_SQUARE
+from test.graph.conftest import small_square
 
 STEP_NS = 2_500_000
 
@@ -269,7 +269,7 @@ def test_unwritable_path_is_rejected_in_one_line(
 def test_report_from_recording_prints_the_same_table_as_the_flight(
     command_line: Callable[..., subprocess.CompletedProcess[str]], tmp_path: Path
 ) -> None:
-    result = command_line("-m", "rosflight_py_sim", "fly", "--record", "flight.mcap", *SHORT_SQUARE)
+    result = command_line("-m", "rosflight_py_sim", "fly", "--record", "flight.mcap", *small_square())
     assert result.returncode == 0, result.stderr
     report = judged_again(command_line, "flight.mcap", result)
     assert "multirotor: mission autopilot" in report.stdout

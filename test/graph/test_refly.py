@@ -13,7 +13,7 @@ import pytest
 from mcap.reader import make_reader
 
 from rosflight_py_sim.recording.mcap_file import read_recording
-from test.graph.conftest import SHORT_SQUARE
+from test.graph.conftest import small_square
 
 pytestmark = pytest.mark.timeout(400)
 
@@ -35,7 +35,7 @@ def reflown(run: Run, file: str, *arguments: str) -> tuple[int, str, str]:
 
 
 def test_mission_is_repeated_and_another_mass_shows_the_first_difference(command_line: Run) -> None:
-    recorded(command_line, "fly", "--vehicle", "multirotor", "--record", "mission.mcap", *SHORT_SQUARE)
+    recorded(command_line, "fly", "--vehicle", "multirotor", "--record", "mission.mcap", *small_square())
     code, printed, complaints = reflown(command_line, "mission.mcap")
     assert (code, complaints) == (0, "")
     assert re.fullmatch(r"equal: \d+\.\d{4} s, \d+ topics, \d+ messages\n", printed)
