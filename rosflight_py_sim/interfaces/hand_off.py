@@ -72,7 +72,6 @@ class Outlet:
         history: last messages sent, as many as the queue of a latched topic holds; None unless that is several.
         inlets: subscriptions of the hand-off that match.
         targets: functions that deliver a message to these subscriptions.
-        sent: last message, encoded, that the publisher sent through the middleware; None before the first.
         sent_count: number of messages that the publisher sent through the middleware.
         is_encoded: whether messages are encoded, for external subscriptions or for a tap.
     """
@@ -112,7 +111,6 @@ class Outlet:
         # Methods of the handle, because those of rclpy's Publisher take several times as long.
         self._publish, self._counted = publisher.handle.publish_raw, publisher.handle.get_subscription_count
         self._count = -1
-        self.sent: bytes | None = None
         self.sent_count = 0
 
     @property
@@ -131,9 +129,9 @@ class Outlet:
             self._send(data)
 
     def _send(self, data: bytes) -> None:
-        self.sent, self.sent_count = data, self.sent_count + 1
+        self.sent_count += 1
         for inlet in self.inlets:
-            inlet.expect(data)
+            inlet.expect(data, self.sent_count)
         self._publish(data)
 
     def has_changed(self) -> bool:
@@ -187,8 +185,9 @@ class Inlet:
         self._show, self._is_shown = show, True
         self._take = take
         self._counted, self._count = subscription.handle.get_publisher_count, -1
-        # While an external subscription matches, handed-off messages arrive a second time, through the middleware.
-        self._echoes: deque[bytes] = deque(maxlen=_ECHOES)
+        # While an external subscription matches, handed-off messages arrive a second time, through the middleware. They
+        # differ from an external publisher's messages by content, or by number within the publisher.
+        self._echoes: deque[tuple[bytes, int]] = deque(maxlen=_ECHOES)
 
     def has_changed(self) -> bool:
         """Whether the number of matching publishers has changed since the last `check_matches`."""
@@ -200,12 +199,11 @@ class Inlet:
         is_needed = self._count > len(outlets)
         if is_needed != self._is_shown:
             self._is_shown = is_needed
-            self._echoes.clear()
             if is_needed:
-                self._take_kept(outlets)
+                self._take_kept()
             self._show(is_needed)
 
-    def _take_kept(self, outlets: list[Outlet]) -> None:
+    def _take_kept(self) -> None:
         """Deliver external messages that arrived while the subscription was not on the executor's list."""
         handle = self.subscription.handle
         while self._take is not None:
@@ -213,23 +211,26 @@ class Inlet:
                 taken = handle.take_message(self.topic.message_type, True)
             if taken is None:
                 return
-            data, number = bytes(taken[0]), taken[1]["publication_sequence_number"]
-            if not any((data, number) == (outlet.sent, outlet.sent_count) for outlet in outlets):
+            data = bytes(taken[0])
+            if not self.is_echo(data, taken[1]["publication_sequence_number"]):
                 self._take(data)
 
-    def expect(self, data: bytes) -> None:
-        """Remember a handed-off message that also goes through the middleware."""
-        if self._is_shown:
-            self._echoes.append(data)
+    def expect(self, data: bytes, number: int) -> None:
+        """Note a handed-off message that also goes through the middleware; `number`: within its publisher."""
+        self._echoes.append((data, number))
 
-    def is_echo(self, data: bytes) -> bool:
-        """Whether a message from the middleware is the copy of one that was handed off."""
+    def is_echo(self, data: bytes, number: int | None) -> bool:
+        """Whether a message from the middleware is the copy of one that was handed off.
+
+        `number`: of the message within its publisher; None if it is unknown.
+        """
         echoes = self._echoes
-        if data not in echoes:
+        same = [index for index, echo in enumerate(echoes) if echo[0] == data and number in (None, echo[1])]
+        if not same:
             return False
         # The middleware keeps the order: a copy missing before this one was overwritten in the queue.
-        while echoes.popleft() != data:
-            pass
+        for _ in range(same[0] + 1):
+            echoes.popleft()
         return True
 
 
@@ -458,7 +459,8 @@ class HandOff:
                 act(data)
 
         def on_outside(data: bytes) -> None:
-            if not inlet.is_echo(data):
+            # EventsExecutor fails on a callback that also takes the number.
+            if not inlet.is_echo(data, None):
                 take(data)
 
         def show(is_shown: bool) -> None:

@@ -54,9 +54,8 @@ class PolledSubscription(Generic[M]):
         if taken is None:
             return None
         data = bytes(taken[0])
-        if any(outlet.sent == data for outlet in outlets):
-            return None
-        return self._topic.decode(data)
+        is_echo = self._inlet.is_echo(data, taken[1]["publication_sequence_number"])
+        return None if is_echo else self._topic.decode(data)
 
     @property
     def is_published(self) -> bool:

@@ -167,7 +167,7 @@ def test_endpoints_are_in_the_graph_without_ros_traffic(process: Process) -> Non
         assert (info.node_name, info.topic_type) == ("first", "geometry_msgs/msg/Vector3Stamped")
     (outlet,) = process.hand_off.outlets("/sim/truth_wind")
     assert outlet.last == wind(1)
-    assert outlet.sent is None
+    assert outlet.sent_count == 0
 
 
 def test_external_subscriber_gets_latched_message_then_all_messages_in_order(process: Process) -> None:
@@ -244,6 +244,35 @@ def test_external_publisher_is_received_even_when_repeating_a_member_message(pro
     process.until(lambda: len(received) == 4)
     process.idle()
     assert received == [wind(1), wind(1), wind(1), wind(2)]
+
+
+def test_message_sent_before_its_publisher_was_renewed_is_not_received_again(process: Process) -> None:
+    first, second = process.member("first"), process.member("second")
+    received: list[Wind] = []
+    second.subscribe(TRUTH_WIND, received.append, qos=CHAIN)
+    newest = second.poll(TRUTH_WIND)
+    send = first.publisher(TRUTH_WIND)
+    (outlet,) = process.hand_off.outlets("/sim/truth_wind")
+    early = process.outside()
+    collect_messages(early, TRUTH_WIND, DEEP)
+    process.until(lambda: outlet.is_encoded)
+    for k in range(1, 6):
+        send(wind(k))
+    process.until(lambda: len(received) == 5)
+    assert newest.take() == wind(5)
+    process.leave(early)
+    process.until(lambda: not outlet.is_encoded)
+    process.idle()
+    # From now on, the subscription takes messages from the middleware, too.
+    publisher = process.outside().create_publisher(TRUTH_WIND.message_type, TRUTH_WIND.name, LATCHED)
+    process.until(lambda: publisher.get_subscription_count() == 2)
+    process.idle()
+    assert received == [wind(k) for k in range(1, 6)]
+    assert newest.take() is None
+    publisher.publish(TRUTH_WIND.encode(wind(6)))
+    process.until(lambda: len(received) == 6)
+    assert received[5] == newest.take() == wind(6)
+    newest.close()
 
 
 def test_late_member_gets_latched_messages_only(process: Process) -> None:
