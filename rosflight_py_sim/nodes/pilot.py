@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
+from rclpy.subscription import Subscription
 from rclpy.task import Future
 from std_msgs.msg import String
 from std_srvs.srv import Trigger
 
 from rosflight_py_sim.interfaces.simulation_node import SimulationNode
-from rosflight_py_sim.interfaces.step_topics import AUTOPILOT_PHASE, STATUS
+from rosflight_py_sim.interfaces.step_topics import AUTOPILOT_PHASE, IMU, STATUS, ImuSample, StatusReport
 from rosflight_py_sim.nodes.pilot_script import MissionScript, PilotScript
 
 
@@ -24,6 +25,17 @@ class Pilot(PilotScript, SimulationNode):
         super().__init__(**arguments)
         self._calls = {name: self.create_client(Trigger, name) for name in self.SERVICES}
         self.subscribe(STATUS, self.on_status)
+        self._imu: Subscription[Any] | None = self.subscribe(IMU, self._on_imu)
+
+    def on_status(self, status: StatusReport) -> None:
+        """Follow the script; after the calibration, end the subscription to the IMU."""
+        super().on_status(status)
+        if self.is_calibrated and self._imu is not None:
+            self.destroy_subscription(self._imu)
+            self._imu = None
+
+    def _on_imu(self, _: ImuSample) -> None:
+        self.imu_count += 1
 
     def call(self, service: str) -> None:
         """Call the service as soon as it is available."""

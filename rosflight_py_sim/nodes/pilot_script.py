@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Generator
 from typing import Any, TypeAlias
@@ -19,8 +18,8 @@ _BY_SWITCH = Override.ATT_SWITCH | Override.THR_SWITCH
 # Number of status messages, at 10 Hz of simulated time, after which a condition that is not met has failed.
 _MAX_STATUSES = 150
 
-# Status messages per calibration, which takes 1001 IMU messages: 2.5 s at their default rate.
-_CALIBRATION = 30
+# IMU messages after which a calibration has failed: it takes 1001, and the next status is up to 0.1 s later.
+_CALIBRATION = 1200
 _CALIBRATIONS = 10
 
 
@@ -35,6 +34,7 @@ class PilotScript(ABC):
         activity: text of the current step.
         done: whether the script is complete.
         failure: error that ended the script; None if there was none.
+        imu_count: number of IMU messages, counted until `is_calibrated`.
         status: newest status of the flight controller.
     """
 
@@ -44,6 +44,7 @@ class PilotScript(ABC):
         self.activity = "starting (compiles the first time)"
         self.done = False
         self.failure: FlightAbortedError | None = None
+        self.imu_count = 0
         self.status = StatusReport(0, False, False, 0, False, 0, 0, 0, 0)
         self._waited = 0
         self._missing_service = ""
@@ -69,22 +70,30 @@ class PilotScript(ABC):
         self.activity = "handed over"
 
     def _calibration(self) -> Script:
-        """Calibrate the IMU, and repeat the calibration if gusts moved the vehicle."""
-
-        def is_calibrated() -> bool:
-            return not self.status.error_code & ErrorFlag.UNCALIBRATED_IMU
+        """Calibrate an uncalibrated IMU, and repeat the calibration if gusts moved the vehicle."""
+        count = end = 0
 
         def is_over() -> bool:
-            return is_calibrated() or self._waited >= limit
+            nonlocal count
+            if self.imu_count > count:
+                count = self.imu_count
+                self.restart_wait()
+            return self.is_calibrated or count >= end
 
         for attempt in range(1, _CALIBRATIONS + 1):
-            self.activity = "calibrating the IMU" + (f", attempt {attempt}" if attempt > 1 else "")
-            # Each attempt has a longer limit, in case the IMU is slow. The last one waits like any other condition.
-            limit = attempt * _CALIBRATION if attempt < _CALIBRATIONS else math.inf
-            yield "calibrate_imu"
-            yield is_over
-            if is_calibrated():
+            if self.is_calibrated:
                 return
+            self.activity = "calibrating the IMU" + (f", attempt {attempt}" if attempt > 1 else "")
+            yield "calibrate_imu"
+            count = self.imu_count
+            end = count + _CALIBRATION
+            yield is_over
+        yield lambda: self.is_calibrated
+
+    @property
+    def is_calibrated(self) -> bool:
+        """Whether the IMU is calibrated, by the newest status."""
+        return not self.status.error_code & ErrorFlag.UNCALIBRATED_IMU
 
     @property
     def has_status(self) -> bool:

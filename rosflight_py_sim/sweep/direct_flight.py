@@ -170,6 +170,7 @@ class _Sensors:
     Attributes:
         armed: whether the vehicle is armed.
         battery: true voltage (V) and current (A).
+        imu_count: number of IMU messages.
         rotor_speeds: true speed of each rotor, rad/s (14).
     """
 
@@ -208,6 +209,7 @@ class _Sensors:
         ]
         self._next_ns = 0
         self._imu = Sampling(number(values, "imu_update_frequency"), self._read_imu)
+        self.imu_count = 0
 
     def sample(self, time_ns: int, truth: Vector, wind_ned: Vector) -> None:
         """Read the sensors that are due, the IMU last."""
@@ -251,6 +253,7 @@ class _Sensors:
         return received[0] if received else None
 
     def _read_imu(self, time_ns: int, dt: float) -> None:
+        self.imu_count += 1
         inertial = self._suite.inertial
         inertial.sample(self._truth, dt, self.armed, self.rotor_speeds, self._suite.thermometer.temperature_k)
         accel: Any = inertial.accel
@@ -611,6 +614,7 @@ class DirectFlight:
         status = status_report(time_ns, firmware.status)
         self._takes[STATUS.name](status)
         self._armed.append(status)
+        self._pilot.imu_count = self._sensors.imu_count
         self._pilot.on_status(status)
 
     def _deliver_armed(self, time_ns: int) -> None:

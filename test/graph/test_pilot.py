@@ -52,3 +52,29 @@ def test_calibration_spoiled_by_motion_is_retried(graph: Callable[..., Any]) -> 
     assert pilot.done, pilot.failure
     assert "calibrating the IMU, attempt 2" in activities
     assert "calibrating the IMU, attempt 3" not in activities
+
+
+def test_running_calibration_of_a_slow_imu_is_not_repeated(graph: Callable[..., Any]) -> None:
+    made = graph("-p", "step_size:=0.02").ready()
+    pilot = made.join(Pilot)
+    made.spin_until(lambda: pilot.activity == "calibrating the IMU", "the calibration")
+    assert "pilot" in _subscribers(made)
+    made.spin_until(lambda: pilot.done or pilot.failure or "attempt" in pilot.activity, "handing over")
+    assert pilot.done, pilot.failure or pilot.activity
+    # 1001 messages, then arming and handing over.
+    assert 20.0 < made.time_s < 22.0
+    assert "pilot" not in _subscribers(made)
+
+
+def test_calibrated_vehicle_is_armed_without_another_calibration(graph: Callable[..., Any]) -> None:
+    made = graph().ready()
+    made.calibrate()
+    start_s = made.time_s
+    pilot = made.join(Pilot)
+    made.spin_until(lambda: pilot.done or pilot.failure, "handing over")
+    assert pilot.done, pilot.failure
+    assert made.time_s < start_s + 1.0
+
+
+def _subscribers(made: Any) -> list[str]:
+    return [one.node_name for one in made.tester.get_subscriptions_info_by_topic("/sim/sensors/imu/data")]
