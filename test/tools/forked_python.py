@@ -16,7 +16,10 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Mapping, Sequence
+from multiprocessing import forkserver
 from pathlib import Path
+
+import pytest
 
 from rosflight_py_sim.executables import NODE_CLASSES
 
@@ -30,6 +33,7 @@ _PRELOADED = [
     "rosflight_py_sim.sweep.fly_run",
     "matplotlib.figure",
     "matplotlib.backends.backend_agg",
+    "preloaded",
 ]
 
 
@@ -39,6 +43,14 @@ def preload(*modules: str) -> None:
 
 
 preload()
+
+
+def _ensure_server() -> None:
+    """Start the server, if it is not running, with this folder among those from which it imports."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PYTHONPATH", str(Path(__file__).parent), prepend=os.pathsep)
+        forkserver.ensure_running()
+
 
 _C_LIBRARY = ctypes.CDLL(None)
 _PR_SET_PDEATHSIG = 1
@@ -63,6 +75,7 @@ class ForkedPython:
         for file in (stdout, stderr):
             file.touch()
         given = list(arguments), dict(env), str(cwd), str(stdout), str(stderr)
+        _ensure_server()
         self._process = _SERVER.Process(target=_run, args=given, daemon=True)
         self._process.start()
         assert self._process.pid is not None

@@ -1,0 +1,33 @@
+"""Import this module to do in advance what otherwise each node does when it starts.
+
+That is to load the libraries of all types of messages and services, and to have `inspect` look at all modules, which
+rclpy's first log message causes. Processes that are forked afterwards need to do neither.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import inspect
+import sys
+from pathlib import Path
+
+from rclpy.type_support import check_for_type_support
+
+from rosflight_py_sim.interfaces import step_topics
+
+
+def _load() -> None:
+    types = {row.message_type for row in vars(step_topics).values() if isinstance(row, step_topics.StepTopic)}
+    for name, module in list(sys.modules.items()):
+        if name.endswith((".msg", ".srv")):
+            types.update(one for one in vars(module).values() if hasattr(one, "_TYPE_SUPPORT"))
+    for one in types:
+        check_for_type_support(one)
+    for package in {one.__module__.split(".")[0] for one in types}:
+        folder = Path(str(sys.modules[package].__file__)).parents[3]
+        for library in folder.glob(f"lib{package}__rosidl_typesupport_*_c.so"):
+            ctypes.CDLL(str(library))
+    inspect.getframeinfo(inspect.currentframe())
+
+
+_load()
