@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
-
-from test.processes.conftest import SLOWLY, few_steps
 
 pytestmark = pytest.mark.timeout(60)
 
@@ -72,15 +69,3 @@ def test_runner_rejects_invalid_ros_namespace(processes: Any) -> None:
     program = processes.command("sim", "--namespace", "not-a-name")
     assert program.wait() == 1
     assert len(program.error_lines) == 1 and "Invalid namespace" in program.error_lines[0]
-
-
-def test_rejected_parameter_file_of_one_node_leaves_others_running(
-    simulate: Callable[..., Any],
-) -> None:
-    simulation = simulate("lockstep", SLOWLY, *few_steps("lockstep"))
-    observer = simulation.observer()
-    observer.wait_for_advance(0.1)
-    simulation.programs["rc"].kill()
-    refused = simulation.start("rc", "-p", "rc_frequency:=0.5")
-    assert refused.wait() == 1
-    observer.wait_for_advance(0.2)

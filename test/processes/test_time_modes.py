@@ -1,4 +1,4 @@
-"""Time in each time mode, with one process per node."""
+"""Time and parameters in each time mode, with one process per node; and the graph, which is that of a composed run."""
 
 from __future__ import annotations
 
@@ -10,18 +10,25 @@ from typing import Any
 import pytest
 from rcl_interfaces.msg import Parameter, ParameterType, ParameterValue
 from rcl_interfaces.srv import DescribeParameters, GetParameters, SetParameters
+from rclpy.node import Node
 from rosflight_msgs.msg import SimState
 from rosflight_msgs.srv import SetSimState
 
+from rosflight_py_sim.interfaces.diagnostics import DIAGNOSTICS_TOPIC
 from rosflight_py_sim.stamps import NANOSECONDS
 from test.processes.conftest import LONG_STEPS, SLOWLY, few_steps
 
-pytestmark = pytest.mark.timeout(120)
+pytestmark = pytest.mark.timeout(180)
 
 STEP_NS = round(LONG_STEPS["step_size"] * NANOSECONDS)
 
-# Simulated time at full speed: 200 steps.
-FULL_SPEED_S = 2.0
+# Simulated time at full speed: 100 steps.
+FULL_SPEED_S = 1.0
+
+# System time for the discovery of a graph.
+DISCOVERY_S = 60.0
+
+Graph = set[tuple[str, ...]]
 
 
 @pytest.fixture(scope="module", params=["wall", "paced", "gated", "lockstep"])
@@ -39,9 +46,9 @@ def running(request: pytest.FixtureRequest, start_simulation: Callable[..., Any]
 
 def test_truth_advances_with_stamps_from_the_clock_of_its_mode(running: Any) -> None:
     simulation, observer = running
-    observer.wait_for_advance(0.2)
+    observer.wait_for_advance(0.1)
     count_before = len(observer.stamps)
-    observer.wait_for_advance(0.5)
+    observer.wait_for_advance(0.3)
     steps = [b - a for a, b in pairwise(observer.stamps[count_before:])]
     assert min(steps) >= 0
     if simulation.time_mode == "lockstep":
@@ -123,7 +130,7 @@ def test_time_advances_at_the_multiplier(running: Any, multiplier: float) -> Non
     observer.spin(0.3)
     receive_pending(observer)
     began, simulated = time.monotonic(), observer.time_s
-    observer.spin(2.0)
+    observer.spin(1.0)
     pace = (observer.time_s - simulated) / (time.monotonic() - began)
     assert observer.set_number("time_manager", "real_time_multiplier", SLOWLY).successful
     # A coarse lower limit: other programs may slow the machine down. Time must never run too fast.
@@ -150,3 +157,60 @@ def test_no_step_is_lost_at_full_speed(running: Any) -> None:
     steps = [b - a for a, b in pairwise(observer.stamps[count_before:])]
     assert set(steps) == {STEP_NS}
     assert len(steps) >= FULL_SPEED_S * NANOSECONDS / STEP_NS - 2
+
+
+def graph_of(node: Node) -> Graph:
+    """All other nodes, their services and clients, and the endpoints of all topics with type and QoS."""
+    found: Graph = set()
+    for name, namespace in node.get_node_names_and_namespaces():
+        owner = f"{namespace.rstrip('/')}/{name}"
+        found.add((owner, "node"))
+        for service, types in node.get_service_names_and_types_by_node(name, namespace):
+            found.add((owner, "service", service, *types))
+        for service, types in node.get_client_names_and_types_by_node(name, namespace):
+            found.add((owner, "client", service, *types))
+    for topic, _ in node.get_topic_names_and_types():
+        for way, ends in (
+            ("publishes", node.get_publishers_info_by_topic(topic)),
+            # A node with a missing input subscribes to the reports of the others.
+            ("subscribes", [] if topic == DIAGNOSTICS_TOPIC else node.get_subscriptions_info_by_topic(topic)),
+        ):
+            for end in ends:
+                qos = end.qos_profile
+                owner = f"{end.node_namespace.rstrip('/')}/{end.node_name}"
+                found.add((owner, way, topic, end.topic_type, qos.reliability.name, qos.durability.name))
+    # A node that needs no /clock destroys rclpy's subscription; discovery may still list it without a node name.
+    gone = "_NODE_NAMESPACE_UNKNOWN_/_NODE_NAME_UNKNOWN_"
+    return {entry for entry in found if entry[0] not in (gone, node.get_fully_qualified_name())}
+
+
+def test_composed_process_has_same_graph_as_separate_processes(running: Any, processes: Any) -> None:
+    many, other = running
+    time_mode = many.time_mode
+    if time_mode not in ("lockstep", "paced"):
+        pytest.skip("one time mode that waits for the nodes, and one that does not")
+    many.start("autopilot")
+    slowly = ("--real-time-multiplier", str(SLOWLY), "--ros-args", *few_steps(time_mode))
+    processes.command("sim", "--autopilot", "--time-mode", time_mode, *slowly, "-p", "device:=none")
+    asked = processes.observer()
+    for observer in (asked, other):
+        observer.wait_for_advance(0.2)
+    end = time.monotonic() + DISCOVERY_S
+    while graph_of(asked.node) != graph_of(other.node) and time.monotonic() < end:
+        time.sleep(0.5)
+    one, separate = graph_of(asked.node), graph_of(other.node)
+    assert ("/dynamics", "node") in one and ("/autopilot", "node") in one
+    assert one == separate
+
+
+# This test comes last: it leaves the graph without rc.
+
+
+def test_rejected_parameter_file_of_one_node_leaves_others_running(running: Any) -> None:
+    simulation, observer = running
+    if simulation.time_mode != "lockstep":
+        pytest.skip("lockstep, which waits for the nodes, is the strictest")
+    simulation.programs["rc"].kill()
+    refused = simulation.start("rc", "-p", "rc_frequency:=0.5")
+    assert refused.wait() == 1
+    observer.wait_for_advance(0.2)
