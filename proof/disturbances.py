@@ -25,7 +25,6 @@ from typing import Any
 from proof.node_graph import (
     MULTIROTOR,
     PAUSE_S,
-    STEP_NS,
     Gaps,
     Launch,
     NodeGraph,
@@ -145,7 +144,7 @@ def aftermath(
         goes_on = True
     except TimedOutError:
         goes_on = False
-    gaps = observer.truth.gaps(first, STEP_NS)
+    gaps = observer.truth.gaps(first, graph.step_ns)
     logged, repeated = 0, []
     for name in graph.executables:
         texts = Counter(warnings_of(graph.log_of(name))[before[name] :])

@@ -42,7 +42,7 @@ from rosflight_py_sim.vehicles import CAMERA, vehicle
 PROJECT = Path(__file__).parents[1]
 
 STEP_NS = 2_500_000
-"""Length of a step, ns."""
+"""Length of a step without further settings, ns."""
 
 PAUSE_S = LONGEST_STEP_NS / NANOSECONDS
 """Longest step of dynamics outside of lockstep, s; a longer gap between stamps counts as a pause."""
@@ -148,6 +148,7 @@ class NodeGraph:
         executables: of its nodes; the time manager, if there is one, is the last.
         node_names: names of the nodes.
         multiplier: real-time multiplier at the start of the time manager.
+        step_ns: length of a step, ns.
         environment: environment variables of all processes.
         processes: of the nodes, by executable.
     """
@@ -163,6 +164,7 @@ class NodeGraph:
     ) -> None:
         """Choose the nodes and their parameters; `settings` are further parameters of all nodes."""
         self.kind, self.time_mode, self.multiplier = kind, time_mode, multiplier
+        self.step_ns = round((settings or {}).get("step_size", STEP_NS / NANOSECONDS) * NANOSECONDS)
         self._launch = launch
         chosen = vehicle(kind.vehicle).carrying(CAMERA, False)
         controller = chosen_flight_controller(kind.flight_controller)
@@ -384,7 +386,7 @@ class Observer:
     def set_number(self, node: str, name: str, value: float) -> None:
         """Set a parameter of type double of a node."""
         number = ParameterValue(type=ParameterType.PARAMETER_DOUBLE, double_value=value)
-        self._call(
+        self.call(
             SetParameters,
             f"{node}/set_parameters",
             SetParameters.Request(parameters=[Parameter(name=name, value=number)]),
@@ -392,9 +394,10 @@ class Observer:
 
     def trigger(self, name: str) -> None:
         """Call a service without arguments."""
-        self._call(Trigger, name, Trigger.Request())
+        self.call(Trigger, name, Trigger.Request())
 
-    def _call(self, service_type: Any, name: str, request: Any) -> None:
+    def call(self, service_type: Any, name: str, request: Any) -> Any:
+        """Call a service and return its response."""
         client = self.node.create_client(service_type, name)
         self.wait_for(client.service_is_ready, f"service {name}")
         # A service that has not discovered the client yet executes the request, and its reply is lost.
@@ -402,6 +405,7 @@ class Observer:
         future = client.call_async(request)
         self.wait_for(future.done, f"response of {name}")
         self.node.destroy_client(client)
+        return future.result()
 
     def close(self) -> None:
         """Destroy the node."""

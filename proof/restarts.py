@@ -22,7 +22,6 @@ from proof.node_graph import (
     GRAPHS,
     MULTIROTOR,
     PAUSE_S,
-    STEP_NS,
     Gaps,
     GraphKind,
     Launch,
@@ -62,8 +61,8 @@ _DOMAIN = 160
 _PACE = 0.25
 _GRAPHS_AT_ONCE = 4
 
-# Number of steps after which the graph counts as running again.
-_STEPS = 20
+STEPS = 20
+"""Number of steps after which the graph counts as running again."""
 
 # Fast DDS's shared memory outlives a killed process, and after about one kill in a hundred no other process receives
 # messages from the restarted one. The node must then be restarted once more (docs/nodes.md).
@@ -119,20 +118,41 @@ def restarts(
         observer.close()
 
 
-def restarts_of(graph: NodeGraph, observer: Observer, kills: int, seed: int) -> list[Restart]:
-    """Like `restarts`, with a running graph."""
+def restarts_of(
+    graph: NodeGraph,
+    observer: Observer,
+    kills: int,
+    seed: int,
+    *,
+    executables: Sequence[str] = (),
+    respawn_s: float = RESPAWN_S,
+    steps: int = STEPS,
+) -> list[Restart]:
+    """Like `restarts`, with a running graph.
+
+    Args:
+        graph: the graph.
+        observer: a node in its domain.
+        kills: number of kills of each node.
+        seed: of the order and of the moments.
+        executables: of the nodes; none: all.
+        respawn_s: system time after which a node is restarted, s.
+        steps: number of steps that show that the graph continues.
+    """
     rng = random.Random(seed)
-    order = [executable for executable in graph.executables for _ in range(kills)]
+    order = [executable for executable in executables or graph.executables for _ in range(kills)]
     rng.shuffle(order)
     done = []
     for executable in order:
-        done.append(_restart(graph, observer, executable, rng.uniform(0.0, 0.5)))
+        done.append(_restart(graph, observer, executable, respawn_s, steps, rng.uniform(0.0, 0.5)))
         if done[-1].error:
             break
     return done
 
 
-def _restart(graph: NodeGraph, observer: Observer, executable: str, undisturbed_s: float) -> Restart:
+def _restart(
+    graph: NodeGraph, observer: Observer, executable: str, respawn_s: float, steps: int, undisturbed_s: float
+) -> Restart:
     node = node_class(executable).DEFAULT_NAME
     # A subscriber that discovers the new dynamics late misses its first truth states; no step is lost by that.
     observed = observer.wrenches if executable == "standalone_dynamics" else observer.truth
@@ -143,7 +163,7 @@ def _restart(graph: NodeGraph, observer: Observer, executable: str, undisturbed_
     for _ in range(_ATTEMPTS):
         again += 1
         graph.kill(executable)
-        observer.spin(RESPAWN_S)
+        observer.spin(respawn_s)
         topic = _OUTPUTS.get(executable)
         received, subscription = observer.counts(topic) if topic else (None, None)
         observer.spin(0.1)
@@ -163,7 +183,7 @@ def _restart(graph: NodeGraph, observer: Observer, executable: str, undisturbed_
                 )
             graph.keep_client()
             back = len(observer.stamps)
-            observer.wait_for(lambda n=back: len(set(observer.stamps[n:])) > _STEPS, "steps after it", _ATTEMPT_S)  # type: ignore[misc]
+            observer.wait_for(lambda n=back: len(set(observer.stamps[n:])) > steps, "steps after it", _ATTEMPT_S)  # type: ignore[misc]
         except TimedOutError as caught:
             error = str(caught)
             continue
@@ -172,7 +192,7 @@ def _restart(graph: NodeGraph, observer: Observer, executable: str, undisturbed_
                 observer.node.destroy_subscription(subscription)
         recovery_s, error = time.monotonic() - began_s, ""
         break
-    gaps = observed.gaps(first, STEP_NS)
+    gaps = observed.gaps(first, graph.step_ns)
     try:
         observer.wait_for(observer.new_reports(graph.node_names), "reports of all nodes after it", _ATTEMPT_S)
     except TimedOutError as caught:
@@ -312,8 +332,8 @@ def late_restarts(
         observer.close()
 
 
-def late_restart(graph: NodeGraph, observer: Observer, pace_s: float = PACE_S) -> LateRestart:
-    """Kill and restart the time manager of a running graph, and measure the pace for `pace_s` of system time."""
+def late_restart(graph: NodeGraph, observer: Observer, pace_s: float = PACE_S, steps: int = STEPS) -> LateRestart:
+    """Kill and restart the time manager of a running graph; `steps` steps later, measure the pace for `pace_s`."""
     manager = TIME_MANAGERS[graph.time_mode]
     graph.kill(manager)
     observer.spin(RESPAWN_S)
@@ -321,7 +341,7 @@ def late_restart(graph: NodeGraph, observer: Observer, pace_s: float = PACE_S) -
     began_s = time.monotonic()
     graph.start(manager)
     try:
-        observer.wait_for(lambda: len(set(observer.stamps[first:])) > _STEPS, "steps after the restart")
+        observer.wait_for(lambda: len(set(observer.stamps[first:])) > steps, "steps after the restart")
     except TimedOutError as error:
         return LateRestart(killed_s, 0.0, 0, 0.0, 0.0, str(error))
     recovery_s = time.monotonic() - began_s
@@ -329,7 +349,7 @@ def late_restart(graph: NodeGraph, observer: Observer, pace_s: float = PACE_S) -
     at_s, from_s = time.monotonic(), observer.time_s
     observer.spin(pace_s)
     pace = (observer.time_s - from_s) / (time.monotonic() - at_s)
-    back = observer.truth.gaps(first, STEP_NS).back
+    back = observer.truth.gaps(first, graph.step_ns).back
     return LateRestart(killed_s, (after - observer.stamps[first]) * 1e-9, back, recovery_s, pace)
 
 
@@ -382,7 +402,7 @@ def main() -> int:
         f"{given.seed}), and restarted one second later, as by launch's `respawn`. The graphs of the AUV and "
         "of ArduPilot run in lockstep only.",
         "Recovery lasts from the start of the new process until it publishes and the graph has taken "
-        f"{_STEPS} steps. {_GRAPHS_AT_ONCE} graphs run at the same time, which prolongs it.",
+        f"{STEPS} steps. {_GRAPHS_AT_ONCE} graphs run at the same time, which prolongs it.",
         "When dynamics is killed, the steps are counted by the stamps of the wrenches instead of the truth states.",
     ]
     rows = chain(restart_rows(given.kills, given.seed, _DOMAIN), late_rows(max(1, given.kills // 5), _DOMAIN))
