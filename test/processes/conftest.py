@@ -324,7 +324,7 @@ class SimulationProcesses(Processes):
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Run restarts last: the processes killed there leave shared memory behind, which could affect the other tests."""
-    items.sort(key=lambda item: item.path.stem == "test_restart")
+    items.sort(key=lambda item: item.path.stem == "test_disturbances")
 
 
 @pytest.fixture(scope="session", autouse=True)
