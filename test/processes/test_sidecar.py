@@ -13,6 +13,7 @@ import pytest
 from tf2_msgs.msg import TFMessage
 
 from rosflight_py_sim.stamps import time_ns_of
+from test.processes.conftest import SLOWLY, few_steps
 
 pytestmark = pytest.mark.timeout(120)
 
@@ -22,7 +23,8 @@ _PR_SET_CHILD_SUBREAPER = 36
 @pytest.fixture
 def drawn(processes: Any) -> tuple[Any, Any, list[Any]]:
     """A composed run with the visualizer as a sidecar, an observer, and the messages on /tf."""
-    program = processes.run("commands.cli", "sim", "--visualizer", "--ros-args", "-p", "device:=none")
+    slowly = ("--real-time-multiplier", str(SLOWLY), "--ros-args", *few_steps("lockstep"))
+    program = processes.run("commands.cli", "sim", "--visualizer", *slowly, "-p", "device:=none")
     observer = processes.observer()
     received: list[Any] = []
     observer.node.create_subscription(TFMessage, "/tf", received.append, 10)
@@ -50,7 +52,7 @@ def has_exited(process_id: int) -> Callable[[], bool]:
 
 def test_frames_come_from_separate_process_that_simulation_does_not_depend_on(drawn: Any) -> None:
     program, observer, received = drawn
-    observer.wait_for_advance(0.5)
+    observer.wait_for_advance(0.2)
     (child,) = children(program)
     assert child != program.process.pid
     observer.wait_for(lambda: observer.has_node("visualizer"), "the node")
@@ -60,7 +62,7 @@ def test_frames_come_from_separate_process_that_simulation_does_not_depend_on(dr
     assert set(times_ns) & set(observer.stamps)
     os.kill(child, signal.SIGTERM)
     observer.wait_for(has_exited(child), "the end of the node")
-    observer.wait_for_advance(0.5)
+    observer.wait_for_advance(0.2)
 
 
 def test_ctrl_c_in_shared_terminal_ends_both_processes_cleanly(drawn: Any) -> None:

@@ -46,17 +46,37 @@ def assert_clean_exit(program: Any, code: int = 0) -> None:
 def test_signal_ends_each_process_of_a_running_graph(
     simulate: Callable[..., Any], time_mode: str, number: signal.Signals
 ) -> None:
-    # Half of the nodes are new interpreters, which shut down, too: with each signal, each node in some time mode.
+    # Some of the nodes are new interpreters, which shut down, too: with each signal, each node in one time mode.
     shift = TIME_MODES.index(time_mode) + (number == signal.SIGTERM)
-    forked = [one for place, one in enumerate((*CHAIN_NODES, "autopilot"), shift) if place % 2]
-    simulation = mixed_graph(simulate, time_mode, forked, "autopilot")
+    nodes = enumerate((*CHAIN_NODES, "autopilot"), shift)
+    simulation = mixed_graph(simulate, time_mode, [one for place, one in nodes if place % len(TIME_MODES)], "autopilot")
     observer = simulation.observer()
     observer.wait_for_advance(0.1)
     observer.wait_for(lambda: observer.has_node("autopilot"), "autopilot")
+    if (time_mode, number) == ("lockstep", signal.SIGINT):
+        assert_signal_ends_paused_time_manager_with_pending_step(simulation, observer)
     # One by one: later processes end while the graph is stalled.
     for program in simulation.programs.values():
         program.signal(number)
         assert_clean_exit(program)
+
+
+def assert_signal_ends_paused_time_manager_with_pending_step(simulation: Any, observer: Any) -> None:
+    """Dynamics is stopped meanwhile, which keeps the step pending; then the graph goes on with another time manager."""
+    dynamics, manager = (simulation.programs[name] for name in ("standalone_dynamics", "lockstep_time_manager"))
+    observer.trigger("time_manager/toggle_pause")
+    dynamics.signal(signal.SIGSTOP)
+    client = observer.node.create_client(Trigger, "time_manager/step")
+    observer.wait_for(client.service_is_ready, "time_manager/step")
+    future = client.call_async(Trigger.Request())
+    observer.spin(0.5)
+    assert not future.done()
+    manager.signal(signal.SIGINT)
+    assert_clean_exit(manager)
+    observer.node.destroy_client(client)
+    dynamics.signal(signal.SIGCONT)
+    simulation.start("lockstep_time_manager")
+    observer.wait_for_advance(0.1)
 
 
 def test_signal_ends_nodes_waiting_for_others(processes: Any) -> None:
@@ -69,21 +89,6 @@ def test_signal_ends_nodes_waiting_for_others(processes: Any) -> None:
         program.signal(signal.SIGINT)
     for program in programs.values():
         assert_clean_exit(program)
-
-
-def test_signal_ends_paused_time_manager_with_pending_step(simulate: Callable[..., Any]) -> None:
-    simulation = mixed_graph(simulate, "lockstep", CHAIN_NODES)
-    observer = simulation.observer()
-    observer.wait_for_advance(0.1)
-    observer.trigger("time_manager/toggle_pause")
-    simulation.programs["standalone_dynamics"].kill()
-    client = observer.node.create_client(Trigger, "time_manager/step")
-    observer.wait_for(client.service_is_ready, "time_manager/step")
-    future = client.call_async(Trigger.Request())
-    observer.spin(0.5)
-    assert not future.done()
-    simulation.programs["lockstep_time_manager"].signal(signal.SIGINT)
-    assert_clean_exit(simulation.programs["lockstep_time_manager"])
 
 
 # From the moment SIGTERM has a handler. Before, Python's default handling applies.
