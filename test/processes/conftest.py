@@ -41,7 +41,7 @@ SLOWLY = 0.2
 
 # For tests that need some steps, whatever their length: 20 per second of system time, or 40 in time mode wall.
 LONG_STEPS = {"step_size": 0.01, "default_pub_rate_us": 10000.0}
-WALL_RATES = {"simulation_loop_frequency": 40.0, "imu_update_frequency": 40.0}
+WALL_RATES = {"simulation_loop_frequency": 40.0, "imu_update_frequency": 40.0, "rc_frequency": 20.0}
 
 
 def few_steps(time_mode: str) -> tuple[str, ...]:
