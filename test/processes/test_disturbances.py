@@ -59,7 +59,7 @@ PACE_S = 0.25
 RESPAWN_S = 0.3
 
 # Readings of the IMU that show its noise, and a noise between its own and that of running motors, m/s^2.
-READINGS = 10
+READINGS = 20
 NOISE = 0.04
 
 # Fast DDS's shared memory outlives a killed process. After about one kill in a hundred, the other processes receive
