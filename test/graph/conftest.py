@@ -7,7 +7,7 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack
 from dataclasses import replace
 from pathlib import Path
@@ -243,16 +243,21 @@ def _collect_all() -> Iterator[None]:
 
 
 class UndisturbedGraph:
-    """The graph shared by a module's read-only tests; a process has one graph at a time."""
+    """The graph shared by tests of a module that leave it as they found it; a process has one graph at a time.
+
+    Attributes:
+        is_disturbed: whether the graph may be in another state than expected, because a test has failed.
+    """
 
     def __init__(self, claim_domain: Callable[[], AbstractContextManager[int]]) -> None:
         self._claim_domain = claim_domain
         self._asked: object = None
         self._running = ExitStack()
+        self.is_disturbed = False
 
     def __call__(self, *arguments: str, **options: Any) -> Graph:
-        """The previous test's graph if the arguments are the same, else a new one."""
-        if self._asked != (arguments, options):
+        """The previous test's graph, without its subscriptions, if the arguments are the same; else a new one."""
+        if self._asked != (arguments, options) or self.is_disturbed:
             self.close()
             domain = self._running.enter_context(self._claim_domain())
             # Only until the graph has read the domain: a later test sets its own.
@@ -261,20 +266,34 @@ class UndisturbedGraph:
                 self._graph = Graph(*arguments, **options)
             self._running.callback(self._graph.close)
             self._asked = arguments, options
+            self._own = set(self._graph.tester.subscriptions)
+        for subscription in set(self._graph.tester.subscriptions) - self._own:
+            self._graph.tester.destroy_subscription(subscription)
         return self._graph
 
     def close(self) -> None:
         """End the graph, if there is one."""
+        self.is_disturbed = False
         if self._asked is not None:
             self._asked = None
             self._running.close()
-            del self._graph
+            del self._graph, self._own
             _collect()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Make a new graph after a failed test."""
+    report = yield
+    shared = getattr(item, "funcargs", {}).get("undisturbed_graph")
+    if shared is not None and report.failed:
+        shared.is_disturbed = True
+    return report
 
 
 @pytest.fixture(scope="module")
 def undisturbed_graph(claim_domain: Callable[[], AbstractContextManager[int]]) -> Iterator[UndisturbedGraph]:
-    """A function that makes a Graph for read-only tests, reused while the arguments stay the same."""
+    """A function that makes a Graph for tests that leave it as it was, reused while the arguments stay the same."""
     shared = UndisturbedGraph(claim_domain)
     yield shared
     shared.close()
