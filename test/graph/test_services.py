@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -22,8 +22,38 @@ from rosflight_py_sim.vehicles import vehicle
 MakeGraph = Callable[..., Any]
 
 
-def test_time_stops_while_paused_and_resumes_afterwards(graph: MakeGraph) -> None:
-    g = graph().ready()
+@pytest.fixture
+def running(undisturbed_graph: MakeGraph) -> Any:
+    """A running graph, which the tests leave running and at rest."""
+    return undisturbed_graph().ready()
+
+
+@pytest.fixture
+def paused(running: Any) -> Iterator[Any]:
+    """The same graph, paused until the end of the test, with steps of 2.5 ms."""
+    running.pause()
+    yield running
+    assert running.call("dynamics/reset").success
+    assert running.call("time_manager/toggle_pause").success
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The flight controller's folder for parameter files, the only file next to which is its memory, board.yaml."""
+    made = tmp_path_factory.mktemp("parameters") / "own"
+    made.mkdir()
+    return made
+
+
+@pytest.fixture
+def filing(undisturbed_graph: MakeGraph, folder: Path) -> Any:
+    """A running graph with that folder and memory."""
+    memory = folder.with_name("board.yaml")
+    return undisturbed_graph("-p", f"param_file_folder:={folder}", "-p", f"param_storage_file:={memory}").ready()
+
+
+def test_time_stops_while_paused_and_resumes_afterwards(running: Any) -> None:
+    g = running
     g.pause()
     clock = g.collect_messages(CLOCK)
     time_s = g.time_s
@@ -36,9 +66,8 @@ def test_time_stops_while_paused_and_resumes_afterwards(graph: MakeGraph) -> Non
     g.spin_for(0.1)
 
 
-def test_one_step_advances_time_by_step_size(graph: MakeGraph) -> None:
-    g = graph().ready()
-    g.pause()
+def test_one_step_advances_time_by_step_size(paused: Any) -> None:
+    g = paused
     clock = g.collect_messages(CLOCK)
     before = g.time_ns
     answer = g.call("time_manager/step")
@@ -50,9 +79,8 @@ def test_one_step_advances_time_by_step_size(graph: MakeGraph) -> None:
     assert g.time_ns == before + 2_500_000
 
 
-def test_exactly_step_count_steps_are_taken(graph: MakeGraph) -> None:
-    g = graph().ready()
-    g.pause()
+def test_exactly_step_count_steps_are_taken(paused: Any) -> None:
+    g = paused
     g.set_parameter("time_manager", "step_count", 40)
     clock = g.collect_messages(CLOCK)
     before = g.time_ns
@@ -63,16 +91,17 @@ def test_exactly_step_count_steps_are_taken(graph: MakeGraph) -> None:
         assert g.time_ns == before + turn * 100_000_000
         assert len(clock) >= 1
         assert time_ns_of(clock[-1].clock) == before + turn * 100_000_000 - 2_500_000
+    g.set_parameter("time_manager", "step_count", 1)
 
 
-def test_steps_are_rejected_while_simulation_runs(graph: MakeGraph) -> None:
-    answer = graph().ready().call("time_manager/step")
+def test_steps_are_rejected_while_simulation_runs(running: Any) -> None:
+    answer = running.call("time_manager/step")
     assert not answer.success
     assert "pause it with time_manager/toggle_pause" in answer.message
 
 
-def test_arm_and_override_services_switch_their_channels(graph: MakeGraph) -> None:
-    g = graph().ready()
+def test_arm_and_override_services_switch_their_channels(running: Any) -> None:
+    g = running
     rc = g.collect_messages(RC)
     g.spin_until(lambda: rc)
     assert list(rc[-1].values) == [1500, 1500, 1000, 1500, 1000, 2000, 2000, 1500]
@@ -89,8 +118,8 @@ def test_arm_and_override_services_switch_their_channels(graph: MakeGraph) -> No
             assert rc[-1].values[channel] == pulse
 
 
-def test_arming_requires_calibrated_imu_and_override_switch(graph: MakeGraph) -> None:
-    g = graph().ready()
+def test_arming_requires_calibrated_imu_and_override_switch(running: Any) -> None:
+    g = running
     assert g.status.error_code & 0x20
     g.call("toggle_arm")
     g.spin_for(0.3)
@@ -119,9 +148,8 @@ def state(height_m: float = 50.0, **quaternion: float) -> SimState:
     return message
 
 
-def test_truth_equals_the_state_that_was_set(graph: MakeGraph) -> None:
-    g = graph().ready()
-    g.pause()
+def test_truth_equals_the_state_that_was_set(paused: Any) -> None:
+    g = paused
     time_s = g.time_s
     half = math.sqrt(0.5)
     wanted = state(w=half, z=half)
@@ -137,9 +165,8 @@ def test_truth_equals_the_state_that_was_set(graph: MakeGraph) -> None:
     assert g.truth.pose.position.y == pytest.approx(2.0 * 0.0025, rel=0.01)
 
 
-def test_quaternion_within_one_percent_of_unit_length_is_normalised(graph: MakeGraph) -> None:
-    g = graph().ready()
-    g.pause()
+def test_quaternion_within_one_percent_of_unit_length_is_normalised(paused: Any) -> None:
+    g = paused
     g.set_state(state(w=0.6 * 1.005, y=0.8 * 1.005))
     q = g.truth.pose.orientation
     assert (q.w, q.x, q.y, q.z) == pytest.approx((0.6, 0.0, 0.8, 0.0), abs=1e-12)
@@ -159,9 +186,8 @@ def bad_states() -> dict[str, tuple[SimState, str]]:
     return {**found, "nan velocity": (velocity, "velocity"), "infinite body rate": (rate, "body rate")}
 
 
-def test_invalid_states_are_rejected_with_reason_and_change_nothing(graph: MakeGraph) -> None:
-    g = graph().ready()
-    g.pause()
+def test_invalid_states_are_rejected_with_reason_and_change_nothing(paused: Any) -> None:
+    g = paused
     before = list(g.node("dynamics").body.truth)
     for name, (bad, word) in bad_states().items():
         answer = g.call("dynamics/set_sim_state", SetSimState, state=bad)
@@ -170,8 +196,8 @@ def test_invalid_states_are_rejected_with_reason_and_change_nothing(graph: MakeG
         assert list(g.node("dynamics").body.truth) == before, name
 
 
-def test_firmware_parameters_can_be_read_set_and_rejected(graph: MakeGraph) -> None:
-    g = graph().ready()
+def test_firmware_parameters_can_be_read_set_and_rejected(running: Any) -> None:
+    g = running
     changed = g.collect_messages(PARAMS_CHANGED)
     unsaved = g.collect_messages("status/unsaved_params", Bool, LATCHED)
     assert g.call("param_get", ParamGet, name="RC_MAX_ROLL").exists
@@ -199,67 +225,9 @@ def test_firmware_parameters_can_be_read_set_and_rejected(graph: MakeGraph) -> N
     assert g.call("all_params_received").success
 
 
-def test_firmware_parameters_round_trip_through_a_file(graph: MakeGraph, tmp_path: Path) -> None:
-    g = graph("-p", f"param_file_folder:={tmp_path}").ready()
-    file = str(tmp_path / "firmware.yaml")
-    g.set_firmware(PID_ROLL_RATE_P=1.25)
-    assert g.call("param_save_to_file", ParamFile, filename=file).success
-    g.set_firmware(PID_ROLL_RATE_P=0.5)
-    assert g.call("param_load_from_file", ParamFile, filename=file).success
-    assert g.firmware("PID_ROLL_RATE_P") == 1.25
-    log = g.collect_messages("/rosout", Log, QoSProfile(depth=100))
-    g.spin_until(lambda: g.tester.count_publishers("/rosout") > 1)
-    bad = tmp_path / "bad.yaml"
-    bad.write_text("- {name: PID_ROLL_RATE_P, type: 9, value: 0.75}\n- {name: NO_SUCH, type: 9, value: 1.0}\n")
-    for name in (str(bad), str(tmp_path / "none.yaml"), str(tmp_path)):
-        assert not g.call("param_load_from_file", ParamFile, filename=name).success
-        g.spin_until(lambda name=name: any(f"not loaded: {name}" in line.msg for line in log), "the reason")
-    assert any(f"{bad}, line 2: there is no firmware parameter 'NO_SUCH'" in line.msg for line in log)
-    assert g.firmware("PID_ROLL_RATE_P") == 1.25
-    for name in (str(tmp_path / "no" / "such" / "folder.yaml"), str(tmp_path)):
-        assert not g.call("param_save_to_file", ParamFile, filename=name).success
-
-
-def test_calls_name_no_parameter_file_outside_of_the_folders(graph: MakeGraph, tmp_path: Path) -> None:
-    folder, outside = tmp_path / "own", tmp_path / "other.yaml"
-    folder.mkdir()
-    g = graph("-p", f"param_file_folder:={folder}").ready()
-    log = g.collect_messages("/rosout", Log, QoSProfile(depth=100))
-    g.spin_until(lambda: g.tester.count_publishers("/rosout") > 1)
-    assert g.call("param_save_to_file", ParamFile, filename="mine.yaml").success
-    assert g.call("param_load_from_file", ParamFile, filename=str(folder / "mine.yaml")).success
-    assert g.call("param_load_from_file", ParamFile, filename=str(vehicle("multirotor").firmware_file)).success
-    outside.write_text((folder / "mine.yaml").read_text())
-    (folder / "link.yaml").symlink_to(outside)
-    (folder / "up").symlink_to(tmp_path)
-    for name in (str(outside), "../other.yaml", "link.yaml", "up/other.yaml", "/etc/passwd"):
-        assert not g.call("param_load_from_file", ParamFile, filename=name).success
-        g.spin_until(
-            lambda name=name: any(f"not loaded: '{name}' is outside" in line.msg for line in log), "the reason"
-        )
-    before = outside.read_bytes()
-    for name in (str(outside), "../other.yaml", "link.yaml", "up/other.yaml", "../new.yaml", "notes.txt", ".bashrc"):
-        assert not g.call("param_save_to_file", ParamFile, filename=name).success
-    assert not g.call("param_save_to_file", ParamFile, filename=str(vehicle("multirotor").firmware_file)).success
-    assert outside.read_bytes() == before
-    assert sorted(path.name for path in folder.iterdir()) == ["link.yaml", "mine.yaml", "up"]
-    assert [path.name for path in tmp_path.iterdir() if path.name not in ("own", "other.yaml")] == []
-
-
-def test_saved_parameters_survive_node_restart(graph: MakeGraph, tmp_path: Path) -> None:
-    storage = tmp_path / "board.yaml"
-    g = graph("-p", f"param_storage_file:={storage}").ready()
-    g.set_firmware(RC_MAX_ROLL=0.25)
-    assert g.call("param_write").message == f"saved to {storage}"
-    g.remove(g.node("sil_board"))
-    again = g.add("sil_board", namespace="")
-    g.executor.add_node(again)
-    assert g.firmware("RC_MAX_ROLL") == 0.25
-
-
 @pytest.mark.parametrize("service", ["sil_board/run", "rosflight_sil/take_sim_step"])
-def test_firmware_without_timer_runs_once_per_call(graph: MakeGraph, service: str) -> None:
-    g = graph().ready()
+def test_firmware_without_timer_runs_once_per_call(running: Any, service: str) -> None:
+    g = running
     refusal = g.call(service)
     assert not refusal.success
     assert "use_timer" in refusal.message
@@ -276,6 +244,63 @@ def test_firmware_without_timer_runs_once_per_call(graph: MakeGraph, service: st
         assert g.time_ns == before + step * 2_500_000
     g.set_parameter("sil_board", "use_timer", True)
     g.spin_for(0.1)
+
+
+def test_firmware_parameters_round_trip_through_a_file(filing: Any, folder: Path) -> None:
+    g = filing
+    file = str(folder / "firmware.yaml")
+    g.set_firmware(PID_ROLL_RATE_P=1.25)
+    assert g.call("param_save_to_file", ParamFile, filename=file).success
+    g.set_firmware(PID_ROLL_RATE_P=0.5)
+    assert g.call("param_load_from_file", ParamFile, filename=file).success
+    assert g.firmware("PID_ROLL_RATE_P") == 1.25
+    log = g.collect_messages("/rosout", Log, QoSProfile(depth=100))
+    g.spin_until(lambda: g.tester.count_publishers("/rosout") > 1)
+    bad = folder / "bad.yaml"
+    bad.write_text("- {name: PID_ROLL_RATE_P, type: 9, value: 0.75}\n- {name: NO_SUCH, type: 9, value: 1.0}\n")
+    for name in (str(bad), str(folder / "none.yaml"), str(folder)):
+        assert not g.call("param_load_from_file", ParamFile, filename=name).success
+        g.spin_until(lambda name=name: any(f"not loaded: {name}" in line.msg for line in log), "the reason")
+    assert any(f"{bad}, line 2: there is no firmware parameter 'NO_SUCH'" in line.msg for line in log)
+    assert g.firmware("PID_ROLL_RATE_P") == 1.25
+    for name in (str(folder / "no" / "such" / "folder.yaml"), str(folder)):
+        assert not g.call("param_save_to_file", ParamFile, filename=name).success
+    for path in folder.iterdir():
+        path.unlink()
+
+
+def test_calls_name_no_parameter_file_outside_of_the_folders(filing: Any, folder: Path) -> None:
+    g, outside = filing, folder.with_name("other.yaml")
+    log = g.collect_messages("/rosout", Log, QoSProfile(depth=100))
+    g.spin_until(lambda: g.tester.count_publishers("/rosout") > 1)
+    assert g.call("param_save_to_file", ParamFile, filename="mine.yaml").success
+    assert g.call("param_load_from_file", ParamFile, filename=str(folder / "mine.yaml")).success
+    assert g.call("param_load_from_file", ParamFile, filename=str(vehicle("multirotor").firmware_file)).success
+    outside.write_text((folder / "mine.yaml").read_text())
+    (folder / "link.yaml").symlink_to(outside)
+    (folder / "up").symlink_to(folder.parent)
+    for name in (str(outside), "../other.yaml", "link.yaml", "up/other.yaml", "/etc/passwd"):
+        assert not g.call("param_load_from_file", ParamFile, filename=name).success
+        g.spin_until(
+            lambda name=name: any(f"not loaded: '{name}' is outside" in line.msg for line in log), "the reason"
+        )
+    before = outside.read_bytes()
+    for name in (str(outside), "../other.yaml", "link.yaml", "up/other.yaml", "../new.yaml", "notes.txt", ".bashrc"):
+        assert not g.call("param_save_to_file", ParamFile, filename=name).success
+    assert not g.call("param_save_to_file", ParamFile, filename=str(vehicle("multirotor").firmware_file)).success
+    assert outside.read_bytes() == before
+    assert sorted(path.name for path in folder.iterdir()) == ["link.yaml", "mine.yaml", "up"]
+    assert {path.name for path in folder.parent.iterdir()} <= {"own", "other.yaml", "board.yaml"}
+
+
+def test_saved_parameters_survive_node_restart(filing: Any, folder: Path) -> None:
+    g, storage = filing, folder.with_name("board.yaml")
+    g.set_firmware(RC_MAX_ROLL=0.25)
+    assert g.call("param_write").message == f"saved to {storage}"
+    g.remove(g.node("sil_board"))
+    again = g.add("sil_board", namespace="")
+    g.executor.add_node(again)
+    assert g.firmware("RC_MAX_ROLL") == 0.25
 
 
 def test_autopilot_starts_only_once(graph: MakeGraph) -> None:
