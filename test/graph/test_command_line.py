@@ -101,7 +101,7 @@ def test_invalid_arguments_are_rejected_with_clear_message(
 @pytest.mark.parametrize("mode", ["lockstep", "paced", "wall"])
 def test_sim_exits_after_its_duration(command_line: Run, mode: str) -> None:
     pace = {"lockstep": ["--real-time-multiplier", "0"], "paced": ["--real-time-multiplier", "2"], "wall": []}
-    result = command_line(*PROGRAM, "sim", "--duration", "1", "--time-mode", mode, *pace[mode])
+    result = command_line(*PROGRAM, "sim", "--duration", "0.3", "--time-mode", mode, *pace[mode])
     assert result.returncode == 0, result.stderr
     assert f"multirotor is running ({mode})" in result.stdout
     assert "Traceback" not in result.stderr
@@ -128,6 +128,7 @@ def test_fly_flies_the_square_and_reports_it(command_line: Run, tmp_path: Path, 
         "--namespace",
         "uav",
         *small_square(4.0, 2.5),
+        *("-p", "step_size:=0.01"),
         timeout_s=110,
     )
     assert result.returncode == 0, result.stdout + result.stderr
@@ -168,11 +169,13 @@ def test_ctrl_c_while_the_graph_starts_ends_the_command(command_line: Run, delay
 
 @pytest.mark.parametrize("words", [("sim",), ("status", "--once"), ("inject", "motor 1 off"), ("hand-over",)])
 def test_missing_security_files_are_reported_in_one_line(
-    command_line: Run, tmp_path: Path, words: tuple[str, ...]
+    command_line: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...]
 ) -> None:
     (tmp_path / "keys" / "enclaves").mkdir(parents=True)
-    security = {"ROS_SECURITY_ENABLE": "true", "ROS_SECURITY_STRATEGY": "Enforce"}
-    result = command_line("-m", "rosflight_py_sim", *words, **security, ROS_SECURITY_KEYSTORE=str(tmp_path / "keys"))
+    monkeypatch.setenv("ROS_SECURITY_ENABLE", "true")
+    monkeypatch.setenv("ROS_SECURITY_STRATEGY", "Enforce")
+    monkeypatch.setenv("ROS_SECURITY_KEYSTORE", str(tmp_path / "keys"))
+    result = command_line(*PROGRAM, *words)
     assert result.returncode == 1
     assert "Traceback" not in result.stderr
     assert result.stderr.splitlines()[-1].startswith("rosflight_py_sim: error creating node: ")
