@@ -23,22 +23,48 @@ from rosflight_py_sim.parameters import ParameterError
 MakeGraph = Callable[..., Any]
 
 EXAMPLE = Path(__file__).parents[2] / "docs/examples/turn_about.py"
+# A quarter of the usual number of steps, for calibrations that take a simulated time.
+LONG_STEPS = ("-p", "step_size:=0.01")
 CALIBRATIONS = ("calibrate_imu", "calibrate_mag", "calibrate_baro", "calibrate_airspeed", "calibrate_rc_trim")
 
 
-def test_calibration_reboot_and_memory_services_are_rejected_while_armed(graph: MakeGraph) -> None:
-    g = graph()
-    g.arm()
+def test_bootloader_is_unsupported(undisturbed_graph: MakeGraph) -> None:
+    answer = undisturbed_graph().ready().call("reboot_to_bootloader")
+    assert not answer.success
+    assert "no bootloader in simulation" in answer.message
+
+
+def test_mixing_matrices_are_printed(undisturbed_graph: MakeGraph) -> None:
+    answer = undisturbed_graph().ready().call("print_mixing_matrix")
+    assert answer.success
+    lines = answer.message.splitlines()
+    assert lines[0].split() == ["output", "0", "1", "2", "3"]
+    assert lines[1].split() == ["type", *["motor"] * 4]
+    assert lines[2] == "primary, for the pilot: PRIMARY_MIXER 11 (custom)"
+    assert lines[5].split() == ["Fz", *["-5814.8"] * 4]
+    assert lines[9] == "secondary, for the companion computer: SECONDARY_MIXER 255 (none, same as primary)"
+    assert lines[12] == lines[5]
+
+
+def test_loop_time_is_zero_in_simulated_time(undisturbed_graph: MakeGraph) -> None:
+    assert undisturbed_graph().ready().status.loop_time_us == 0
+
+
+def test_calibration_reboot_and_memory_services_are_rejected_while_armed(undisturbed_graph: MakeGraph) -> None:
+    g = undisturbed_graph()
+    g.arm(calibrate=False)
     for service in (*CALIBRATIONS, "reboot", "param_write"):
         answer = g.call(service)
         assert not answer.success, service
         assert answer.message.endswith("refused while armed"), service
     g.spin_for(0.1)
     assert g.status.armed
+    assert g.call("toggle_arm").success
+    g.spin_until(lambda: not g.status.armed, "disarmed")
 
 
-def test_pressure_sensor_calibration_takes_simulated_time(graph: MakeGraph) -> None:
-    g = graph().ready()
+def test_pressure_sensor_calibration_takes_simulated_time(undisturbed_graph: MakeGraph) -> None:
+    g = undisturbed_graph(*LONG_STEPS).ready()
     unsaved = g.collect_messages("status/unsaved_params", Bool, LATCHED)
     g.spin_until(lambda: unsaved and not unsaved[-1].data)
     for service in ("calibrate_baro", "calibrate_airspeed"):
@@ -58,8 +84,10 @@ def test_pressure_sensor_calibration_takes_simulated_time(graph: MakeGraph) -> N
     g.spin_until(lambda: unsaved[-1].data, "unsaved parameters")
 
 
-def test_example_calibrates_magnetometer_by_rotating_vehicle(graph: MakeGraph, monkeypatch: pytest.MonkeyPatch) -> None:
-    g = graph().ready()
+def test_example_calibrates_magnetometer_by_rotating_vehicle(
+    undisturbed_graph: MakeGraph, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    g = undisturbed_graph(*LONG_STEPS).ready()
     example = runpy.run_path(str(EXAMPLE))
     node = example["TurnAbout"]()
     g.include(node)
@@ -84,6 +112,7 @@ def test_example_calibrates_magnetometer_by_rotating_vehicle(graph: MakeGraph, m
     hard_iron = [sensor.true_errors()[f"mag_bias_{axis}"] for axis in "xyz"]
     assert [g.firmware(f"MAG_{a}_BIAS") for a in "XYZ"] == pytest.approx(hard_iron, abs=1e-6)
     assert max(map(abs, hard_iron)) > 1e-6
+    g.remove(node)
 
 
 def test_reboot_restarts_firmware_while_simulation_continues(graph: MakeGraph) -> None:
@@ -144,28 +173,6 @@ def test_reboot_with_corrupt_memory_changes_nothing(graph: MakeGraph, tmp_path: 
     assert f"{memory}, line 1: the entry lacks 'value'" in answer.message
     assert g.firmware("PID_TAU") == 0.08
     g.spin_for(0.1)
-
-
-def test_bootloader_is_unsupported(undisturbed_graph: MakeGraph) -> None:
-    answer = undisturbed_graph().ready().call("reboot_to_bootloader")
-    assert not answer.success
-    assert "no bootloader in simulation" in answer.message
-
-
-def test_mixing_matrices_are_printed(undisturbed_graph: MakeGraph) -> None:
-    answer = undisturbed_graph().ready().call("print_mixing_matrix")
-    assert answer.success
-    lines = answer.message.splitlines()
-    assert lines[0].split() == ["output", "0", "1", "2", "3"]
-    assert lines[1].split() == ["type", *["motor"] * 4]
-    assert lines[2] == "primary, for the pilot: PRIMARY_MIXER 11 (custom)"
-    assert lines[5].split() == ["Fz", *["-5814.8"] * 4]
-    assert lines[9] == "secondary, for the companion computer: SECONDARY_MIXER 255 (none, same as primary)"
-    assert lines[12] == lines[5]
-
-
-def test_loop_time_is_zero_in_simulated_time(undisturbed_graph: MakeGraph) -> None:
-    assert undisturbed_graph().ready().status.loop_time_us == 0
 
 
 def test_loop_time_is_measured_in_wall_time(graph: MakeGraph) -> None:
