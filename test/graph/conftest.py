@@ -260,7 +260,7 @@ class UndisturbedGraph:
         self.is_disturbed = False
 
     def __call__(self, *arguments: str, **options: Any) -> Graph:
-        """The previous test's graph, without its subscriptions, if the arguments are the same; else a new one."""
+        """The previous test's graph, without what it has added to the tester, or a new one if the arguments differ."""
         if self._asked != (arguments, options) or self.is_disturbed:
             self.close()
             domain = self._running.enter_context(self._claim_domain())
@@ -270,9 +270,14 @@ class UndisturbedGraph:
                 self._graph = Graph(*arguments, **options)
             self._running.callback(self._graph.close)
             self._asked = arguments, options
-            self._own = set(self._graph.tester.subscriptions)
-        for subscription in set(self._graph.tester.subscriptions) - self._own:
-            self._graph.tester.destroy_subscription(subscription)
+            self._own = {*self._graph.tester.subscriptions, *self._graph.tester.publishers}
+        tester = self._graph.tester
+        for timer in list(tester.timers):
+            tester.destroy_timer(timer)
+        for publisher in set(tester.publishers) - self._own:
+            tester.destroy_publisher(publisher)
+        for subscription in set(tester.subscriptions) - self._own:
+            tester.destroy_subscription(subscription)
         return self._graph
 
     def close(self) -> None:

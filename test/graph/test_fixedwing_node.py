@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -71,27 +71,31 @@ def tail_mixer() -> NDArray[np.float64]:
     return unmixer(tail.matrix, np.array(tail.types, dtype=np.float64))
 
 
-def test_surfaces_use_vehicle_mixer_until_flight_controller_reports_its_own(
-    graph: Callable[..., Any],
-) -> None:
-    class WithoutFirmwareParameters(FixedwingForcesAndMoments):
-        def get_firmware_parameters(self) -> None:
-            """Request nothing."""
-
-    g = graph(vehicle_name="anaconda", classes={"fixedwing_forces_and_moments": WithoutFirmwareParameters}).ready()
-    assert np.array_equal(g.node("forces_and_moments").model.mixer, tail_mixer())
+@pytest.fixture
+def anaconda(undisturbed_graph: Callable[..., Any]) -> Iterator[Any]:
+    """The graph of an anaconda on the ground; the flight controller's parameters are restored after the test."""
+    g = undisturbed_graph(vehicle_name="anaconda").ready()
+    yield g
+    assert g.call("reboot").success
+    g.spin_until(lambda: np.array_equal(g.node("forces_and_moments").model.mixer, tail_mixer()), "the V-tail mixer")
 
 
-def test_mixer_from_vehicle_firmware_is_bit_identical(graph: Callable[..., Any]) -> None:
+def test_mixer_is_known_before_the_first_step(undisturbed_graph: Callable[..., Any]) -> None:
+    g = undisturbed_graph(vehicle_name="anaconda")
+    assert g.node("forces_and_moments").firmware_parameters["PRIMARY_MIXER"] >= 0.0
+    assert g.time_ns == 0
+
+
+def test_mixer_from_vehicle_firmware_is_bit_identical(anaconda: Any) -> None:
     # The mixer arrives at a random time, and a repeatable flight must not depend on it.
-    g = graph(vehicle_name="anaconda").ready()
+    g = anaconda
     node = g.node("forces_and_moments")
     g.spin_until(lambda: node.firmware_parameters, "the answer")
     assert np.array_equal(node.model.mixer, tail_mixer())
 
 
-def test_surfaces_follow_commands_through_every_mixer_and_mixer_change(graph: Callable[..., Any]) -> None:
-    g = graph(vehicle_name="anaconda").ready()
+def test_surfaces_follow_commands_through_every_mixer_and_mixer_change(anaconda: Any) -> None:
+    g = anaconda
     plane = g.node("forces_and_moments").model
     publisher = g.tester.create_publisher(Command, COMMAND.name, CHAIN)
     command = Command(mode=Command.MODE_PASS_THROUGH)
@@ -131,6 +135,53 @@ def test_surfaces_follow_commands_through_every_mixer_and_mixer_change(graph: Ca
     )
     g.spin_until(lambda: outputs(6) == [1600] and plane.mixer[1, 6] != 0.0 and settled(), "the custom mixer")
     assert outputs(0, 3, 6, 2) == pytest.approx([1575, 1425, 1600, 1450], abs=1)
+    g.call("toggle_override")
+
+
+def test_mixer_without_throttle_is_reported_and_leaves_motor_stopped(anaconda: Any) -> None:
+    g = anaconda
+    plane = g.node("forces_and_moments").model
+    g.set_firmware(PRIMARY_MIXER=2)
+    g.spin_until(lambda: not np.any(plane.mixer[3]), "the quadcopter's mixer")
+    g.spin_for(0.1)
+    assert plane.current_a == 0.0
+
+
+def test_aircraft_parameter_change_keeps_mixer_and_motion(anaconda: Any) -> None:
+    g = anaconda
+    node = g.node("forces_and_moments")
+    g.set_firmware(PRIMARY_MIXER=9)
+    g.spin_until(lambda: node.model.mixer[1, 1] == pytest.approx(1 / 500), "the standard mixer")
+    before, lift = node.model, node.values["C_L_O"]
+    g.set_parameter("forces_and_moments", "C_L_O", 0.4)
+    assert node.model is not before
+    assert np.array_equal(node.model.mixer, before.mixer)
+    g.set_parameter("forces_and_moments", "C_L_O", lift)
+
+
+def test_nose_wheel_steers_with_rudder(anaconda: Any) -> None:
+    g = anaconda
+    publisher = g.tester.create_publisher(Command, COMMAND.name, CHAIN)
+    command = Command(mode=Command.MODE_PASS_THROUGH)
+    command.u = [0.0, 0.0, 0.0, *STICKS.values(), 0.0, 0.0, 0.0, 0.0]
+    g.tester.create_timer(0.01, lambda: publisher.publish(command))
+    g.call("toggle_override")
+    plane, steering = g.node("forces_and_moments").model, g.node("dynamics").body.steering
+    g.spin_until(lambda: np.allclose(plane.deflections, DEFLECTIONS, rtol=0.0, atol=2e-3), "deflections")
+    # A positive rudder yaws left.
+    assert steering.command == pytest.approx(-STICKS["rudder"], abs=4e-3)
+    g.call("toggle_override")
+
+
+def test_surfaces_use_vehicle_mixer_until_flight_controller_reports_its_own(
+    graph: Callable[..., Any],
+) -> None:
+    class WithoutFirmwareParameters(FixedwingForcesAndMoments):
+        def get_firmware_parameters(self) -> None:
+            """Request nothing."""
+
+    g = graph(vehicle_name="anaconda", classes={"fixedwing_forces_and_moments": WithoutFirmwareParameters}).ready()
+    assert np.array_equal(g.node("forces_and_moments").model.mixer, tail_mixer())
 
 
 def test_custom_surface_weights_override_flight_controller_mixer(graph: Callable[..., Any], tmp_path: Path) -> None:
@@ -146,29 +197,9 @@ def test_custom_surface_weights_override_flight_controller_mixer(graph: Callable
     assert np.array_equal(node.model.mixer, expected)
 
 
-def test_mixer_without_throttle_is_reported_and_leaves_motor_stopped(graph: Callable[..., Any]) -> None:
-    g = graph(vehicle_name="anaconda").ready()
-    plane = g.node("forces_and_moments").model
-    g.set_firmware(PRIMARY_MIXER=2)
-    g.spin_until(lambda: not np.any(plane.mixer[3]), "the quadcopter's mixer")
-    g.spin_for(0.1)
-    assert plane.current_a == 0.0
-
-
-def test_aircraft_parameter_change_keeps_mixer_and_motion(graph: Callable[..., Any]) -> None:
-    g = graph(vehicle_name="anaconda").ready()
-    node = g.node("forces_and_moments")
-    g.set_firmware(PRIMARY_MIXER=9)
-    g.spin_until(lambda: node.model.mixer[1, 1] == pytest.approx(1 / 500), "the standard mixer")
-    before = node.model
-    g.set_parameter("forces_and_moments", "C_L_O", 0.4)
-    assert node.model is not before
-    assert np.array_equal(node.model.mixer, before.mixer)
-
-
 def test_armed_aircraft_rolls_and_takes_off_with_throttle_and_elevator(graph: Callable[..., Any]) -> None:
     g = graph(vehicle_name="anaconda")
-    g.arm()
+    g.arm(calibrate=False)
     publisher = g.tester.create_publisher(Command, COMMAND.name, CHAIN)
     command = Command(mode=Command.MODE_PASS_THROUGH)
     # Full throttle; a pitch command of a tenth pulls the nose up.
@@ -182,19 +213,6 @@ def test_armed_aircraft_rolls_and_takes_off_with_throttle_and_elevator(graph: Ca
     g.spin_until(lambda: g.truth.pose.position.z < ground - 2.0, "the climb")
     assert g.truth.pose.position.x < 100.0
     assert g.truth.pose.orientation.y > 0.0
-
-
-def test_nose_wheel_steers_with_rudder(graph: Callable[..., Any]) -> None:
-    g = graph(vehicle_name="anaconda").ready()
-    publisher = g.tester.create_publisher(Command, COMMAND.name, CHAIN)
-    command = Command(mode=Command.MODE_PASS_THROUGH)
-    command.u = [0.0, 0.0, 0.0, *STICKS.values(), 0.0, 0.0, 0.0, 0.0]
-    g.tester.create_timer(0.01, lambda: publisher.publish(command))
-    g.call("toggle_override")
-    plane, steering = g.node("forces_and_moments").model, g.node("dynamics").body.steering
-    g.spin_until(lambda: np.allclose(plane.deflections, DEFLECTIONS, rtol=0.0, atol=2e-3), "deflections")
-    # A positive rudder yaws left.
-    assert steering.command == pytest.approx(-STICKS["rudder"], abs=4e-3)
 
 
 def test_step_with_steered_wheels_waits_for_outputs_with_same_stamp(graph: Callable[..., Any]) -> None:
@@ -271,9 +289,3 @@ def test_rotation_of_the_air_is_published_with_each_truth_state(graph: Callable[
     assert {m.header.frame_id for m in rotations} == {"body"}
     vector = g.node("forces_and_moments").wind_rates
     assert 0.0 < np.abs(vector).max() < 1.0
-
-
-def test_mixer_is_known_before_the_first_step(graph: Callable[..., Any]) -> None:
-    g = graph(vehicle_name="anaconda")
-    assert g.node("forces_and_moments").firmware_parameters["PRIMARY_MIXER"] >= 0.0
-    assert g.time_ns == 0
