@@ -60,17 +60,17 @@ def test_vehicle_is_stationary_from_first_reply_on(
     first_replies: Callable[..., list[Reply]], vehicle: str, rate: int
 ) -> None:
     # The vehicle starts in equilibrium. The remaining error is rounding; the force has nine digits.
-    assert_at_rest(first_replies(rate, vehicle=vehicle, rate=rate), drift_m=1e-9, rate=1e-9, force=1e-7)
+    assert_at_rest(first_replies(rate // 4, vehicle=vehicle, rate=rate), drift_m=1e-9, rate=1e-9, force=1e-7)
 
 
 @pytest.mark.parametrize("vehicle", ["multirotor", "anaconda"])
 def test_wind_onset_disturbs_parked_vehicle_for_less_than_a_second(
     first_replies: Callable[..., list[Reply]], vehicle: str
 ) -> None:
-    replies = first_replies(800, *BREEZE, vehicle=vehicle, rate=400)
+    replies = first_replies(400, *BREEZE, vehicle=vehicle, rate=200)
     # A wind of 5 m/s deflects the springs by two millimetres, and the plane shakes on its wheels.
     assert_at_rest(replies, drift_m=0.005, rate=0.1, force=0.2)
-    assert_at_rest(replies[400:], drift_m=1e-4, rate=1e-4, force=1e-3)
+    assert_at_rest(replies[200:], drift_m=1e-4, rate=1e-4, force=1e-3)
 
 
 def test_imu_from_sensors_is_noisy_and_biased(first_replies: Callable[..., list[Reply]]) -> None:

@@ -18,6 +18,9 @@ from rosflight_py_sim.interfaces.vehicle_state import VehicleState
 from rosflight_py_sim.nodes.multirotor_forces_and_moments import MultirotorForcesAndMoments
 from rosflight_py_sim.vehicles import vehicle
 
+# Reports come once per second of system time: at full speed, each would take thousands of steps.
+PACE = 1.0
+
 
 class LatestDiagnostics:
     """The newest entries of /diagnostics, by name."""
@@ -66,7 +69,7 @@ def own_nodes(graph: Any) -> list[str]:
 
 
 def test_every_node_reports_ok(undisturbed_graph: Callable[..., Any]) -> None:
-    made = undisturbed_graph(executables=["autopilot"])
+    made = undisturbed_graph(executables=["autopilot"], multiplier=PACE)
     latest = LatestDiagnostics(made)
     names = own_nodes(made)
     assert len(names) == 7
@@ -76,7 +79,7 @@ def test_every_node_reports_ok(undisturbed_graph: Callable[..., Any]) -> None:
 
 
 def test_rates_are_in_simulated_time(undisturbed_graph: Callable[..., Any]) -> None:
-    made = undisturbed_graph(executables=["autopilot"])
+    made = undisturbed_graph(executables=["autopilot"], multiplier=PACE)
     latest = LatestDiagnostics(made)
     expected = {
         "sensors": {"in /clock": 400, "out /sim/sensors/imu/data": 400, "out /sim/sensors/baro": 100},
@@ -114,7 +117,7 @@ def test_rates_are_in_simulated_time(undisturbed_graph: Callable[..., Any]) -> N
 
 
 def test_unanswered_step_is_reported_with_missing_input(graph: Callable[..., Any]) -> None:
-    made = graph("-p", "stall_timeout:=0.1")
+    made = graph("-p", "stall_timeout:=0.1", multiplier=PACE)
     latest = LatestDiagnostics(made)
     made.spin_until(lambda: latest.level("time_manager") == OK, "a start")
     made.remove(made.node("sil_board"))
@@ -127,7 +130,7 @@ def test_unanswered_step_is_reported_with_missing_input(graph: Callable[..., Any
 
 
 def test_pause_raises_no_warning(graph: Callable[..., Any]) -> None:
-    made = graph()
+    made = graph(multiplier=PACE)
     latest = LatestDiagnostics(made)
     made.spin_until(lambda: latest.level("dynamics") == OK, "a start")
     made.call("time_manager/toggle_pause")
@@ -154,7 +157,7 @@ def test_sensors_report_missing_inputs(graph: Callable[..., Any]) -> None:
 
 
 def test_non_finite_state_is_an_error(graph: Callable[..., Any]) -> None:
-    made = graph(classes={"multirotor_forces_and_moments": FailingForces})
+    made = graph(classes={"multirotor_forces_and_moments": FailingForces}, multiplier=PACE)
     latest = LatestDiagnostics(made)
     made.spin_until(lambda: latest.level("dynamics") == OK, "a start")
     made.node("forces_and_moments").fails = True
@@ -163,11 +166,11 @@ def test_non_finite_state_is_an_error(graph: Callable[..., Any]) -> None:
 
 
 def test_low_battery_is_reported_before_it_is_empty(graph: Callable[..., Any]) -> None:
-    made = graph()
+    made = graph(multiplier=PACE)
     latest = LatestDiagnostics(made)
     entry = "forces_and_moments: battery"
     made.spin_until(lambda: latest.level(entry) == OK, "a full battery")
-    made.arm()
+    made.arm(calibrate=False)
     made.spin_for(0.5)
     assert made.call("toggle_arm").success
     made.spin_until(lambda: not made.status.armed, "motors at rest")
@@ -182,7 +185,7 @@ def test_low_battery_is_reported_before_it_is_empty(graph: Callable[..., Any]) -
 
 
 def test_each_fleet_vehicle_reports_under_its_namespace(graph: Callable[..., Any]) -> None:
-    made = graph(vehicles=fleet(vehicle("multirotor"), count=2, seed=0))
+    made = graph(vehicles=fleet(vehicle("multirotor"), count=2, seed=0), multiplier=PACE)
     latest = LatestDiagnostics(made)
     names = own_nodes(made)
     assert {"multirotor_1/dynamics", "multirotor_2/dynamics", "time_manager"} < set(names)

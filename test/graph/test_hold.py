@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
@@ -14,6 +14,18 @@ from rosflight_py_sim.interfaces.qos import CHAIN, LATCHED
 from rosflight_py_sim.interfaces.step_topics import IMU, PWM_OUTPUT, REPEATED_CLOCK
 
 GraphMaker = Callable[..., Any]
+
+# A quarter of the usual number of steps.
+LONG_STEPS = ("-p", "step_size:=0.01")
+
+
+@pytest.fixture
+def released(undisturbed_graph: GraphMaker) -> Iterator[Any]:
+    """A graph whose vehicle is released and not paused, before the test and after it."""
+    one = undisturbed_graph(*LONG_STEPS, vehicle_name="auv", flight_controller="auv_autopilot")
+    yield one
+    assert one.call("hold/release").success
+    assert one.call("dynamics/reset").success
 
 
 def yaw_of(truth: Any) -> float:
@@ -43,7 +55,7 @@ class Pilot:
 
 @pytest.mark.parametrize("name", ["auv", "bluerov2"])
 def test_depth_and_yaw_setpoints_are_taken_from_services_and_topics(graph: GraphMaker, name: str) -> None:
-    one = graph(vehicle_name=name, flight_controller="auv_autopilot")
+    one = graph(*LONG_STEPS, vehicle_name=name, flight_controller="auv_autopilot")
     pilot = Pilot(one)
     pilot.wait_for("released, thrusters stopped")
     answer = one.call("hold/here")
@@ -61,10 +73,10 @@ def test_depth_and_yaw_setpoints_are_taken_from_services_and_topics(graph: Graph
     assert list(pwm[-1].values) == [1500] * 14
 
 
-def test_invalid_setpoints_are_rejected_and_current_ones_kept(graph: GraphMaker) -> None:
+def test_invalid_setpoints_are_rejected_and_current_ones_kept(released: Any) -> None:
     from rcl_interfaces.msg import Log
 
-    one = graph(vehicle_name="auv", flight_controller="auv_autopilot")
+    one = released
     pilot = Pilot(one)
     log = one.collect_messages("/rosout", Log)
     one.spin_until(lambda: one.tester.count_publishers("/rosout") > 1)
@@ -83,22 +95,11 @@ def test_invalid_setpoints_are_rejected_and_current_ones_kept(graph: GraphMaker)
         assert "surge" not in held
 
 
-@pytest.mark.parametrize("mode", ["paced", "wall"])
-def test_hold_works_in_other_time_modes(graph: GraphMaker, mode: str) -> None:
-    pace = {"multiplier": 3.0} if mode == "paced" else {}
-    one = graph(vehicle_name="auv", flight_controller="auv_autopilot", time_mode=mode, **pace)
-    pilot = Pilot(one)
-    one.spin_for(0.1)
-    assert one.call("hold/here").success
-    pilot.set(depth=0.6)
-    one.spin_until(lambda: one.truth.pose.position.z > 0.5, "half a metre of depth")
-
-
-def test_repeated_imu_message_or_time_gets_same_reply(graph: GraphMaker) -> None:
+def test_repeated_imu_message_or_time_gets_same_reply(released: Any) -> None:
     from rosgraph_msgs.msg import Clock
     from sensor_msgs.msg import Imu
 
-    one = graph(vehicle_name="auv", flight_controller="auv_autopilot")
+    one = released
     Pilot(one)
     assert one.call("hold/here").success
     one.spin_for(0.5)
@@ -118,12 +119,24 @@ def test_repeated_imu_message_or_time_gets_same_reply(graph: GraphMaker) -> None
     clock.publish(Clock(clock=before.header.stamp))
     one.spin_until(lambda: len(pwm) > count, "the answer to the repeated time")
     assert pwm[-1] == before
+    assert one.call("time_manager/toggle_pause").success
 
 
-def test_loop_parameters_can_be_changed_while_holding(graph: GraphMaker) -> None:
-    one = graph(vehicle_name="auv", flight_controller="auv_autopilot")
+def test_loop_parameters_can_be_changed_while_holding(released: Any) -> None:
+    one = released
     pilot = Pilot(one)
     one.call("hold/here")
     one.set_parameter("auv_autopilot", "depth_frequency", 2.5)
     pilot.set(depth=0.8)
     one.spin_until(lambda: abs(one.truth.pose.position.z - 0.8) < 0.05, "the new depth")
+
+
+@pytest.mark.parametrize("mode", ["paced", "wall"])
+def test_hold_works_in_other_time_modes(graph: GraphMaker, mode: str) -> None:
+    pace = {"multiplier": 3.0} if mode == "paced" else {}
+    one = graph(vehicle_name="auv", flight_controller="auv_autopilot", time_mode=mode, **pace)
+    pilot = Pilot(one)
+    one.spin_for(0.1)
+    assert one.call("hold/here").success
+    pilot.set(depth=0.6)
+    one.spin_until(lambda: one.truth.pose.position.z > 0.5, "half a metre of depth")

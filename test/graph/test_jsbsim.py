@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -37,6 +37,16 @@ STEP_NS = 2_500_000
 def flown(graph: Callable[..., Any]) -> Callable[..., Any]:
     """A function that makes a graph with the aircraft in it."""
     return lambda *arguments, **options: graph(*arguments, vehicle_name="fixedwing", dynamics="jsbsim", **options)
+
+
+@pytest.fixture
+def parked(undisturbed_graph: Callable[..., Any]) -> Iterator[Any]:
+    """A graph with the aircraft on the runway, where it is again after the test."""
+    g = undisturbed_graph(vehicle_name="fixedwing", dynamics="jsbsim").ready()
+    yield g
+    assert g.call("dynamics/reset").success
+    if g.node("time_manager").paused:
+        assert g.call("time_manager/toggle_pause").success
 
 
 def in_flight(speed: float = 50.0, height: float = 300.0) -> SimState:
@@ -78,9 +88,9 @@ def test_node_fills_its_declared_roles() -> None:
 
 
 def test_each_output_yields_wrench_with_same_stamp_and_truth_one_step_later(
-    flown: Callable[..., Any],
+    parked: Any,
 ) -> None:
-    g = flown().ready()
+    g = parked
     assert "forces_and_moments" not in [node.get_name() for node in g.nodes]
     pwm, wrench = g.collect_messages(PWM_OUTPUT), g.collect_messages(FORCES_AND_MOMENTS)
     truth, wind = g.collect_messages(TRUTH_STATE), g.collect_messages(TRUTH_WIND)
@@ -100,27 +110,8 @@ def test_each_output_yields_wrench_with_same_stamp_and_truth_one_step_later(
     assert np.mean([m.linear_acceleration.z for m in imu]) == pytest.approx(-9.79, abs=0.7)
 
 
-def test_armed_aircraft_with_open_throttle_rolls(flown: Callable[..., Any]) -> None:
-    g = flown()
-    g.arm()
-    assert g.truth.twist.linear.x == pytest.approx(0.0, abs=1e-3)
-    commands = g.tester.create_publisher(Command, COMMAND.name, CHAIN)
-    full = Command(mode=Command.MODE_PASS_THROUGH)
-    full.u[0] = 1.0
-
-    def command(truth: SimState) -> None:
-        full.header.stamp = truth.header.stamp
-        commands.publish(full)
-
-    g.tester.create_subscription(SimState, TRUTH_STATE.name, command, CHAIN)
-    assert g.call("toggle_override").success
-    g.spin_until(lambda: g.truth.twist.linear.x > 4.0, "an aircraft that rolls")
-    assert g.truth.pose.position.x > 1.0
-    assert g.node("dynamics").aircraft.property("fcs/throttle-cmd-norm") == 1.0
-
-
-def test_valid_state_is_set_and_invalid_state_is_rejected(flown: Callable[..., Any]) -> None:
-    g = flown().ready()
+def test_valid_state_is_set_and_invalid_state_is_rejected(parked: Any) -> None:
+    g = parked
     g.pause()
     state = in_flight()
     place(g, state)
@@ -136,6 +127,42 @@ def test_valid_state_is_set_and_invalid_state_is_rejected(flown: Callable[..., A
     g.step()
     moved = truth_of_message(g.truth)[:3] - truth_of_message(before)[:3]
     assert np.linalg.norm(moved) == pytest.approx(50.0 * 0.0025, rel=0.01)
+
+
+def test_diverged_state_pauses_run_and_valid_state_resumes_it(parked: Any) -> None:
+    g = parked
+    faults = g.collect_messages(FAULT, qos=LATCHED)
+    wild = in_flight()
+    wild.twist.angular.x = wild.twist.angular.y = 7e3
+    g.call("dynamics/set_sim_state", SetSimState, state=wild)
+    g.spin_until(lambda: faults and faults[-1].data, "a fault")
+    assert "dynamics/set_sim_state" in faults[-1].data
+    g.spin_until(lambda: g.node("time_manager").paused, "a pause")
+    place(g, in_flight())
+    g.spin_until(lambda: not faults[-1].data, "the end of the fault")
+    time_ns = g.time_ns
+    assert g.call("time_manager/toggle_pause").message.startswith("running")
+    g.spin_until(lambda: g.time_ns > time_ns + 100_000_000, "advancing time")
+    assert g.truth.twist.linear.x == pytest.approx(50.0, abs=2.0)
+
+
+def test_armed_aircraft_with_open_throttle_rolls(flown: Callable[..., Any]) -> None:
+    g = flown()
+    g.arm(calibrate=False)
+    assert g.truth.twist.linear.x == pytest.approx(0.0, abs=1e-3)
+    commands = g.tester.create_publisher(Command, COMMAND.name, CHAIN)
+    full = Command(mode=Command.MODE_PASS_THROUGH)
+    full.u[0] = 1.0
+
+    def command(truth: SimState) -> None:
+        full.header.stamp = truth.header.stamp
+        commands.publish(full)
+
+    g.tester.create_subscription(SimState, TRUTH_STATE.name, command, CHAIN)
+    assert g.call("toggle_override").success
+    g.spin_until(lambda: g.truth.twist.linear.x > 4.0, "an aircraft that rolls")
+    assert g.truth.pose.position.x > 1.0
+    assert g.node("dynamics").aircraft.property("fcs/throttle-cmd-norm") == 1.0
 
 
 def test_published_wind_is_the_wind_acting_on_aircraft(flown: Callable[..., Any]) -> None:
@@ -159,23 +186,6 @@ def test_published_wind_is_the_wind_acting_on_aircraft(flown: Callable[..., Any]
     assert FOOT * aircraft.property("velocities/u-aero-fps") == pytest.approx(50.0 - nose @ published[:2], abs=1.0)
     # The pitot tube assumes sea-level density, and has noise.
     assert airspeed[-1].velocity > 45.0
-
-
-def test_diverged_state_pauses_run_and_valid_state_resumes_it(flown: Callable[..., Any]) -> None:
-    g = flown().ready()
-    faults = g.collect_messages(FAULT, qos=LATCHED)
-    wild = in_flight()
-    wild.twist.angular.x = wild.twist.angular.y = 7e3
-    g.call("dynamics/set_sim_state", SetSimState, state=wild)
-    g.spin_until(lambda: faults and faults[-1].data, "a fault")
-    assert "dynamics/set_sim_state" in faults[-1].data
-    g.spin_until(lambda: g.node("time_manager").paused, "a pause")
-    place(g, in_flight())
-    g.spin_until(lambda: not faults[-1].data, "the end of the fault")
-    time_ns = g.time_ns
-    assert g.call("time_manager/toggle_pause").message.startswith("running")
-    g.spin_until(lambda: g.time_ns > time_ns + 100_000_000, "advancing time")
-    assert g.truth.twist.linear.x == pytest.approx(50.0, abs=2.0)
 
 
 @pytest.mark.parametrize("time_mode", ["paced", "wall"])

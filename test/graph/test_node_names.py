@@ -28,24 +28,53 @@ def parameter_of(graph: Any, node: str, name: str) -> Any:
     return graph.call(f"{node}/get_parameters", GetParameters, names=[name]).values[0]
 
 
-def test_graph_with_rosflight_names_keeps_its_services(graph: Callable[..., Any]) -> None:
-    running = graph(names="rosflight").ready()
+def test_graph_with_rosflight_names_keeps_its_services(undisturbed_graph: Callable[..., Any]) -> None:
+    running = undisturbed_graph(names="rosflight", multiplier=1.0).ready()
     assert {node.get_name() for node in running.nodes} >= ROSFLIGHTS | {"rc"}
     assert parameter_of(running, "standalone_dynamics", "mass").double_value == 3.5
     assert running.call("dynamics/reset").success
     running.pause()
     running.step()
+    assert running.call("time_manager/toggle_pause").success
 
 
-@pytest.mark.parametrize("section", ["/**/dynamics", "dynamics", "/standalone_dynamics"])
+def test_service_of_renamed_node_is_found_by_its_known_name(undisturbed_graph: Callable[..., Any]) -> None:
+    from rosflight_py_sim.nodes.web_viewer import KNOWN_AS
+
+    running = undisturbed_graph(names="rosflight", multiplier=1.0).ready()
+    answers: list[tuple[str, str, bool]] = []
+    calls = ServiceCalls(running.tester, lambda *answer: answers.append(answer), KNOWN_AS)
+    wanted = "time_manager/set_parameters"
+    running.spin_until(lambda: wanted in calls.discover(lambda name: name == wanted), "the service")
+    running.idle(0.5)
+    calls.set_parameter("time_manager", "step_count", 7)
+    running.spin_until(
+        lambda: answers or parameter_of(running, "standalone_time_manager", "step_count").integer_value == 7
+    )
+    assert answers == []
+
+
+# A parameter and its value for each name under which a file may address the dynamics.
+SECTIONS = {"/**/dynamics": ("mass", 2.5), "dynamics": ("Jxx", 0.25), "/standalone_dynamics": ("Jyy", 0.35)}
+
+
+@pytest.fixture(scope="module")
+def file_with_sections(tmp_path_factory: pytest.TempPathFactory) -> str:
+    file = tmp_path_factory.mktemp("files") / "sections.yaml"
+    file.write_text(
+        "".join(f"{name}:\n  ros__parameters: {{{key}: {value}}}\n" for name, (key, value) in SECTIONS.items())
+    )
+    return str(file)
+
+
+@pytest.mark.parametrize("section", SECTIONS)
 @pytest.mark.parametrize("names", NAMES)
 def test_parameter_file_sections_apply_under_either_name(
-    graph: Callable[..., Any], tmp_path: Path, names: str, section: str
+    undisturbed_graph: Callable[..., Any], file_with_sections: str, names: str, section: str
 ) -> None:
-    file = tmp_path / "mass.yaml"
-    file.write_text(f"{section}:\n  ros__parameters: {{mass: 2.5}}\n")
-    running = graph(files=[str(file)], names=names)
-    assert running.values_of("dynamics")["mass"] == 2.5
+    running = undisturbed_graph(files=[file_with_sections], names=names)
+    parameter, value = SECTIONS[section]
+    assert running.values_of("dynamics")[parameter] == value
 
 
 def test_misspelt_parameter_in_short_name_section_is_rejected_with_rosflight_names(
@@ -88,19 +117,3 @@ def test_unknown_parameter_in_rosflight_section_is_rejected(graph: Callable[...,
 def test_unknown_naming_scheme_is_rejected() -> None:
     with pytest.raises(ParameterError, match=r"'long' given; allowed: short, rosflight"):
         node_name("dynamics", "standalone_dynamics", "long")
-
-
-def test_service_of_renamed_node_is_found_by_its_known_name(graph: Callable[..., Any]) -> None:
-    from rosflight_py_sim.nodes.web_viewer import KNOWN_AS
-
-    running = graph(names="rosflight").ready()
-    answers: list[tuple[str, str, bool]] = []
-    calls = ServiceCalls(running.tester, lambda *answer: answers.append(answer), KNOWN_AS)
-    wanted = "time_manager/set_parameters"
-    running.spin_until(lambda: wanted in calls.discover(lambda name: name == wanted), "the service")
-    running.idle(0.5)
-    calls.set_parameter("time_manager", "step_count", 7)
-    running.spin_until(
-        lambda: answers or parameter_of(running, "standalone_time_manager", "step_count").integer_value == 7
-    )
-    assert answers == []

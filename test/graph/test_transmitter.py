@@ -127,7 +127,7 @@ def test_unknown_joystick_is_ignored_and_reported_once(
     virtual_joystick("Sandwich Toaster", 2, 1).plug_in()
     (plugged_in / "js0").touch()
     g = graph("-p", "device:=auto")
-    g.arm()
+    g.arm(calibrate=False)
     assert services(g) == {"/toggle_arm"}
     assert capfd.readouterr().err.count("joystick 'Sandwich Toaster' (2 axes, 1 buttons") == 1
 
@@ -138,7 +138,7 @@ def test_joystick_without_pygame_is_reported_once_and_services_stay(
     monkeypatch.setitem(sys.modules, "pygame", None)
     (plugged_in / "js0").touch()
     g = graph("-p", "device:=auto")
-    g.arm()
+    g.arm(calibrate=False)
     stderr_text = capfd.readouterr().err
     assert stderr_text.count("pygame is not installed") == 1
     assert "[INFO]" in next(line for line in stderr_text.splitlines() if "pygame" in line)
