@@ -84,8 +84,8 @@ def serve(graph: Callable[..., Any]) -> Iterator[Callable[..., Served]]:
 
 def test_plane_takes_off_by_itself_and_follows_streamed_targets(serve: Callable[..., Served]) -> None:
     airspeed, altitude = 5, 60
-    # Half as many steps as usual, to keep the test short.
-    served = serve("-p", "step_size:=0.005", vehicle_name="multirotor")
+    # A quarter of the usual number of steps, to keep the test short.
+    served = serve("-p", "step_size:=0.01", vehicle_name="multirotor")
     graph = served.graph
     commands: list[Command] = graph.collect_messages(COMMAND)
     graph.arm()
@@ -186,7 +186,8 @@ def test_fleet_planes_have_their_own_numbers_and_commands(serve: Callable[..., S
 
 
 def test_state_and_counters_are_published_in_diagnostics(serve: Callable[..., Served]) -> None:
-    served = serve()
+    # At the pace of the reports, which come once per second of system time.
+    served = serve(multiplier=1.0)
     received: list[DiagnosticArray] = served.graph.collect_messages("/diagnostics", DiagnosticArray)
     served.graph.ready()
     served.send("fly_engage", "nonsense", "request_plane_list")
@@ -209,7 +210,7 @@ def test_state_and_counters_are_published_in_diagnostics(serve: Callable[..., Se
 
 
 def test_flood_does_not_starve_simulation_or_other_clients(serve: Callable[..., Served]) -> None:
-    served = serve()
+    served = serve("-p", "step_size:=0.01")
     served.graph.ready()
     served.send("data_request(variable=time,interval=0.1)")
     counters = served.front_end.counters
@@ -217,7 +218,7 @@ def test_flood_does_not_starve_simulation_or_other_clients(serve: Callable[..., 
     try:
         served.until(lambda: counters["flooding"], "the flood")
         began, reported = served.graph.time_s, len(served.stamps)
-        for number in range(20):
+        for number in range(10):
             served.program.send("request_plane_list")
             served.until(lambda n=number: len(served.others) > n, f"reply {number}")
         served.graph.spin_for(1.0)
@@ -237,7 +238,9 @@ def test_flood_does_not_starve_simulation_or_other_clients(serve: Callable[..., 
 def test_every_documented_line_works_when_typed_into_netcat(serve: Callable[..., Served], tmp_path: Path) -> None:
     members = fleet(vehicle("anaconda"), count=2, spacing=50.0, seed=0)
     # In real time, because netcat cannot take more data.
-    served = serve("-p", f"{members[1].namespace}.uthere.plane_id:=102", vehicles=members, multiplier=1.0)
+    served = serve(
+        "-p", f"{members[1].namespace}.uthere.plane_id:=102", "-p", "step_size:=0.01", vehicles=members, multiplier=1.0
+    )
     served.graph.spin_until(lambda: served.graph.time_s > 0.1, "advancing time")
     served.program.close()
     there = ["127.0.0.1", str(served.port_in)]
