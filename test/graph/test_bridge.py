@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import socket
-import subprocess
-import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -13,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from forked_python import ForkedPython
 from free_ports import free_ports
 from rosflight_msgs.msg import PwmOutput, SimState
 from std_msgs.msg import String
@@ -206,24 +206,18 @@ def test_command_waits_for_ardupilot_and_exits_on_ctrl_c(ros_domain: int, port: 
     project = Path(__file__).parents[2]
     options = ["sim", "--flight-controller", "ardupilot", "--ros-args", "-p", f"ardupilot.port:={port}"]
     log = tmp_path / "log"
-    with log.open("w") as output:
-        process = subprocess.Popen(
-            [sys.executable, "-m", "rosflight_py_sim", *options],
-            cwd=project,
-            stdout=output,
-            stderr=output,
-            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
-        )
-        try:
-            end = time.monotonic() + 30.0
-            while "waiting for ArduPilot" not in log.read_text():
-                assert process.poll() is None and time.monotonic() < end, log.read_text()
-                time.sleep(0.05)
-            process.send_signal(signal.SIGINT)
-            assert process.wait(timeout=30.0) == 130
-        finally:
-            process.kill()
-            process.wait()
+    environment = {**os.environ, "PYTHONPATH": str(project)}
+    process = ForkedPython(["-m", "rosflight_py_sim", *options], env=environment, cwd=project, stdout=log, stderr=log)
+    try:
+        end = time.monotonic() + 30.0
+        while "waiting for ArduPilot" not in log.read_text():
+            assert process.poll() is None and time.monotonic() < end, log.read_text()
+            time.sleep(0.05)
+        process.send_signal(signal.SIGINT)
+        assert process.wait(timeout=30.0) == 130
+    finally:
+        process.kill()
+        process.wait()
     assert log.read_text().count("waiting for ArduPilot") == 1
     assert "in another terminal: sim_vehicle.py -v ArduCopter -f X --model JSON:127.0.0.1" in log.read_text()
     assert "Traceback" not in log.read_text()
