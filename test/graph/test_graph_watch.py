@@ -37,7 +37,7 @@ def rate_limited(condition: Callable[[], bool]) -> Callable[[], bool]:
 
 
 def test_fleet_and_foreign_nodes_are_listed_with_topics_and_health(graph: Callable[..., Any]) -> None:
-    made = graph(vehicles=fleet(vehicle("multirotor"), count=2, seed=0), namespace="range")
+    made = graph(vehicles=fleet(vehicle("multirotor"), count=2, seed=0), namespace="range", multiplier=1.0)
     foreign, hidden = Node("camera_driver", namespace="elsewhere"), Node("_looks_on")
     for node in (foreign, hidden):
         made.include(node)
@@ -70,7 +70,7 @@ def test_third_party_report_by_node_name_is_used_until_it_goes_stale(
     graph: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(graph_watch, "STALE_S", 1.0)
-    made = graph()
+    made = graph(multiplier=1.0)
     driver, onlooker = Node("driver", namespace="elsewhere"), Node("_looks_on")
     for node in (driver, onlooker):
         made.include(node)

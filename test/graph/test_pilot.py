@@ -32,7 +32,8 @@ def test_mission_has_landed_if_its_last_phase_was_a_landing(last: str, landed: b
 
 
 def test_unavailable_switch_service_is_named(graph: Callable[..., Any]) -> None:
-    made = graph("-r", "rc:toggle_arm:=another_name")
+    # The pilot gives up after a number of status messages, at 10 Hz.
+    made = graph("-r", "rc:toggle_arm:=another_name", "-p", "step_size:=0.02")
     pilot = made.join(Pilot)
     made.spin_until(lambda: pilot.failure, "giving up")
     assert str(pilot.failure) == "arming: the service toggle_arm is not available"

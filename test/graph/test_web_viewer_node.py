@@ -14,7 +14,7 @@ from rosflight_py_sim.viewer.web.display import Display
 
 @pytest.mark.parametrize(("namespace", "names"), [("", "short"), ("range", "short"), ("", "rosflight")])
 def test_pace_follows_time_manager_multiplier(graph: Callable[..., Any], namespace: str, names: str) -> None:
-    made = graph(multiplier=2.0, namespace=namespace, names=names).ready()
+    made = graph("-p", "step_size:=0.01", multiplier=2.0, namespace=namespace, names=names).ready()
     viewer = WebViewer(namespace=namespace, parameter_overrides=[Parameter("web_viewer.port", value=0)])
     made.include(viewer)
     pace = viewer.controls.pace
@@ -29,7 +29,7 @@ def test_pace_follows_time_manager_multiplier(graph: Callable[..., Any], namespa
 def test_page_survives_update_during_concurrent_connection(
     graph: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    made = graph().ready()
+    made = graph("-p", "step_size:=0.01", multiplier=1.0).ready()
     viewer = WebViewer(parameter_overrides=[Parameter("web_viewer.port", value=0)])
     made.include(viewer)
     calls = []
