@@ -67,8 +67,8 @@ def auv(graph: Callable[..., Any], auv_ports: None, request: pytest.FixtureReque
     """The graph of one AUV on the protocol's own ports, in real time; with cameras if the test requests them."""
     cameras = getattr(request, "param", "no cameras") == "cameras"
     member = Member(vehicle("auv").carrying(CAMERA, cameras))
-    # Half as many steps as usual.
-    made = graph("-p", "real_time_multiplier:=1.0", "-p", "step_size:=0.005", "-p", "world:=pool", vehicles=[member])
+    # A quarter of the usual number of steps.
+    made = graph("-p", "real_time_multiplier:=1.0", "-p", "step_size:=0.01", "-p", "world:=pool", vehicles=[member])
     made.spin_until(lambda: made.time_s > 0.1, "advancing time")
     return made
 

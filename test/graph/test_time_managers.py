@@ -257,7 +257,7 @@ def test_gated_graph_loses_no_step_at_full_speed(graph: Callable[..., Any], coun
     g = graph("--ros-args", "-p", "step_timeout:=1000.0", vehicles=members, time_mode="gated")
     g.spin_until(lambda: g.time_ns > 0, "advancing time")
     truth = g.collect_messages(TRUTH_STATE, qos=DEEP)
-    g.spin_for(1.0)
+    g.spin_for(0.5)
     stamps = [time_ns_of(message.header.stamp) for message in truth]
     assert {later - sooner for sooner, later in pairwise(stamps)} == {STEP_NS}
 
@@ -368,15 +368,15 @@ def test_wrenches_with_older_stamp_neither_delay_nor_change_steps(
         # No step may wait for this timeout.
         g = graph("--ros-args", "-p", "stall_timeout:=1000.0", classes=classes, vehicle_name=name)
         truth = g.collect_messages(TRUTH_STATE, qos=DEEP)
-        g.spin_until(lambda g=g: g.time_ns >= 400 * STEP_NS, "a second of flight")
+        g.spin_until(lambda g=g: g.time_ns >= 200 * STEP_NS, "half a second")
         if classes:
-            assert g.node("forces_and_moments").late >= 40
+            assert g.node("forces_and_moments").late >= 20
             values = {k: v for d in g.node("dynamics").diagnose(period()) for k, v in d.values.items()}
-            assert values["answered again"] >= 40
-        runs.append({time_ns_of(m.header.stamp): m for m in truth if time_ns_of(m.header.stamp) <= 400 * STEP_NS})
+            assert values["answered again"] >= 20
+        runs.append({time_ns_of(m.header.stamp): m for m in truth if time_ns_of(m.header.stamp) <= 200 * STEP_NS})
         g.close()
     common = set(runs[0]) & set(runs[1])
-    assert len(common) > 300
+    assert len(common) > 150
     assert all(runs[0][time_ns] == runs[1][time_ns] for time_ns in common)
 
 
