@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import gc
 import sys
 from pathlib import Path
 
 PROJECT = Path(__file__).parents[1]
 sys.path[:0] = [str(PROJECT), str(PROJECT / "tools")]
+
+# The pages stay in memory until the end: looking for garbage takes a tenth of the time, and finds little.
+gc.disable()
 
 project = "rosflight_py_sim"
 author = "rosflight_py_sim developers"
