@@ -13,6 +13,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import rclpy
+from forked_python import ForkedPython
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
 
@@ -24,26 +25,36 @@ EXAMPLE = Path(__file__).parents[2] / "docs" / "examples" / "my_forces_and_momen
 PARAMETERS = EXAMPLE / "config" / "balloon.yaml"
 NODES = ("standalone_sensors", "sil_board", "standalone_dynamics", "lockstep_time_manager")
 
-MASS, GRAVITY, BUOYANCY, DRAG, STIFFNESS, LENGTH = 1.0, 9.81, 15.0, 3.0, 100.0, 2.0
-WIND_EAST = 1.0
+MASS, GRAVITY, BUOYANCY, DRAG, STIFFNESS, LENGTH = 1.0, 9.81, 40.0, 7.0, 100.0, 2.0
+WIND_EAST, SPIN_DRAG = 1.0, 0.2
 
-SETTLED_S = 7.0
+SETTLED_S = 3.5
 TIMEOUT_S = 90.0
+
+Program = ForkedPython | subprocess.Popen[bytes]
 
 
 @pytest.fixture
-def graph(ros_domain: int) -> Iterator[list[subprocess.Popen[bytes]]]:
+def graph(ros_domain: int, tmp_path: Path) -> Iterator[list[Program]]:
     """The balloon and its neighbouring nodes, at unlimited speed."""
-    programs = [["-m", f"rosflight_py_sim.nodes.{node}"] for node in NODES]
-    programs.append([str(EXAMPLE / "my_forces_and_moments" / "balloon.py")])
     ros = ["--ros-args", "--params-file", str(PARAMETERS), "-p", "time_mode:=lockstep", "-p", "use_sim_time:=true"]
     ros += ["-p", "real_time_multiplier:=0.0", "-p", "step_size:=0.01", "-p", f"drag:={DRAG}"]
+    ros += ["-p", f"spin_drag:={SPIN_DRAG}", "-p", f"buoyancy:={BUOYANCY}"]
     environment = {
         **os.environ,
         "PYTHONPATH": str(Path(__file__).parents[2]),
     }
-    processes = [subprocess.Popen([sys.executable, *program, *ros], env=environment) for program in programs]
+    out, errors = tmp_path / "stdout", tmp_path / "stderr"
+    processes: list[Program] = [
+        ForkedPython(
+            ["-m", f"rosflight_py_sim.nodes.{node}", *ros], env=environment, cwd=tmp_path, stdout=out, stderr=errors
+        )
+        for node in NODES
+    ]
+    # The user's node is started as a user starts it.
+    balloon = [sys.executable, str(EXAMPLE / "my_forces_and_moments" / "balloon.py"), *ros]
     try:
+        processes.append(subprocess.Popen(balloon, env=environment))
         yield processes
     finally:
         for process in processes:
@@ -55,7 +66,7 @@ def graph(ros_domain: int) -> Iterator[list[subprocess.Popen[bytes]]]:
                 process.kill()
 
 
-def truth_at(seconds: float, processes: list[subprocess.Popen[bytes]]) -> VehicleState:
+def truth_at(seconds: float, processes: list[Program]) -> VehicleState:
     """First truth state from that time on."""
     context = rclpy.Context()
     rclpy.init(context=context)
@@ -69,7 +80,7 @@ def truth_at(seconds: float, processes: list[subprocess.Popen[bytes]]) -> Vehicl
     try:
         while states[-1].time_s < seconds:
             assert time.monotonic() < give_up, f"the simulation is at {states[-1].time_s} s only"
-            ended = [process.args for process in processes if process.poll() is not None]
+            ended = [process.pid for process in processes if process.poll() is not None]
             assert not ended, f"ended by themselves: {ended}"
             executor.spin_once(timeout_sec=0.2)
     finally:
@@ -79,7 +90,7 @@ def truth_at(seconds: float, processes: list[subprocess.Popen[bytes]]) -> Vehicl
 
 
 def test_balloon_of_user_package_settles_at_calculated_angle(
-    graph: list[subprocess.Popen[bytes]],
+    graph: list[Program],
 ) -> None:
     state = truth_at(SETTLED_S, graph)
 
@@ -87,10 +98,10 @@ def test_balloon_of_user_package_settles_at_calculated_angle(
     pull = np.array([0.0, DRAG * WIND_EAST, MASS * GRAVITY - BUOYANCY])
     stretched = LENGTH + float(np.linalg.norm(pull)) / STIFFNESS
     expected = stretched * pull / float(np.linalg.norm(pull))
-    # Swing and stretch decay with the time constant 2 m / DRAG = 0.67 s: after 7 s, 3e-5 m is left of 1 m.
+    # Swing and stretch decay with the time constant 2 m / DRAG = 0.29 s: after 3.5 s, 5e-6 m is left of 1 m.
     # Holding the wrench over a step changes the transient, not the rest position.
     # The string swings at 10 rad/s, so the velocity may be ten times as many m/s.
     np.testing.assert_allclose(state.position_ned, expected, atol=1e-4)
     np.testing.assert_allclose(state.velocity_body, 0.0, atol=2e-3)
-    # Lifting off in the wind leaves a small permanent tilt; the spin decays with J / spin_drag = 0.5 s.
+    # Lifting off in the wind leaves a small permanent tilt; the spin decays with J / SPIN_DRAG = 0.25 s.
     np.testing.assert_allclose(state.angular_velocity, 0.0, atol=1e-5)
