@@ -22,7 +22,7 @@ pytestmark = pytest.mark.timeout(300)
 FLIGHT_S = 240.0
 
 # Slower than ArduCopter's 400 Hz, for the sake of the time that the flights take.
-RATE_HZ = 100
+RATE_HZ = 50
 STEP_S = 1.0 / RATE_HZ
 
 
@@ -49,7 +49,7 @@ def stand_in(port: int) -> Iterator[Callable[[], StandInProcess]]:
     started: list[StandInProcess] = []
 
     def start() -> StandInProcess:
-        started.append(StandInProcess("copter", port, "--rate", str(RATE_HZ), "--boot-frames", "100"))
+        started.append(StandInProcess("copter", port, "--rate", str(RATE_HZ), "--boot-frames", "20"))
         return started[-1]
 
     yield start
