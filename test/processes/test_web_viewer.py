@@ -23,7 +23,7 @@ from test.processes.conftest import SLOWLY, Observer, Processes, Program
 pytestmark = pytest.mark.timeout(240)
 
 MULTIROTOR = vehicle("multirotor")
-STEP_S = 0.005
+STEP_S = 0.01
 
 RECORDING = Path(__file__).parents[1] / "data" / "other_recorder.mcap"
 
@@ -86,7 +86,8 @@ def seek(tab: Tab, time_s: str) -> None:
 def test_recording_plays_pauses_and_seeks_to_any_time(replay: Tab) -> None:
     assert_time_advances(replay, "playing")
     # The blue dart is over the green ground.
-    replay.until(lambda: is_blue(replay.picture()), "the vehicle")
+    replay.until_picture(lambda: is_blue(replay.picture()), "the vehicle")
+    replay.page.set_viewport_size(SMALL)
     replay.click("Pause")
     paused_s = settled_time(replay)
     assert 0.0 < paused_s < 10.0
@@ -208,7 +209,7 @@ def tab(request: pytest.FixtureRequest, page: Tab) -> Iterator[Tab]:
 
 @large_page
 def test_page_shows_vehicle_above_ground(tab: Tab) -> None:
-    tab.until(lambda: shows_vehicle(tab), "the vehicle")
+    tab.until_picture(lambda: shows_vehicle(tab), "the vehicle")
     sky, ground = tab.picture(10, 60), tab.picture(450, 60)
     # More blue than green, and vice versa.
     assert np.mean(sky[:, :, 2] - sky[:, :, 1]) > 10.0
@@ -282,7 +283,7 @@ def test_arm_button_arms(tab: Tab, watched: Watched) -> None:
 
 @large_page
 def test_sliders_set_state_and_vehicle_moves(tab: Tab, watched: Watched) -> None:
-    tab.until(lambda: shows_vehicle(tab), "the vehicle")
+    tab.until_picture(lambda: shows_vehicle(tab), "the vehicle")
     tab.page.get_by_label("Follow vehicle").dispatch_event("click")
     tab.page.get_by_text("Set state", exact=True).dispatch_event("click")
     slider = tab.row_of("north, m").get_by_role("slider")
@@ -301,9 +302,9 @@ def test_sliders_set_state_and_vehicle_moves(tab: Tab, watched: Watched) -> None
 
     tab.until(state_is_applied, "the state")
     # The camera no longer follows the vehicle, which leaves the middle.
-    tab.until(lambda: not shows_vehicle(tab), "a middle without the vehicle")
+    tab.until_picture(lambda: not shows_vehicle(tab), "a middle without the vehicle")
     tab.page.get_by_label("Follow vehicle").dispatch_event("click")
-    tab.until(lambda: shows_vehicle(tab), "the vehicle in the middle again")
+    tab.until_picture(lambda: shows_vehicle(tab), "the vehicle in the middle again")
     tab.click("Reset")
     tab.until(lambda: "height 0." in tab.text, "back at the start")
 
