@@ -15,13 +15,16 @@ from rclpy.node import Node
 
 from rosflight_py_sim.interfaces.step_topics import TRUTH_STATE
 from rosflight_py_sim.recording.mcap_file import Recording, read_recording
+from rosflight_py_sim.stamps import NANOSECONDS
+from test.processes.conftest import few_steps
 
 pytestmark = pytest.mark.timeout(150)
 
-STEP_NS = 2_500_000
+STEP_NS = 10_000_000
+LONG_STEPS = ("--ros-args", "-p", f"step_size:={STEP_NS / NANOSECONDS}")
 
-# System time between two readings of the file, s; a reading takes longer than a message.
-LOOK_S = 0.1
+# System time between two readings of the file, s; a reading takes longer than many messages.
+LOOK_S = 0.3
 
 TRUTH = f"/{TRUTH_STATE.name}"
 
@@ -57,13 +60,13 @@ def test_recorder_process_finds_every_topic_and_completes_its_file(
     simulate: Callable[..., Any], tmp_path: Path
 ) -> None:
     path = tmp_path / "run.mcap"
-    simulation = simulate("lockstep")
+    simulation = simulate("lockstep", 0.5, *few_steps("lockstep"))
     observer = simulation.observer()
     observer.wait_for_advance(0.5)
     recorder = simulation.start(
         "recorder", "-p", f"record.file:={path}", "-p", "record.vehicle:=multirotor", "-p", "vehicles:=['']"
     )
-    observer.wait_for(lambda: holds(path, TRUTH, 200), "messages in the file", every_s=LOOK_S)
+    observer.wait_for(lambda: holds(path, TRUTH, 50), "messages in the file", every_s=LOOK_S)
     # On a busy machine, discovery takes a while.
     observer.wait_for(lambda: types_in(recorded(path)) == published_types(observer.node), "all topics", every_s=LOOK_S)
     published = published_types(observer.node)
@@ -84,9 +87,9 @@ def test_recorder_process_finds_every_topic_and_completes_its_file(
 
 def test_killed_composed_run_leaves_a_complete_file(processes: Any, tmp_path: Path) -> None:
     path = tmp_path / "run.mcap"
-    program = processes.command("sim", "--record", str(path))
+    program = processes.command("sim", "--record", str(path), *LONG_STEPS)
     observer = processes.observer()
-    observer.wait_for(lambda: holds(path, TRUTH, 400), "messages in the file", every_s=LOOK_S)
+    observer.wait_for(lambda: holds(path, TRUTH, 100), "messages in the file", every_s=LOOK_S)
     program.kill()
     # The writing process detects that the simulation is gone, and completes the file.
     observer.wait_for(lambda: recorded(path).trouble == "", "the end of the file", every_s=LOOK_S)
@@ -95,9 +98,9 @@ def test_killed_composed_run_leaves_a_complete_file(processes: Any, tmp_path: Pa
 
 def test_killing_all_processes_loses_at_most_one_second(processes: Any, tmp_path: Path) -> None:
     path = tmp_path / "run.mcap"
-    program = processes.command("sim", "--record", str(path))
+    program = processes.command("sim", "--record", str(path), *LONG_STEPS)
     observer = processes.observer()
-    observer.wait_for(lambda: holds(path, TRUTH, 800), "messages in the file", every_s=LOOK_S)
+    observer.wait_for(lambda: holds(path, TRUTH, 200), "messages in the file", every_s=LOOK_S)
     found = subprocess.run(
         ["pgrep", "-P", str(program.process.pid), "-f", "mcap_writer"],
         capture_output=True,
@@ -118,9 +121,9 @@ def test_killing_all_processes_loses_at_most_one_second(processes: Any, tmp_path
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_terminated_composed_run_leaves_a_complete_file(processes: Any, tmp_path: Path, number: int) -> None:
     path = tmp_path / "run.mcap"
-    program = processes.command("sim", "--record", str(path))
+    program = processes.command("sim", "--record", str(path), *LONG_STEPS)
     observer = processes.observer()
-    observer.wait_for(lambda: holds(path, TRUTH, 200), "messages in the file", every_s=LOOK_S)
+    observer.wait_for(lambda: holds(path, TRUTH, 50), "messages in the file", every_s=LOOK_S)
     program.signal(number)
     assert program.wait() == 130
     assert recorded(path).trouble == ""
