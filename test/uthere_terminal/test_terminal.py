@@ -18,6 +18,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from forked_python import run_forked_python
 from free_ports import free_ports
 
 PROJECT = Path(__file__).parents[2]
@@ -207,6 +208,13 @@ def piped(text: str, *arguments: str) -> subprocess.CompletedProcess[str]:
     )
 
 
+def without_input(tmp_path: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """Run the program without a terminal, with empty input."""
+    command = ["-m", "rosflight_py_sim.__main__", "uthere-terminal", *arguments]
+    environment = {**os.environ, "PYTHONPATH": str(PROJECT)}
+    return run_forked_python(command, env=environment, cwd=tmp_path, timeout=TIMEOUT_S)
+
+
 def test_piped_lines_are_sent_and_replies_printed_verbatim(ground: Ground) -> None:
     process = subprocess.Popen(
         [*COMMAND, *ground.ports, "--listen", str(TIMEOUT_S)],
@@ -243,17 +251,17 @@ def test_invalid_piped_line_fails_after_the_others_are_sent(ground: Ground) -> N
         (["--port-out", "none"], "'none' given; allowed: a port from 1 to 65535"),
     ],
 )
-def test_invalid_address_is_rejected_with_clear_message(arguments: list[str], words: str) -> None:
-    result = piped("", *arguments)
+def test_invalid_address_is_rejected_with_clear_message(tmp_path: Path, arguments: list[str], words: str) -> None:
+    result = without_input(tmp_path, *arguments)
     assert result.returncode in (1, 2)
     assert words in result.stderr
     assert "Traceback" not in result.stderr
 
 
-def test_port_used_by_another_client_is_reported(ground: Ground) -> None:
+def test_port_used_by_another_client_is_reported(tmp_path: Path, ground: Ground) -> None:
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as other:
         other.bind(("127.0.0.1", ground.port_out))
-        result = piped("", *ground.ports)
+        result = without_input(tmp_path, *ground.ports)
     assert result.returncode == 1
     assert re.search(rf"cannot receive on UDP port {ground.port_out} .*another client", result.stderr)
     assert "Traceback" not in result.stderr
