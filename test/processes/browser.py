@@ -18,13 +18,7 @@ TIMEOUT_S = 60.0
 CHROMIUM = Path("/usr/bin/chromium")
 
 # With these flags, Debian's Chromium renders WebGL in software, and composes the page without WebGL: half the CPU time.
-# Without the address field's suggestions, which are a page of their own, a page loads in a third less time. The option
-# replaces Playwright's, whose other features matter neither offline nor to these pages.
-_NO_SUGGESTIONS = "WebUIOmniboxPopup,WebUIOmniboxAimPopup"
-_AS_PLAYWRIGHT = "HttpsUpgrades,HttpsFirstBalancedModeAutoEnable,LensOverlay,PaintHolding,OptimizationHints,AimEnabled"
-
 FLAGS = (
-    f"--disable-features={_AS_PLAYWRIGHT},PreconnectToSearch,{_NO_SUGGESTIONS}",
     "--no-sandbox",
     "--use-gl=angle",
     "--use-angle=swiftshader",
