@@ -33,138 +33,145 @@ measures:
   calls: sqrt(mean(pwm_output.command[0]))
 """
 
-# Short squares, most of them in half as many steps as usual.
+# A firmware that knows the biases of its IMU at switch-on: the pilot need not calibrate, which takes 1,001 steps.
+SMALL_BIASES = "  acc_bias_range: 0.0\n  gyro_bias_range: 0.0"
+CALIBRATED = "FILT_INIT_T: 0, GYRO_X_BIAS: 0.003, GYRO_Y_BIAS: -0.002, GYRO_Z_BIAS: 0.001"
+
+# A square of a few seconds.
+SQUARE = """\
+  square_side: 0.5
+  square_height: 1.0
+  square_acceleration: 4.0
+  corner_pause: 0.0
+  landing_height: 0.5
+  landing_speed: 0.8"""
+
+LATE = ("imu_temperature", "mag", "baro", "range", "diff_pressure", "battery")
+
 SWEEPS = {
-    "gusts": """
+    "gusts": f"""
 description: Square in wind
 vehicle: multirotor
 runs: 2
 seed: 3
 parameters:
-  square_side: 0.5
-  square_height: 1.0
-  square_acceleration: 4.0
-  corner_pause: 0.0
-  landing_height: 0.5
-  landing_speed: 0.8
-  step_size: 0.005
-  mass: {uniform: [3.0, 4.0]}
-  steady_state_wind: [{uniform: [-4, 4]}, 1.0, 0.0]
+{SQUARE}
+  step_size: 0.008
+  mass: {{uniform: [3.0, 4.0]}}
+  steady_state_wind: [{{uniform: [-4, 4]}}, 1.0, 0.0]
 """,
-    "failures": """
+    "failures": f"""
 description: Square with failures of every part
 vehicle: multirotor
 runs: 1
 parameters:
-  square_side: 0.5
-  square_height: 1.0
-  square_acceleration: 4.0
-  corner_pause: 0.0
-  landing_height: 0.5
-  landing_speed: 0.8
-  step_size: 0.005
+{SQUARE}
+  step_size: 0.008
+{SMALL_BIASES}
+firmware: {{{CALIBRATED}}}
 failures:
-  - gyro wrong by 0.01 at 9 for 2
-  - mag noisy 0.000001 at 9.5
-  - baro drift 1 at 8 for 3
-  - airspeed stuck at 10
-  - battery off at 10.5
-  - thermometer wrong by 4 at 7
-  - range off at 6
-  - rc late 0.05 at 10 for 2
-  - command late 0.02 at 12 for 2
-  - motor 2 noisy 20 at 13 for 1
-  - cell off at 13.5
-  - wind front 3 -2 0 at 11 for 3
+  - range off at 0.5
+  - thermometer wrong by 4 at 1
+  - gyro wrong by 0.01 at 2 for 2
+  - mag noisy 0.000001 at 2
+  - baro drift 1 at 1.5 for 3
+  - airspeed stuck at 2.5
+  - battery off at 2.5
+  - rc late 0.05 at 0 for 2
+  - command late 0.02 at 3.5 for 2
+  - motor 2 noisy 20 at 4 for 1
+  - cell off at 4.5
+  - wind front 3 -2 0 at 3 for 3
 """,
-    "plane": """
+    "plane": f"""
 description: Waypoints of a fixed wing that takes off on its wheels
 vehicle: aerosonde
 runs: 1
-limit: 24
+limit: 17
 parameters:
-  step_size: 0.005
-  mass: {uniform: [11.0, 12.0]}
+  step_size: 0.01
+  mass: {{uniform: [11.0, 12.0]}}
+{SMALL_BIASES}
+firmware: {{{CALIBRATED}}}
 """,
-    "turning air": """
+    "turning air": f"""
 description: A fixed wing in turbulence that also turns it
 vehicle: anaconda
 runs: 1
-limit: 14
+limit: 10
 parameters:
+  step_size: 0.01
   rotational_gusts: true
   sim_has_wind: true
   turbulence_model: dryden_8785c
-  turbulence_wind_speed_20ft: {uniform: [4.0, 10.0]}
+  turbulence_wind_speed_20ft: {{uniform: [4.0, 10.0]}}
   contact_braking_friction: [0.2, 0.2]
   brake_mix: [0.0, 0.0, 0.0, 0.0, -10.0]
   brake_offset: -9.0
+{SMALL_BIASES}
+firmware: {{{CALIBRATED}}}
 """,
-    "ellipsoid": """
+    "ellipsoid": f"""
 description: Square over the ellipsoid
 vehicle: multirotor
 runs: 1
-limit: 15
+limit: 5
 parameters:
-  square_height: 1.0
-  step_size: 0.005
+{SQUARE}
+  step_size: 0.008
   earth: wgs84
+{SMALL_BIASES}
+firmware: {{{CALIBRATED}}}
 """,
-    "firmware": """
+    "firmware": f"""
 description: Square with other gains of the attitude controller
 vehicle: multirotor
 runs: 1
 parameters:
-  square_side: 0.5
-  square_height: 1.0
-  square_acceleration: 4.0
-  corner_pause: 0.0
-  landing_height: 0.5
-  landing_speed: 0.8
-  step_size: 0.005
-firmware:
-  PID_ROLL_ANG_P: {choice: [6.0]}
-  PID_PITCH_ANG_D: 1.2
+{SQUARE}
+  step_size: 0.008
+{SMALL_BIASES}
+firmware: {{PID_ROLL_ANG_P: {{choice: [6.0]}}, PID_PITCH_ANG_D: 1.2, {CALIBRATED}}}
 """,
-    "fallen": """
+    "fallen": f"""
 description: A quadrotor without a motor
 vehicle: multirotor
 runs: 1
-limit: 13
-parameters: {square_height: 1.0, step_size: 0.005}
-failures: ["motor {number} off at 11"]
-variables: {number: {choice: [1]}}
+limit: 6
+parameters:
+{SQUARE}
+  step_size: 0.008
+{SMALL_BIASES}
+firmware: {{{CALIBRATED}}}
+failures: ["motor {{number}} off at 3.5"]
+variables: {{number: {{choice: [1]}}}}
 """,
-}
-
-
-LATE = ("imu_temperature", "mag", "baro", "range", "diff_pressure", "battery")
-
-SWEEPS["late"] = f"""
+    "late": f"""
 description: Square with sensors and a companion link that are late
 vehicle: multirotor
 runs: 1
 parameters:
-  square_side: 0.5
-  square_height: 1.0
-  square_acceleration: 4.0
-  corner_pause: 0.0
-  landing_height: 0.5
-  landing_speed: 0.8
+{SQUARE}
+  step_size: 0.005
   sensor_stamps: arrival
   imu_latency: 0.004
   link_latency: 0.011
 {chr(10).join(f"  {sensor}_latency: 0.017" for sensor in LATE)}
-failures: ["gyro wrong by 0.01 at 5 for 2", "thermometer wrong by 4 at 3", "command late 0.02 at 6 for 2"]
-"""
-
-SWEEPS["diverged"] = """
+{SMALL_BIASES}
+firmware: {{{CALIBRATED}}}
+failures: ["gyro wrong by 0.01 at 2 for 2", "thermometer wrong by 4 at 1", "command late 0.02 at 3 for 2"]
+""",
+    "diverged": f"""
 description: A wind beyond all bounds
 vehicle: multirotor
 runs: 1
-parameters: {square_height: 1.5}
-failures: ["wind front 1e8 0 0 at 6"]
-"""
+parameters:
+{SQUARE}
+{SMALL_BIASES}
+firmware: {{{CALIBRATED}}}
+failures: ["wind front 1e8 0 0 at 3"]
+""",
+}
 
 
 def flown_in_graph(file: Path, number: int, domain: int) -> Row:
@@ -191,22 +198,22 @@ def sweep_of(tmp_path: Path, text: str) -> Sweep:
 @pytest.mark.parametrize("name", SWEEPS)
 def test_run_is_the_same_with_and_without_ros(name: str, tmp_path: Path, ros_domain: int) -> None:
     sweep = sweep_of(tmp_path, SWEEPS[name])
-    for number in range(sweep.runs):
-        direct, graph = fly_run(sweep, number), flown_in_graph(sweep.file, number, ros_domain)
-        assert graph.reason == direct.reason
-        assert graph.succeeded == direct.succeeded == (name in ("gusts", "failures", "late", "firmware"))
-        assert len(direct.signals["north"]) > 5
-        assert graph.signals == direct.signals
-        assert {k: v for k, v in graph.measures.items() if not math.isnan(v)} == {
-            k: v for k, v in direct.measures.items() if not math.isnan(v)
-        }
-        assert graph.run == dataclasses.asdict(direct.run)
+    number = sweep.runs - 1
+    direct, graph = fly_run(sweep, number), flown_in_graph(sweep.file, number, ros_domain)
+    assert graph.reason == direct.reason
+    assert graph.succeeded == direct.succeeded == (name in ("gusts", "failures", "late", "firmware"))
+    assert len(direct.signals["north"]) > 5
+    assert graph.signals == direct.signals
+    assert {k: v for k, v in graph.measures.items() if not math.isnan(v)} == {
+        k: v for k, v in direct.measures.items() if not math.isnan(v)
+    }
+    assert graph.run == dataclasses.asdict(direct.run)
 
 
 def test_firmware_parameter_changes_the_flight(tmp_path: Path) -> None:
-    text = "description: Gain\nvehicle: multirotor\nruns: 1\nlimit: 14\n"
-    text += "parameters: {square_height: 1.0, step_size: 0.005}\n"
-    rows = [fly_run(sweep_of(tmp_path, text + more), 0) for more in ("", "firmware: {PID_ROLL_ANG_P: 6.0}")]
+    text = f"description: Gain\nvehicle: multirotor\nruns: 1\nlimit: 4\nparameters:\n{SQUARE}\n  step_size: 0.008\n"
+    more = ("", ", PID_ROLL_ANG_P: 6.0")
+    rows = [fly_run(sweep_of(tmp_path, f"{text}firmware: {{{CALIBRATED}{gain}}}"), 0) for gain in more]
     assert rows[0].run == rows[1].run
     assert rows[0].measures["spin"] != rows[1].measures["spin"]
 
@@ -244,7 +251,8 @@ def test_vehicle_without_a_mission_needs_no_graph(tmp_path: Path, ros_domain: in
     file = tmp_path / "sweep.yaml"
     file.write_text(
         "description: Two\nscenario: two.yaml\nruns: 1\n"
-        "parameters: {square_side: 0.5, square_height: 1.0, square_acceleration: 4.0, step_size: 0.005}\n"
+        f"parameters:\n{SQUARE}\n  step_size: 0.008\n{SMALL_BIASES}\n"
+        f"firmware: {{{CALIBRATED}}}\n"
         "measures: {rms: quad.judge.tracking_error_rms_m}\n"
     )
     sweep = read_sweep(file)
