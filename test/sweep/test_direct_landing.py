@@ -5,25 +5,27 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from test_direct_flight import flown_in_graph
+from test_direct_flight import CALIBRATED, SMALL_BIASES, flown_in_graph
 
 from rosflight_py_sim.sweep.definition import Sweep
 from rosflight_py_sim.sweep.fly_run import fly_run
 from rosflight_py_sim.sweep.sweep_file import read_sweep
 
-SWEEP = """
+SWEEP = f"""
 description: Landing of the aerosonde
 vehicle: aerosonde
 runs: 1
 seed: 2
 parameters:
-  waypoint_file: {{choice: [{plan}]}}
-  sim_has_wind: {{choice: [{wind}]}}
-  step_size: {step}
+  waypoint_file: {{{{choice: [{{plan}}]}}}}
+  sim_has_wind: {{{{choice: [{{wind}}]}}}}
+  step_size: {{step}}
+{SMALL_BIASES}
+firmware: {{{{{CALIBRATED}}}}}
 measures:
   sink_rate: judge.touch_down_speed_mps
   off: judge.touch_down_distance_m
-signals: {{north: 'truth_state.position_ned[0]', height: '-truth_state.position_ned[2]'}}
+signals: {{{{north: 'truth_state.position_ned[0]', height: '-truth_state.position_ned[2]'}}}}
 """
 
 SHORT = """
@@ -48,7 +50,7 @@ def landing_sweep(tmp_path: Path, plan: str, wind: str, step: float) -> Sweep:
 def test_included_landing_plan_is_flown_softly_near_its_point(
     wind: str, sink_rate: float, off: float, tmp_path: Path
 ) -> None:
-    row = fly_run(landing_sweep(tmp_path, "aerosonde_landing.yaml", wind, 0.008), 0)
+    row = fly_run(landing_sweep(tmp_path, "aerosonde_landing.yaml", wind, 0.02), 0)
     assert row.succeeded, row.reason
     assert 0.2 < row.measures["sink_rate"] < sink_rate
     assert row.measures["off"] < off
@@ -57,7 +59,7 @@ def test_included_landing_plan_is_flown_softly_near_its_point(
 
 def test_landing_is_the_same_with_and_without_ros(tmp_path: Path, ros_domain: int) -> None:
     (tmp_path / "short.yaml").write_text(SHORT, encoding="utf-8")
-    sweep = landing_sweep(tmp_path, str(tmp_path / "short.yaml"), "true", 0.005)
+    sweep = landing_sweep(tmp_path, str(tmp_path / "short.yaml"), "true", 0.016)
     direct, graph = fly_run(sweep, 0), flown_in_graph(sweep.file, 0, ros_domain)
     assert direct.succeeded, direct.reason
     assert graph.succeeded, graph.reason
