@@ -11,6 +11,7 @@ from nbclient import NotebookClient
 
 EXAMPLES = Path(__file__).parents[2] / "docs" / "examples"
 CONFIG = EXAMPLES.parents[1] / "config"
+CALIBRATED = "firmware: {FILT_INIT_T: 0, GYRO_X_BIAS: 0.003, GYRO_Y_BIAS: -0.002, GYRO_Z_BIAS: 0.001}\n"
 
 
 @pytest.fixture
@@ -18,7 +19,8 @@ def folder(tmp_path: Path) -> Path:
     """Copies of the sweep files, with 2 by 2 points each, and of the plan that one of them names.
 
     The square is smaller and lower. The landings are shorter and lower, exclude headwind, which takes longest, and
-    strong tailwind, which needs a longer approach, and have a lower time limit.
+    strong tailwind, which needs a longer approach, and have a lower time limit. Steps are longer, and the firmware
+    knows the biases of its IMU, which then need not be calibrated.
     """
     (tmp_path / "sweeps").mkdir()
     plan = (EXAMPLES / "straight_landing.yaml").read_text(encoding="utf-8")
@@ -36,13 +38,13 @@ def folder(tmp_path: Path) -> Path:
         text, count = re.subn(r"count: \d+", "count: 2", text)
         text = re.sub(r"^repeats: \d+", "repeats: 1", text, flags=re.MULTILINE)
         assert count in (0, 2)
-        # Half as many steps as usual.
-        text = text.replace("\nparameters:\n", "\nparameters:\n  step_size: 0.005\n")
-        text = text.replace("{from: -12, to: 12,", "{from: 0, to: 4,").replace("limit: 400", "limit: 85")
+        text = text.replace("{from: -12, to: 12,", "{from: 0, to: 4,").replace("limit: 400", "limit: 75")
+        settings = {"acc_bias_range": 0.0, "gyro_bias_range": 0.0, "step_size": 0.02}
         if "vehicle: multirotor" in text:
             smaller = {"square_side": 0.5, "square_height": 1.0, "square_acceleration": 4.0, "corner_pause": 0.0}
-            lines = "".join(f"  {name}: {value}\n" for name, value in smaller.items())
-            text = text.replace("\nparameters:\n", f"\nparameters:\n{lines}")
+            settings |= {"step_size": 0.008, **smaller}
+        lines = "".join(f"  {name}: {value}\n" for name, value in settings.items())
+        text = text.replace("\nparameters:\n", f"\n{CALIBRATED}parameters:\n{lines}")
         (tmp_path / "sweeps" / file.name).write_text(text, encoding="utf-8")
     return tmp_path
 
