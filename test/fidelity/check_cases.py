@@ -83,6 +83,9 @@ KINDS = {
 }
 """Quantities by kind."""
 
+STEP_S = 0.0025
+"""Duration of a step, s."""
+
 DIGITS = 10
 """Significant digits that NASA's simulators publish at most."""
 
@@ -243,7 +246,7 @@ def flights() -> dict[int, Array]:
     members = [Member(body, f"case_{n}", case.settings) for n, case in CASES.items()]
     own = {"multirotor_forces_and_moments": ConstantCoefficients, "sil_board": IdleFlightController}
     with patch("rosflight_py_sim.graph.composition.node_class", lambda name: own.get(name) or node_class(name)):
-        graph = ComposedGraph(members, settings={"real_time_multiplier": 0.0, "step_size": 0.0025})
+        graph = ComposedGraph(members, settings={"real_time_multiplier": 0.0, "step_size": STEP_S})
         try:
             # Hold time 0 until the states are set.
             graph.spin(lambda: False)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import check_cases
@@ -9,6 +10,14 @@ import numpy as np
 import pytest
 from check_cases import CASES, KINDS, bands, flown
 from test_fidelity_page import assert_drawn_and_on_the_page
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _long_steps() -> Iterator[None]:
+    """Half as many steps as for the page: the bands are as narrow."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(check_cases, "STEP_S", 0.005)
+        yield
 
 
 @pytest.fixture(autouse=True)
