@@ -83,8 +83,13 @@ def svg_figure(width: float, height: float) -> Iterator[Figure]:
 
 def svg_of(figure: Figure) -> str:
     """SVG element of a figure, for a page."""
+    from matplotlib.backends.backend_svg import FigureCanvasSVG
+
     file = io.StringIO()
-    figure.savefig(file, format="svg", metadata={"Date": None})
+    # Figure.savefig would draw the figure twice.
+    canvas = figure.canvas
+    assert isinstance(canvas, FigureCanvasSVG)
+    canvas.print_svg(file, metadata={"Date": None})
     svg = file.getvalue()
     return svg[svg.index("<svg") :]
 
