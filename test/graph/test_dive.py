@@ -13,6 +13,9 @@ from judged_again import judged_again, without_topic
 
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
 
+# Fewer steps and images than usual, to keep the tests short: a step per telemetry message.
+FEW_STEPS = ("-p", f"step_size:={1.0 / 60.0}", "-p", "frame_rate:=3.0")
+
 PROGRAM = ("-m", "rosflight_py_sim", "fly", "--vehicle", "auv", "--output", "dives")
 
 
@@ -29,8 +32,10 @@ def test_fly_follows_line_through_gate_into_ring_and_reports_it(
     command_line: Run, ports: list[str], tmp_path: Path
 ) -> None:
     pytest.importorskip("panda3d")
-    # Fewer steps and images than usual, to keep the test short.
-    ports += ["-p", "record.raw_images:=false", "-p", "frame_rate:=4.0", "-p", "step_size:=0.01"]
+    ports += ["-p", "record.raw_images:=false", *FEW_STEPS]
+    # Near the bend of the line, and near the depth at which the program follows it.
+    for setting in ("use_world_start:=false", "initial_position:=[-0.6, 0.0]", "initial_altitude:=-1.6"):
+        ports += ["-p", setting]
     result = command_line(*PROGRAM, "--record", "dive.mcap", *ports, timeout_s=380.0)
     assert result.returncode == 0, result.stdout + result.stderr
     assert "Traceback" not in result.stderr
@@ -87,7 +92,7 @@ thrusters.connect(f"tcp://127.0.0.1:{ports[1]}")
 telemetry.connect(f"tcp://127.0.0.1:{ports[2]}")
 telemetry.subscribe(b"")
 print("  0.0 s  look about", flush=True)
-for _ in range(60):
+for _ in range(30):
     thrusters.send(struct.pack("<5b", 0, 0, 0, 0, 0))
     telemetry.poll(200) and telemetry.recv_multipart()
 sys.exit("the water is too cold")
@@ -115,7 +120,7 @@ def test_failing_program_fails_the_flight_and_its_output_is_shown(
     pytest.importorskip("panda3d")
     program = tmp_path / "quitter.py"
     program.write_text(FAILING_PROGRAM)
-    result = command_line("-c", FLY, str(program), *ports)
+    result = command_line("-c", FLY, str(program), *ports, *FEW_STEPS)
     assert result.returncode == 1, result.stdout + result.stderr
     assert "Traceback" not in result.stdout + result.stderr
     for words in ("quitter.py exited with code 1", "the water is too cold", "not completed", "not reached", "plot:"):

@@ -40,6 +40,7 @@ def flown(command_line: Run, tmp_path: Path, vehicle: str, *arguments: str) -> N
     )
     result = command_line(*words, *arguments, *SHORT, timeout_s=300.0)
     assert result.returncode == 0, result.stdout + result.stderr
+    print(result.stdout)
     found = re.search(r"tracking error\s*│ ([\d.]+) m RMS", result.stdout)
     assert found is not None, result.stdout
     assert float(found[1]) < LARGEST_RMS_M

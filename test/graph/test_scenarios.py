@@ -268,7 +268,7 @@ def test_missions_of_a_scenario_are_flown_judged_and_drawn_together(command_line
     file = tmp_path / "pair.yaml"
     file.write_text(LEADER, encoding="utf-8")
     words = ["fly", "--scenario", str(file), "--output", str(tmp_path / "flights"), "--record", "pair.mcap"]
-    ros = ["--ros-args", "-p", f"step_size:={STEP_S}", *SLOW_SENSORS]
+    ros = ["--ros-args", "-p", "step_size:=0.01", *SLOW_SENSORS]
     result = command_line("-m", "rosflight_py_sim", *words, *ros, timeout_s=180.0)
     assert result.returncode == 0, result.stdout + result.stderr
     assert "Flight of ahead" in result.stdout
