@@ -1,7 +1,7 @@
 """Fly the missions of test/data/missions.yaml again and rewrite it, after a change that alters flights on purpose.
 
-Run from the project's folder: `.venv/bin/python tools/record_missions.py`. Seed, step size and seconds of the file
-are kept; a mission that ends later is reported, and the file is not written.
+Run from the project's folder: `.venv/bin/python tools/record_missions.py`. Seed, step size, wind and seconds of the
+file are kept; a mission that ends later is reported, and the file is not written.
 """
 
 from __future__ import annotations
@@ -16,7 +16,8 @@ import yaml
 
 FILE = Path("test/data/missions.yaml")
 HEAD = """\
-# Truth of whole missions in the wind of config/wind.yaml: second, SHA-256 of all truth states so far, position NED (m).
+# Truth of whole missions in the wind of config/wind.yaml with another mean, in which the fixed wing stands still during
+# its calibration in such long steps: second, SHA-256 of all truth states so far, position NED (m).
 # The hashes hold where test/graph/arithmetic.py gives the mark below. To record them anew:
 # .venv/bin/python tools/record_missions.py
 """
@@ -35,13 +36,14 @@ def main() -> int:
         return run.stdout.splitlines()
 
     before = yaml.safe_load(FILE.read_text("utf-8"))
-    seed, step_s = before["seed"], before["step_size"]
+    seed, step_s, wind = before["seed"], before["step_size"], before["steady_state_wind"]
     mark = output("test/graph/arithmetic.py")[0]
-    lines = [HEAD, f"arithmetic: '{mark}'\nseed: {seed}\nstep_size: {step_s}\nmissions:\n"]
+    lines = [HEAD, f"arithmetic: '{mark}'\nseed: {seed}\nstep_size: {step_s}\n"]
+    lines.append(f"steady_state_wind: {wind}\nmissions:\n")
     for vehicle, recorded in before["missions"].items():
         seconds = [row[0] for row in recorded]
         words = ["--step-size", str(step_s), "--watch", "member", "--params-file", "config/wind.yaml"]
-        words += ["-p", f"seed:={seed}"]
+        words += ["-p", f"seed:={seed}", "-p", f"steady_state_wind:={wind}"]
         *flown, activity = output("test/graph/flown_truth.py", vehicle, str(seconds[-1]), *words)
         if activity != "done":
             print(f"{vehicle}: {activity} at {seconds[-1]} s; give the mission more time in {FILE}", file=sys.stderr)

@@ -22,7 +22,8 @@ Run = Callable[..., "subprocess.CompletedProcess[str]"]
 def check_flight(run: Run, vehicle: str, recorded: list[Any], *watch: str) -> str:
     """Fly for the recorded time, compare both flights, and return the pilot's activity at the end."""
     words = (PROGRAM, vehicle, str(recorded[-1][0]), "--step-size", str(RECORDED["step_size"]), *watch)
-    result = run(*words, "--params-file", WIND, "-p", f"seed:={RECORDED['seed']}", timeout_s=300.0)
+    settings = ("-p", f"seed:={RECORDED['seed']}", "-p", f"steady_state_wind:={RECORDED['steady_state_wind']}")
+    result = run(*words, "--params-file", WIND, *settings, timeout_s=300.0)
     assert result.returncode == 0, result.stderr
     *lines, doing = result.stdout.splitlines()
     flown = {int(second): (digest, [float(x) for x in place]) for second, digest, *place in map(str.split, lines)}
