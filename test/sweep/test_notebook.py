@@ -5,9 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-import nbformat
 import pytest
-from nbclient import NotebookClient
 
 EXAMPLES = Path(__file__).parents[2] / "docs" / "examples"
 CONFIG = EXAMPLES.parents[1] / "config"
@@ -51,6 +49,10 @@ def folder(tmp_path: Path) -> Path:
 
 @pytest.mark.timeout(600)
 def test_notebook_runs_and_draws_both_studies(folder: Path) -> None:
+    # Here, because each process that runs tests imports all modules of tests, and these take long.
+    import nbformat
+    from nbclient import NotebookClient
+
     notebook = nbformat.read(EXAMPLES / "sweep.ipynb", as_version=4)
     NotebookClient(notebook, timeout=500, resources={"metadata": {"path": str(folder)}}).execute()
     outputs = [output for cell in notebook.cells if cell.cell_type == "code" for output in cell.outputs]

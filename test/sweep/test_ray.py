@@ -8,6 +8,7 @@ import os
 import threading
 import time
 from collections.abc import Iterator
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -23,9 +24,8 @@ from rosflight_py_sim.sweep.store import SweepError
 from rosflight_py_sim.sweep.sweep_file import read_sweep
 from rosflight_py_sim.sweep.workers import Fly
 
-pytest.importorskip("ray")
-
-pytestmark = pytest.mark.timeout(600)
+# Fixtures import Ray, because each process that runs tests imports all modules of tests, and Ray takes long.
+pytestmark = [pytest.mark.timeout(600), pytest.mark.skipif(find_spec("ray") is None, reason="Ray is not installed")]
 
 FLIGHTS = """\
 description: Mass of the multirotor

@@ -7,7 +7,6 @@ import math
 
 import numpy as np
 import pytest
-from scipy import stats
 
 from rosflight_py_sim.sweep.definition import StopRule
 from rosflight_py_sim.sweep.stop_rule import TableEnd
@@ -28,6 +27,9 @@ def test_table_ends_with_all_runs_without_a_rule() -> None:
 
 
 def test_table_ends_at_the_first_run_after_which_the_interval_is_narrow_enough() -> None:
+    # Here, because each process that runs tests imports all modules of tests, and scipy.stats takes long.
+    from scipy import stats
+
     values = np.random.default_rng(1).normal(size=200).tolist()
 
     def half_width(count: int) -> float:
