@@ -20,7 +20,7 @@ def _load() -> None:
     types = {row.message_type for row in vars(step_topics).values() if isinstance(row, step_topics.StepTopic)}
     for name, module in list(sys.modules.items()):
         if name.endswith((".msg", ".srv")):
-            types.update(one for one in vars(module).values() if hasattr(one, "_TYPE_SUPPORT"))
+            types.update(one for one in vars(module).values() if isinstance(one, type))
     for one in types:
         check_for_type_support(one)
     for package in {one.__module__.split(".")[0] for one in types}:
