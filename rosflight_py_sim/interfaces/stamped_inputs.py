@@ -41,7 +41,7 @@ class StampedInputs:
 
     def take(self, stamp_ns: int, now_ns: int, act: Callable[[], None]) -> None:
         """Call `act` before the first step after `stamp_ns`; at once if the last step, `now_ns`, is later than that."""
-        if now_ns <= stamp_ns < now_ns + _AHEAD_NS:
+        if now_ns <= stamp_ns <= now_ns + _AHEAD_NS:
             self._held.append((stamp_ns, act))
         else:
             act()

@@ -59,7 +59,8 @@ def test_included_landing_plan_is_flown_softly_near_its_point(
 
 def test_landing_is_the_same_with_and_without_ros(tmp_path: Path, ros_domain: int) -> None:
     (tmp_path / "short.yaml").write_text(SHORT, encoding="utf-8")
-    sweep = landing_sweep(tmp_path, str(tmp_path / "short.yaml"), "true", 0.016)
+    # The longest step.
+    sweep = landing_sweep(tmp_path, str(tmp_path / "short.yaml"), "true", 0.02)
     direct, graph = fly_run(sweep, 0), flown_in_graph(sweep.file, 0, ros_domain)
     assert direct.succeeded, direct.reason
     assert graph.succeeded, graph.reason
