@@ -218,7 +218,7 @@ class Graph(ComposedGraph):
         self.spin_until(lambda: not self.status.error_code & 0x20, "the calibration")
 
     def arm(self, *, calibrate: bool = True) -> None:
-        """Calibrate and arm; instead of 1001 samples at rest, any bias at all counts as a calibration, too."""
+        """Calibrate and arm; without `calibrate`, set a bias, which takes no samples and counts as calibrated."""
         self.ready()
         if calibrate:
             self.calibrate()
