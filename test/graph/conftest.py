@@ -43,6 +43,13 @@ def small_square(side_m: float = 1.0, height_m: float = 1.5) -> tuple[str, ...]:
     return ("--ros-args", *(word for name, value in values.items() for word in ("-p", f"{name}:={value}")))
 
 
+# ROS arguments for few messages of the sensors that no autopilot needs.
+SLOW_SENSORS = tuple(
+    word
+    for name in ("baro", "battery", "diff_pressure", "mag", "range")
+    for word in ("-p", f"{name}_update_frequency:=10.0")
+)
+
 _PROJECT = Path(__file__).parents[2]
 
 
@@ -218,7 +225,10 @@ class Graph(ComposedGraph):
         self.spin_until(lambda: not self.status.error_code & 0x20, "the calibration")
 
     def arm(self, *, calibrate: bool = True) -> None:
-        """Calibrate and arm; without `calibrate`, set a bias, which takes no samples and counts as calibrated."""
+        """Calibrate and arm.
+
+        Without `calibrate`, set an accelerometer bias instead: the firmware then counts the IMU as calibrated.
+        """
         self.ready()
         if calibrate:
             self.calibrate()
@@ -260,7 +270,10 @@ class UndisturbedGraph:
         self.is_disturbed = False
 
     def __call__(self, *arguments: str, **options: Any) -> Graph:
-        """The previous test's graph, without what it has added to the tester, or a new one if the arguments differ."""
+        """Return the previous test's graph, or a new one if the arguments differ or a test has failed.
+
+        The timers of the tester, and the publishers and subscriptions that tests added to it, are destroyed first.
+        """
         if self._asked != (arguments, options) or self.is_disturbed:
             self.close()
             domain = self._running.enter_context(self._claim_domain())

@@ -13,22 +13,14 @@ from rosflight_py_sim.commands.replay import appearance_of, kept_of
 from rosflight_py_sim.recording.mcap_file import read_recording
 from rosflight_py_sim.recording.recorded_vehicle import recorded_vehicles
 from rosflight_py_sim.resources import share_directory
-from test.graph.conftest import small_square
+from test.graph.conftest import SLOW_SENSORS, small_square
 
 CONFIG = share_directory() / "config"
 
 # 1.5 times the multirotor's.
 LARGEST_RMS_M = 0.15
 
-# Sensors that the autopilot does not need are slow, to keep the tests short.
-SHORT = (
-    *small_square(2.5, 2.0),
-    *(
-        word
-        for name in ("baro", "battery", "diff_pressure", "mag", "range")
-        for word in ("-p", f"{name}_update_frequency:=10.0")
-    ),
-)
+SHORT = (*small_square(2.5, 2.0), *SLOW_SENSORS)
 
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
 

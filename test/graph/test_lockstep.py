@@ -94,6 +94,22 @@ def test_command_takes_effect_after_the_latency_of_the_link(paused: Any) -> None
     assert active == [False, False, False, True, True, True]
 
 
+def assert_taken_one_step_later(
+    g: Any, sender: Any, message: Any, taken: Callable[[], bool], comes_before_its_step: bool
+) -> None:
+    """Send a message with the stamp of the next step, before or after that step: it takes effect in the one after."""
+    set_time(message.header.stamp, g.time_ns)
+    if not comes_before_its_step:
+        g.step()
+    sender.publish(message)
+    g.idle(0.3)
+    if comes_before_its_step:
+        g.step()
+    assert not taken()
+    g.step()
+    assert taken()
+
+
 @pytest.mark.parametrize("comes_before_its_step", [True, False])
 @pytest.mark.parametrize(
     ("topic", "message", "taken"),
@@ -113,16 +129,7 @@ def test_sensors_take_stamped_input_one_step_after_its_stamp_in_either_order(
     sender = g.tester.create_publisher(type(message), topic.name, 1)
     g.spin_until(sender.get_subscription_count, "the sensors' subscription")
     sensors = g.node("sensors")
-    set_time(message.header.stamp, g.time_ns)
-    if not comes_before_its_step:
-        g.step()
-    sender.publish(message)
-    g.idle(0.3)
-    if comes_before_its_step:
-        g.step()
-    assert not taken(sensors)
-    g.step()
-    assert taken(sensors)
+    assert_taken_one_step_later(g, sender, message, lambda: taken(sensors), comes_before_its_step)
 
 
 def test_step_size_is_changeable_at_runtime(paused: Any) -> None:
@@ -152,16 +159,7 @@ def test_command_takes_effect_one_step_after_its_stamp_in_either_order(
     g.spin_until(sender.get_subscription_count, "the flight controller's subscription")
     firmware = g.node("sil_board").firmware
     command = Command(mode=Command.MODE_ROLL_PITCH_YAWRATE_THROTTLE)
-    set_time(command.header.stamp, g.time_ns)
-    if not comes_before_its_step:
-        g.step()
-    sender.publish(command)
-    g.idle(0.3)
-    if comes_before_its_step:
-        g.step()
-        assert not firmware.command.offboard_active
-    g.step()
-    assert firmware.command.offboard_active
+    assert_taken_one_step_later(g, sender, command, lambda: firmware.command.offboard_active, comes_before_its_step)
     assert g.call("time_manager/toggle_pause").success
 
 

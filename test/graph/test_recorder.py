@@ -41,7 +41,7 @@ from rosflight_py_sim.parameters import ParameterError
 from rosflight_py_sim.recording.mcap_file import Recording, read_recording
 from rosflight_py_sim.stamps import time_ns_of
 from rosflight_py_sim.vehicles import vehicle
-from test.graph.conftest import small_square
+from test.graph.conftest import SLOW_SENSORS, small_square
 
 STEP_NS = 2_500_000
 
@@ -269,10 +269,7 @@ def test_unwritable_path_is_rejected_in_one_line(
 def test_report_from_recording_prints_the_same_table_as_the_flight(
     command_line: Callable[..., subprocess.CompletedProcess[str]], tmp_path: Path
 ) -> None:
-    # Fewer messages of sensors than usual, to keep the test short.
-    rates = [f"{name}_update_frequency:=10.0" for name in ("baro", "battery", "diff_pressure", "mag", "range")]
-    settings = [word for setting in rates for word in ("-p", setting)]
-    result = command_line("-m", "rosflight_py_sim", "fly", "--record", "flight.mcap", *small_square(), *settings)
+    result = command_line("-m", "rosflight_py_sim", "fly", "--record", "flight.mcap", *small_square(), *SLOW_SENSORS)
     assert result.returncode == 0, result.stderr
     report = judged_again(command_line, "flight.mcap", result)
     assert "multirotor: mission autopilot" in report.stdout

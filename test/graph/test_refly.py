@@ -13,7 +13,7 @@ import pytest
 from mcap.reader import make_reader
 
 from rosflight_py_sim.recording.mcap_file import read_recording
-from test.graph.conftest import small_square
+from test.graph.conftest import SLOW_SENSORS, small_square
 
 pytestmark = pytest.mark.timeout(400)
 
@@ -35,9 +35,7 @@ def reflown(run: Run, file: str, *arguments: str) -> tuple[int, str, str]:
 
 
 def test_mission_is_repeated_and_another_mass_shows_the_first_difference(command_line: Run) -> None:
-    # Fewer messages of sensors than usual, to keep the test short.
-    rates = [f"{name}_update_frequency:=10.0" for name in ("baro", "battery", "diff_pressure", "mag", "range")]
-    short = (*small_square(), *(word for rate in rates for word in ("-p", rate)))
+    short = (*small_square(), *SLOW_SENSORS)
     recorded(command_line, "fly", "--vehicle", "multirotor", "--record", "mission.mcap", *short)
     code, printed, complaints = reflown(command_line, "mission.mcap")
     assert (code, complaints) == (0, "")

@@ -31,6 +31,7 @@ from rosflight_py_sim.resources import share_directory
 from rosflight_py_sim.stamps import NANOSECONDS
 from test.bridge.uthere_bench import Program
 from test.graph.ardupilot_client import ArduPilotClient
+from test.graph.conftest import SLOW_SENSORS
 from test.graph.test_observers import AuvClient, Ports
 
 FLOWN_TRUTH = str(Path(__file__).with_name("flown_truth.py"))
@@ -38,13 +39,6 @@ FOOT = 0.3048
 
 # Half as many steps as usual, to keep the tests short.
 STEP_S = 0.005
-
-# Sensors that no autopilot of these vehicles needs.
-SLOW_SENSORS = [
-    word
-    for sensor in ("baro", "battery", "diff_pressure", "mag", "range")
-    for word in ("-p", f"{sensor}_update_frequency:=10.0")
-]
 
 HEAD = """\
 description: multirotors in wind

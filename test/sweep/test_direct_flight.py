@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from forked_python import run_forked_python
+from short_flights import CALIBRATED, SMALL_BIASES, SQUARE
 
 from rosflight_py_sim.graph.fleet import Member
 from rosflight_py_sim.parameters import ParameterError
@@ -32,19 +33,6 @@ measures:
   spin: rms(truth_state.angular_velocity[0])
   calls: sqrt(mean(pwm_output.command[0]))
 """
-
-# A firmware that knows the biases of its IMU at switch-on: the pilot need not calibrate, which takes 1,001 steps.
-SMALL_BIASES = "  acc_bias_range: 0.0\n  gyro_bias_range: 0.0"
-CALIBRATED = "FILT_INIT_T: 0, GYRO_X_BIAS: 0.003, GYRO_Y_BIAS: -0.002, GYRO_Z_BIAS: 0.001"
-
-# A square of a few seconds.
-SQUARE = """\
-  square_side: 0.5
-  square_height: 1.0
-  square_acceleration: 4.0
-  corner_pause: 0.0
-  landing_height: 0.5
-  landing_speed: 0.8"""
 
 LATE = ("imu_temperature", "mag", "baro", "range", "diff_pressure", "battery")
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from test_direct_flight import CALIBRATED, SMALL_BIASES, flown_in_graph
+from short_flights import CALIBRATED, SMALL_BIASES
+from test_direct_flight import flown_in_graph
 
 from rosflight_py_sim.sweep.definition import Sweep
 from rosflight_py_sim.sweep.fly_run import fly_run

@@ -6,10 +6,10 @@ import re
 from pathlib import Path
 
 import pytest
+from short_flights import CALIBRATED, SMALL_BIASES
 
 EXAMPLES = Path(__file__).parents[2] / "docs" / "examples"
 CONFIG = EXAMPLES.parents[1] / "config"
-CALIBRATED = "firmware: {FILT_INIT_T: 0, GYRO_X_BIAS: 0.003, GYRO_Y_BIAS: -0.002, GYRO_Z_BIAS: 0.001}\n"
 
 
 @pytest.fixture
@@ -37,12 +37,12 @@ def folder(tmp_path: Path) -> Path:
         text = re.sub(r"^repeats: \d+", "repeats: 1", text, flags=re.MULTILINE)
         assert count in (0, 2)
         text = text.replace("{from: -12, to: 12,", "{from: 0, to: 4,").replace("limit: 400", "limit: 75")
-        settings = {"acc_bias_range": 0.0, "gyro_bias_range": 0.0, "step_size": 0.02}
+        settings = {"step_size": 0.02}
         if "vehicle: multirotor" in text:
             smaller = {"square_side": 0.5, "square_height": 1.0, "square_acceleration": 4.0, "corner_pause": 0.0}
             settings |= {"step_size": 0.008, **smaller}
         lines = "".join(f"  {name}: {value}\n" for name, value in settings.items())
-        text = text.replace("\nparameters:\n", f"\n{CALIBRATED}parameters:\n{lines}")
+        text = text.replace("\nparameters:\n", f"\nfirmware: {{{CALIBRATED}}}\nparameters:\n{SMALL_BIASES}\n{lines}")
         (tmp_path / "sweeps" / file.name).write_text(text, encoding="utf-8")
     return tmp_path
 

@@ -17,6 +17,7 @@ import pytest
 import sample_flights
 from rich.console import Console
 from sample_flights import write_sweep
+from short_flights import CALIBRATED, SMALL_BIASES, SQUARE
 
 from rosflight_py_sim import sweep
 from rosflight_py_sim.sweep.execution import execute
@@ -27,23 +28,16 @@ from rosflight_py_sim.sweep.workers import Fly
 # Fixtures import Ray, because each process that runs tests imports all modules of tests, and Ray takes long.
 pytestmark = [pytest.mark.timeout(600), pytest.mark.skipif(find_spec("ray") is None, reason="Ray is not installed")]
 
-FLIGHTS = """\
+FLIGHTS = f"""\
 description: Mass of the multirotor
 vehicle: multirotor
 runs: 3
 parameters:
-  square_side: 0.5
-  square_height: 1.0
-  square_acceleration: 4.0
-  corner_pause: 0.0
-  landing_height: 0.5
-  landing_speed: 0.8
+{SQUARE}
   step_size: 0.008
-  acc_bias_range: 0.0
-  gyro_bias_range: 0.0
-  mass: {uniform: [2.8, 3.4]}
-# The IMU need not be calibrated, which takes 1,001 steps.
-firmware: {FILT_INIT_T: 0, GYRO_X_BIAS: 0.003, GYRO_Y_BIAS: -0.002, GYRO_Z_BIAS: 0.001}
+{SMALL_BIASES}
+  mass: {{uniform: [2.8, 3.4]}}
+firmware: {{{CALIBRATED}}}
 measures:
   error: judge.tracking_error_rms_m
 """

@@ -11,6 +11,7 @@ import pandas as pd
 import pyarrow.parquet as pq
 import pytest
 from forked_python import ForkedPython, preload, run_forked_python
+from short_flights import CALIBRATED, SMALL_BIASES, SQUARE
 
 from proof.interruptions import Interrupted, interrupt_at
 from rosflight_py_sim import sweep
@@ -27,20 +28,13 @@ vehicle: multirotor
 runs: {RUNS}
 seed: 3
 parameters:
-  square_side: 0.5
-  square_height: 1.0
-  square_acceleration: 4.0
-  corner_pause: 0.0
-  landing_height: 0.5
-  landing_speed: 0.8
+{SQUARE}
   step_size: 0.008
-  acc_bias_range: 0.0
-  gyro_bias_range: 0.0
+{SMALL_BIASES}
   mass: {{uniform: [2.8, 3.4]}}
   use_random_wind: {{choice: [true, false]}}
   steady_state_wind: [{{uniform: [-3, 3]}}, 0.0, 0.0]
-# The IMU need not be calibrated, which takes 1,001 steps.
-firmware: {{FILT_INIT_T: 0, GYRO_X_BIAS: 0.003, GYRO_Y_BIAS: -0.002, GYRO_Z_BIAS: 0.001}}
+firmware: {{{CALIBRATED}}}
 failures: ["motor 1 stuck at {{time}}"]
 variables:
   time: {{uniform: [0, 20]}}
