@@ -9,7 +9,7 @@ from pathlib import Path
 PROJECT = Path(__file__).parents[1]
 sys.path[:0] = [str(PROJECT), str(PROJECT / "tools")]
 
-# The pages stay in memory until the end, so garbage collection finds little and takes a fifth of the time.
+# The pages stay in memory until the end, so garbage collection frees little and takes a fifth of the build time.
 gc.disable()
 
 project = "rosflight_py_sim"

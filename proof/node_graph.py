@@ -42,7 +42,7 @@ from rosflight_py_sim.vehicles import CAMERA, vehicle
 PROJECT = Path(__file__).parents[1]
 
 STEP_NS = 2_500_000
-"""Length of a step without further settings, ns."""
+"""Default length of a step, ns."""
 
 PAUSE_S = LONGEST_STEP_NS / NANOSECONDS
 """Longest step of dynamics outside of lockstep, s; a longer gap between stamps counts as a pause."""

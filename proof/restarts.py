@@ -134,10 +134,10 @@ def restarts_of(
         graph: the graph.
         observer: a node in its domain.
         kills: number of kills of each node.
-        seed: of the order and of the moments.
-        executables: of the nodes; none: all.
+        seed: seed of the order and the times of the kills.
+        executables: executables of the nodes to kill; if empty, all nodes of the graph.
         respawn_s: system time after which a node is restarted, s.
-        steps: number of steps that show that the graph continues.
+        steps: number of steps after which the graph counts as running again.
     """
     rng = random.Random(seed)
     order = [executable for executable in executables or graph.executables for _ in range(kills)]

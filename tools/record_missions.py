@@ -16,8 +16,8 @@ import yaml
 
 FILE = Path("test/data/missions.yaml")
 HEAD = """\
-# Truth of whole missions in the wind of config/wind.yaml, but with a lower mean, so that the fixed wing stands still
-# during its calibration: second, SHA-256 of all truth states so far, position NED (m).
+# Truth of whole missions. Each row: second, SHA-256 of all truth states so far, position NED (m). The wind is that of
+# config/wind.yaml with a lower mean, so that the fixed wing stands still during its calibration.
 # The hashes hold where test/graph/arithmetic.py gives the mark below. To record them anew:
 # .venv/bin/python tools/record_missions.py
 """

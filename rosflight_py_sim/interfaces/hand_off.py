@@ -185,8 +185,8 @@ class Inlet:
         self._show, self._is_shown = show, True
         self._take = take
         self._counted, self._count = subscription.handle.get_publisher_count, -1
-        # While an external subscription matches, handed-off messages arrive a second time, through the middleware. They
-        # differ from an external publisher's messages by content, or by number within the publisher.
+        # While an external subscription matches, handed-off messages arrive a second time, through the middleware. The
+        # content and the publisher's sequence number distinguish these copies from an external publisher's messages.
         self._echoes: deque[tuple[bytes, int]] = deque(maxlen=_ECHOES)
 
     def has_changed(self) -> bool:
@@ -216,13 +216,13 @@ class Inlet:
                 self._take(data)
 
     def expect(self, data: bytes, number: int) -> None:
-        """Note a handed-off message that also goes through the middleware; `number`: within its publisher."""
+        """Note a handed-off message that also goes through the middleware, with its publisher's sequence number."""
         self._echoes.append((data, number))
 
     def is_echo(self, data: bytes, number: int | None) -> bool:
         """Whether a message from the middleware is the copy of one that was handed off.
 
-        `number`: of the message within its publisher; None if it is unknown.
+        `number`: the publisher's sequence number of the message; None if unknown.
         """
         echoes = self._echoes
         same = [index for index, echo in enumerate(echoes) if echo[0] == data and number in (None, echo[1])]

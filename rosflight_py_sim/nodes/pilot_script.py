@@ -18,7 +18,8 @@ _BY_SWITCH = Override.ATT_SWITCH | Override.THR_SWITCH
 # Number of status messages, at 10 Hz of simulated time, after which a condition that is not met has failed.
 _MAX_STATUSES = 150
 
-# IMU messages after which a calibration has failed: it takes 1001, and the next status is up to 0.1 s later.
+# Number of IMU messages after which an unfinished calibration counts as failed. A calibration takes 1001; the rest
+# allows for the next status, up to 0.1 s later.
 _CALIBRATION = 1200
 _CALIBRATIONS = 10
 

@@ -46,7 +46,7 @@ preload()
 
 
 def _ensure_server() -> None:
-    """Start the server, if it is not running, with this folder among those from which it imports."""
+    """Start the server if it is not running, with this folder on its import path."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("PYTHONPATH", str(Path(__file__).parent), prepend=os.pathsep)
         forkserver.ensure_running()

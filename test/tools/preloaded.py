@@ -1,7 +1,7 @@
-"""Import this module to do in advance what otherwise each node does when it starts.
+"""Import this module to do the slow part of a node's start once, before nodes are forked.
 
-That is to load the libraries of all types of messages and services, and to have `inspect` look at all modules, which
-rclpy's first log message causes. Processes that are forked afterwards need to do neither.
+The import loads the type support libraries of all messages and services. It also makes `inspect` index all loaded
+modules, as rclpy's first log message would. Forked processes inherit both.
 """
 
 from __future__ import annotations
