@@ -266,8 +266,11 @@ class FullDisk:
     size: int
 
 
+# Bytecode files, too, would end at the limit, and break later processes.
 _LIMITED = """
-import resource, runpy, sys
+import os, resource, runpy, sys
+sys.dont_write_bytecode = True
+os.environ["PYTHONDONTWRITEBYTECODE"] = "1"
 limit = int(sys.argv.pop(1))
 resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
 runpy.run_module("rosflight_py_sim.executables", run_name="__main__", alter_sys=True)
@@ -280,23 +283,28 @@ def full_disk(graph: NodeGraph, observer: Observer, limit: int) -> FullDisk:
         file = Path(folder) / "run.mcap"
         words = ["-c", _LIMITED, str(limit), "recorder", "--ros-args", "--log-level", "warn"]
         recorder = graph.run([*words, "-p", f"record.file:={file}", "-p", "vehicles:=['']"], "recorder")
+
+        def is_over() -> bool:
+            return recorder.poll() is not None
+
+        def has_ended() -> bool:
+            return any("has ended" in report.message for report in observer.reports.get("recorder", ()))
+
         try:
-            observer.wait_for(
-                lambda: any("has ended" in report.message for report in observer.reports.get("recorder", ())),
-                "the end of the recording",
-            )
-            observer.wait_for(observer.new_reports(["recorder"], 2), "reports afterwards")
-            reported = observer.reports["recorder"][-1].level == 2
+            observer.wait_for(lambda: is_over() or has_ended(), "the end of the recording")
+            follow = observer.new_reports(["recorder"], 2)
+            observer.wait_for(lambda: is_over() or follow(), "reports afterwards")
+            reported = has_ended() and observer.reports["recorder"][-1].level == 2
         except TimedOutError:
             reported = False
-        runs = recorder.poll() is None
+        runs = not is_over()
         try:
             recorder.send_signal(signal.SIGTERM)
             recorder.wait(30.0)
         finally:
             recorder.kill()
         errors = [text for text in warnings_of(graph.log_of("recorder")) if _LOST not in text]
-        return FullDisk(errors, reported, runs, file.stat().st_size)
+        return FullDisk(errors, reported, runs, file.stat().st_size if file.exists() else 0)
 
 
 STOPPED = ("standalone_dynamics", "standalone_sensors", "sil_board", "rc")

@@ -6,13 +6,8 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any, NamedTuple
 
-from rosflight_py_sim.stamps import NANOSECONDS
-
 _NONE_NS = -1
-
-# A trigger that is older than the newest by less than this is a copy that arrives late; otherwise the clock was set
-# back.
-_LATE_NS = NANOSECONDS // 10
+_NO_TRIGGER: tuple[int, Any] = (_NONE_NS, None)
 
 
 class JoinRule(NamedTuple):
@@ -39,16 +34,16 @@ class StepJoin:
     - In lockstep the answer waits until the newest message of every synchronized topic is stamped t.
     - A trigger repeated while it is waiting ends the wait: an input is lost, and the answer uses the newest messages.
     - A trigger with the stamp of the last answer gets the same answer again, unless that answer is stale.
-    - In lockstep a late trigger (see `is_late`) has no effect.
+    - In lockstep a trigger older than the newest has no effect: it is a copy that arrives late. If it is repeated
+      before a newer one arrives, the clock was set back, and it counts as a new time.
     - `repeat` has the effect of a repeated trigger, if the trigger of that stamp has arrived.
     - A message of a topic in `renewed_by` with the stamp of the last answer (a state was set) makes that answer
       stale, and so does `make_stale`. The next trigger with that stamp is treated as a new one.
     - Outside of lockstep a trigger does not wait for synchronized topics: its answer uses the newest messages.
     - In any mode a trigger waits, however often it is repeated, until each `required` input has arrived once.
 
-    Triggers arrive in the order of their stamps, repetitions included; a stamp that goes back, and is not late, counts
-    as a new time. The inputs of different topics arrive in any order. The caller stores the contents of inputs before
-    it reports them.
+    Outside of lockstep an older trigger counts as a new time. The inputs of different topics arrive in any order. The
+    caller stores the contents of inputs before it reports them.
 
     Attributes:
         waiting_ns: stamp of the trigger that is waiting, ns; -1 if none is.
@@ -59,10 +54,11 @@ class StepJoin:
         "_again",
         "_answer",
         "_content",
+        "_is_lockstep",
         "_is_stale",
-        "_late_ns",
         "_missing",
         "_names",
+        "_older",
         "_renewed_by",
         "_stamps",
         "_waits_for",
@@ -87,7 +83,9 @@ class StepJoin:
         self._stamps = [_NONE_NS] * len(self._names)
         self._waits_for = len(rule.synchronized) if lockstep else 0
         self._missing = {self._names.index(name) for name in rule.required}
-        self._late_ns = _LATE_NS if lockstep else 0
+        self._is_lockstep = lockstep
+        # Stamp and content of the last trigger, if it was older than the newest.
+        self._older = _NO_TRIGGER
         self._renewed_by = rule.renewed_by if lockstep else ()
         self._content: Any = None
         self._is_stale = False
@@ -104,18 +102,21 @@ class StepJoin:
         return partial(arrived, self._names.index(name))
 
     def is_late(self, stamp_ns: int) -> bool:
-        """Whether a trigger is a copy of an earlier one: less than 0.1 s older than the newest, in lockstep."""
+        """Whether a trigger with that stamp would have no effect: in lockstep, it is the first older one."""
         newest_ns = self.answered_ns if self.waiting_ns == _NONE_NS else self.waiting_ns
-        return 0 < newest_ns - stamp_ns < self._late_ns
+        return self._is_lockstep and stamp_ns < newest_ns and stamp_ns != self._older[0]
 
     def trigger(self, stamp_ns: int, content: Any = None) -> None:
         """Process a message of the trigger: answer it, repeat the answer, or wait."""
         if stamp_ns <= self.answered_ns or stamp_ns < self.waiting_ns:
             if self.is_late(stamp_ns):
+                self._older = stamp_ns, content
                 return
             if stamp_ns == self.answered_ns and not self._is_stale:
+                self._older = _NO_TRIGGER
                 self._again(stamp_ns)
                 return
+        self._older = _NO_TRIGGER
         is_repeated = stamp_ns == self.waiting_ns
         self.waiting_ns, self._content = stamp_ns, content
         if (is_repeated or self._stamps.count(stamp_ns) >= self._waits_for) and not self._missing:
@@ -125,6 +126,8 @@ class StepJoin:
         """Repeat the trigger of that stamp, with its content; without effect if it has not arrived."""
         if stamp_ns in (self.waiting_ns, self.answered_ns):
             self.trigger(stamp_ns, self._content)
+        elif stamp_ns == self._older[0]:
+            self.trigger(*self._older)
 
     def give_up(self) -> None:
         """End the wait, if there is one, as a repeated trigger does."""

@@ -30,6 +30,7 @@ from rosflight_py_sim.interfaces.step_topics import (
     OUTPUT_RAW,
     RANGE,
     RC,
+    REPEATED_CLOCK,
     STATUS,
     TRUTH_ROTOR_SPEEDS,
     TRUTH_STATE,
@@ -115,7 +116,7 @@ class BridgedVehicle:
         self._wind_observed, self._state_observed = map(self._observation.input, self.JOIN.synchronized)
         self._state = VehicleState()
         self._wind_ns, self._wind_ned = -1, (0.0, 0.0, 0.0)
-        self._gyro = self._accel_body = (0.0, 0.0, 0.0)
+        self._imu_ns, self._gyro, self._accel_body = -1, (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
         self._ranges: tuple[float, ...] = ()
         self._airspeed: float | None = None
         self._battery: tuple[float, float] | None = None
@@ -150,8 +151,14 @@ class BridgedVehicle:
         node.subscribe(TRUTH_STATE, self._on_truth, name)
         if imu or self._observers or "imu" in required_fields:
             node.subscribe(IMU, self._on_imu, name)
+            if lockstep:
+                node.subscribe(REPEATED_CLOCK, self._on_repeated_clock, name)
 
-    def _show(self, time_ns: int, _: None) -> None:
+    def _on_repeated_clock(self, time_ns: int) -> None:
+        self._observation.repeat(time_ns)
+
+    def _show(self, time_ns: int, imu: ImuSample) -> None:
+        self._take_imu(imu)
         snapshot = self._snapshot(time_ns)
         if not self._is_commanded:
             self.answered_ns = time_ns
@@ -231,10 +238,18 @@ class BridgedVehicle:
             self._state_observed(state.time_ns)
 
     def _on_imu(self, imu: ImuSample) -> None:
-        self._newest = None
-        self._gyro, self._accel_body = vector3(imu.gyro), vector3(imu.accel)
+        if not self._observation.is_late(imu.time_ns):
+            self._take_imu(imu)
+        self._observe(imu)
+
+    def _observe(self, imu: ImuSample) -> None:
         if self._observers:
-            self._observation.trigger(imu.time_ns)
+            self._observation.trigger(imu.time_ns, imu)
+
+    def _take_imu(self, imu: ImuSample) -> None:
+        if imu.time_ns != self._imu_ns:
+            self._newest = None
+            self._imu_ns, self._gyro, self._accel_body = imu.time_ns, vector3(imu.gyro), vector3(imu.accel)
 
     def _on_wind(self, wind: Wind) -> None:
         self._newest = None

@@ -31,7 +31,7 @@ from rosflight_py_sim.interfaces.fallible_node import FallibleNode
 from rosflight_py_sim.interfaces.qos import CHAIN
 from rosflight_py_sim.interfaces.simulation_node import TIME_MODE, SimulationNode
 from rosflight_py_sim.interfaces.step_join import JoinRule, StepJoin
-from rosflight_py_sim.interfaces.step_topics import PWM_OUTPUT, TRUTH_STATE, Floats, PulseWidths
+from rosflight_py_sim.interfaces.step_topics import PWM_OUTPUT, REPEATED_CLOCK, TRUTH_STATE, Floats, PulseWidths
 from rosflight_py_sim.interfaces.ticks import Schedule
 from rosflight_py_sim.interfaces.time_manager_interface import VEHICLES, vehicle_namespaces
 from rosflight_py_sim.interfaces.vehicle_state import VehicleState
@@ -94,6 +94,8 @@ class CameraNode(FallibleNode):
             lambda _: None,
             lockstep=self.time_mode == "lockstep",
         )
+        if self.time_mode == "lockstep":
+            self.subscribe(REPEATED_CLOCK, self._join.repeat)
         for index, name in enumerate(others):
             on_other = partial(self._on_other, index, self._join.input(name))
             self.subscribe(TRUTH_STATE, on_other, f"{around}/{name}", qos=CHAIN, needed=True)

@@ -210,8 +210,9 @@ class SilBoard(FallibleNode):
     def _on_imu(self, imu: ImuSample) -> None:
         if not self._lockstep:
             self._receive_imu(imu)
-        elif not (self._join.is_late(imu.time_ns) or self._waits_for_call(imu.time_ns)):
-            self._report_punctual(imu.time_ns)
+        elif not self._waits_for_call(imu.time_ns):
+            if not self._join.is_late(imu.time_ns):
+                self._report_punctual(imu.time_ns)
             self._join.trigger(imu.time_ns, imu)
 
     def _on_repeated_clock(self, time_ns: int) -> None:

@@ -16,7 +16,6 @@ from rosflight_py_sim.interfaces.simulation_node import SimulationNode
 from rosflight_py_sim.interfaces.step_join import StepJoin
 from rosflight_py_sim.interfaces.step_topics import (
     PWM_OUTPUT,
-    REPEATED_CLOCK,
     STEP_SIZE_REQUEST_S,
     STEP_SIZE_S,
     WAITING_FOR,
@@ -100,7 +99,6 @@ class SlotVehicle(BridgedVehicle):
         # A repeated trigger creates no second snapshot; `_answer_again` publishes the PWM again.
         self._join = StepJoin(self.JOIN, self._begin, lambda _: None, lockstep=True)
         self._wind_arrived, self._state_arrived = map(self._join.input, self.JOIN.synchronized)
-        self._imu_ns = -1
         # The commands for `pending`, and those last published.
         self._commands: list[int] = []
         self._pwm = PulseWidths(-1, ())
@@ -114,7 +112,6 @@ class SlotVehicle(BridgedVehicle):
         services = ("forces_and_moments/reset", "dynamics/reset")
         self._reset_clients = [node.create_client(Trigger, topic_of(name, service)) for service in services]
         node.subscribe(STEP_SIZE_S, self._on_step_size, name)
-        node.subscribe(REPEATED_CLOCK, self._on_repeated_clock, name)
         super().__init__(node, front_ends, imu=True)
 
     @property
@@ -244,17 +241,21 @@ class SlotVehicle(BridgedVehicle):
 
     def _on_imu(self, imu: ImuSample) -> None:
         stamp = imu.time_ns
-        if self._join.is_late(stamp) or self._answer_again(stamp):
+        if self._join.is_late(stamp):
+            self._join.trigger(stamp, imu)
+            self._observe(imu)
             return
-        super()._on_imu(imu)
+        if self._answer_again(stamp):
+            return
         was_early = self.is_early
-        self._imu_ns = stamp
+        super()._on_imu(imu)
         if was_early and not self.is_early:
             self._on_change()
         else:
-            self._join.trigger(stamp)
+            self._join.trigger(stamp, imu)
 
     def _on_repeated_clock(self, time_ns: int) -> None:
+        super()._on_repeated_clock(time_ns)
         if not self._answer_again(time_ns):
             self._join.repeat(time_ns)
 
@@ -271,7 +272,9 @@ class SlotVehicle(BridgedVehicle):
         if not self._requires_imu and self._join.answered_ns != time_ns == self._wind_ns:
             self._join.trigger(time_ns)
 
-    def _begin(self, time_ns: int, _: None) -> None:
+    def _begin(self, time_ns: int, imu: ImuSample | None) -> None:
+        if imu is not None:
+            self._take_imu(imu)
         self._conversation.handle(SlotEvent.SNAPSHOT, time_ns)
 
 

@@ -75,6 +75,7 @@ class World:
     def __init__(self, path: tuple[Message, ...]) -> None:
         self.node = Joined()
         self.waiting_ns = -1
+        self.older_ns = -1
         self.requests = 0
         self.last: Answer | None = None
         self.is_stale = False
@@ -87,7 +88,9 @@ class World:
         is_answered = self.last is not None and message.stamp_ns == self.last.stamp_ns
         if message.topic == "pwm":
             newest_ns = self.waiting_ns if self.waiting_ns >= 0 else self.last.stamp_ns if self.last else -1
-            if message.stamp_ns < newest_ns:
+            is_late = message.stamp_ns < newest_ns and message.stamp_ns != self.older_ns
+            self.older_ns = message.stamp_ns if is_late else -1
+            if is_late:
                 assert not answers, "an answer to a late message"
                 return
             if is_answered and not self.is_stale:
@@ -112,7 +115,8 @@ class World:
     def key(self) -> tuple[object, ...]:
         """The state on which answers to later messages may depend."""
         newest = tuple(sorted(self.node.newest.items()))
-        return newest, self.node.join.waiting_ns, self.waiting_ns, self.requests, self.last, self.is_stale
+        own = self.waiting_ns, self.older_ns, self.requests, self.last, self.is_stale
+        return newest, self.node.join.waiting_ns, *own
 
 
 def next_messages(path: tuple[Message, ...], *, goes_back: bool) -> Iterator[Message]:
@@ -213,13 +217,31 @@ def test_required_companion_with_other_stamp_ends_the_wait_only_on_repetition() 
     assert [one.stamp_ns for one in node.receive(Message("clock", 5))] == [5]
 
 
-@pytest.mark.parametrize("lockstep", [True, False])
-def test_late_trigger_is_ignored_in_lockstep_but_a_clock_that_was_set_back_is_not(lockstep: bool) -> None:
-    node = Joined(JoinRule("pwm"), lockstep=lockstep)
+def test_late_triggers_are_ignored_however_old_they_are() -> None:
+    node = Joined(JoinRule("pwm"))
+    node.receive(pwm(1_000_000_000), pwm(1_010_000_000))
+    assert node.join.is_late(1_000_000_000)
+    assert node.receive(pwm(1_000_000_000), pwm(0), pwm(10_000_000)) == []
+    node.receive(pwm(1_020_000_000))
+    assert node.receive(pwm(10_000_000)) == [], "a newer trigger has arrived in between"
+
+
+@pytest.mark.parametrize("again", ["trigger", "repeat"])
+def test_older_trigger_that_is_repeated_sets_the_clock_back(again: str) -> None:
+    node = Joined(JoinRule("pwm"))
+    node.receive(pwm(30_000_000))
+    node.receive(pwm(0))
+    assert not node.join.is_late(0)
+    node.join.repeat(0) if again == "repeat" else node.receive(pwm(0))
+    assert node.answers[1:] == [Answer(0, (pwm(0),))]
+    assert [one.stamp_ns for one in node.receive(pwm(10_000_000))] == [10_000_000]
+
+
+def test_older_trigger_sets_the_clock_back_outside_lockstep() -> None:
+    node = Joined(JoinRule("pwm"), lockstep=False)
     node.receive(pwm(200_000_000))
-    assert node.join.is_late(150_000_000) is lockstep
-    assert len(node.receive(pwm(150_000_000))) == (0 if lockstep else 1)
-    assert [one.stamp_ns for one in node.receive(pwm(0))] == [0]
+    assert not node.join.is_late(150_000_000)
+    assert [one.stamp_ns for one in node.receive(pwm(150_000_000))] == [150_000_000]
 
 
 def test_repetition_of_a_stamp_repeats_its_trigger_with_the_content() -> None:

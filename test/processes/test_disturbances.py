@@ -31,6 +31,7 @@ from proof.disturbances import (
 )
 from proof.node_graph import NodeGraph, Observer, TimedOutError
 from proof.restarts import LateRestart, Restart, late_restart, restarts_of
+from rosflight_py_sim.graph.time_modes import TIME_MANAGERS
 from rosflight_py_sim.interfaces.qos import CHAIN
 from rosflight_py_sim.interfaces.step_topics import IMU, STATUS
 from test.processes.conftest import LONG_STEPS
@@ -221,7 +222,7 @@ def vibrates(readings: list[Imu]) -> bool:
     return pstdev(one.linear_acceleration.z for one in readings[-READINGS:]) > NOISE
 
 
-# This test comes last: afterwards, time may run fast.
+# These tests come last: afterwards, time may run fast.
 
 
 def test_time_goes_on_when_the_time_manager_is_killed_late(running_graph: Any) -> None:
@@ -240,3 +241,19 @@ def assert_time_goes_on(found: LateRestart, time_mode: str) -> None:
     assert not found.error and not found.back
     assert found.jump_s > 0.0
     assert time_mode == "paced" or found.jump_s < 0.1
+
+
+def test_time_starts_again_when_dynamics_and_time_manager_are_killed_together(running_graph: Any) -> None:
+    graph, observer = running_graph
+    if graph.time_mode != "lockstep":
+        pytest.skip("in other time modes, dynamics alone does not hold the time")
+    observer.wait_for(lambda: observer.time_s > LATE_S, "the late moment")
+    together = ["standalone_dynamics", TIME_MANAGERS[graph.time_mode]]
+    for executable in together:
+        graph.kill(executable)
+    for executable in together:
+        graph.start(executable)
+    observer.wait_for(lambda: observer.time_s < LATE_S / 2, "a start at 0")
+    count = len(observer.stamps)
+    observer.wait_for(lambda: len(set(observer.stamps[count:])) > STEPS, "steps")
+    assert observer.time_s < LATE_S
