@@ -222,8 +222,9 @@ class SlotVehicle(BridgedVehicle):
     # Callbacks of subscriptions.
 
     def _on_step_size(self, message: Float64) -> None:
-        self._step_size = message.data
-        if message.data <= self._requested_step:
+        # The first may have been published before the time manager received the request.
+        is_first, self._step_size = not self._step_size, message.data
+        if message.data == self._requested_step or (message.data < self._requested_step and not is_first):
             self._conversation.handle(SlotEvent.LENGTH_SET)
 
     def _on_wind(self, wind: Wind) -> None:

@@ -10,7 +10,17 @@ from typing import Any
 
 import pytest
 from free_ports import free_ports
+from std_msgs.msg import Float64
 
+from rosflight_py_sim.interfaces.qos import CHAIN, LATCHED
+from rosflight_py_sim.interfaces.step_topics import (
+    IMU,
+    PWM_OUTPUT,
+    STEP_SIZE_REQUEST_S,
+    STEP_SIZE_S,
+    TRUTH_STATE,
+    TRUTH_WIND,
+)
 from rosflight_py_sim.protocols.ardupilot_json import Reply, ServoFrame, decode_reply, encode_frame
 from rosflight_py_sim.vehicles import vehicle
 
@@ -35,11 +45,14 @@ class Client:
         self._to = ("127.0.0.1", port)
         self.count = 0
 
+    def send(self, us: int, rate_hz: int = RATE_HZ) -> None:
+        """Send the frame with the current count."""
+        self._socket.sendto(encode_frame(ServoFrame(rate_hz, self.count, (us,) * 16)), self._to)
+
     def step(self, us: int) -> Reply:
-        frame = encode_frame(ServoFrame(RATE_HZ, self.count, (us,) * 16))
         end_s = time.monotonic() + TIMEOUT_S
         while time.monotonic() < end_s:
-            self._socket.sendto(frame, self._to)
+            self.send(us)
             try:
                 answer = self._socket.recv(4096)
             except (TimeoutError, ConnectionRefusedError):
@@ -102,3 +115,43 @@ def test_multi_process_flight_survives_restart_of_bridge_and_ardupilot(
     assert after.position_ned == pytest.approx(start.position_ned, abs=1e-4)
     assert after.velocity_ned == pytest.approx((0.0, 0.0, 0.0), abs=1e-2)
     assert [one.error_lines for one in processes.all] == [[] for _ in processes.all]
+
+
+def test_step_size_from_before_the_request_is_no_reply_to_it(
+    processes: Any, port: int, new_client: Callable[[], Client]
+) -> None:
+    # The test takes the place of all other nodes, and of the time manager.
+    observer = processes.observer()
+    send = {
+        topic: observer.node.create_publisher(topic.message_type, topic.name, topic.qos).publish
+        for topic in (TRUTH_WIND, TRUTH_STATE, IMU, STEP_SIZE_S)
+    }
+    requests: list[Float64] = []
+    outputs: list[bytes] = []
+    request_topic = STEP_SIZE_REQUEST_S
+    observer.node.create_subscription(request_topic.message_type, request_topic.name, requests.append, LATCHED)
+    observer.node.create_subscription(PWM_OUTPUT.message_type, PWM_OUTPUT.name, outputs.append, CHAIN, raw=True)
+    processes.node(
+        "bridge",
+        "--params-file",
+        str(MULTIROTOR.parameter_file),
+        "-p",
+        "time_mode:=lockstep",
+        "-p",
+        f"ardupilot.port:={port}",
+    )
+    for topic in (TRUTH_WIND, TRUTH_STATE, IMU):
+        send[topic](topic.message_type())
+    client = new_client()
+
+    def is_requested() -> bool:
+        client.send(1000, 200)
+        return bool(requests)
+
+    observer.wait_for(is_requested, "the request", every_s=0.1)
+    assert requests[-1].data == 0.005
+    send[STEP_SIZE_S](Float64(data=0.0025))
+    observer.spin(0.3)
+    assert not outputs
+    send[STEP_SIZE_S](Float64(data=0.005))
+    observer.wait_for(lambda: bool(outputs), "the step")
