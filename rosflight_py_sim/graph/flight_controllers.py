@@ -27,6 +27,7 @@ class FlightController:
         needs_file: whether a vehicle needs a parameter file for it.
         follows_commands: whether it follows the topic `command`, which an autopilot publishes.
         needs_lockstep: whether the simulation must wait for it.
+        pages: title and page of docs/ for each further explanation.
     """
 
     name: str
@@ -38,6 +39,7 @@ class FlightController:
     needs_file: bool = False
     follows_commands: bool = False
     needs_lockstep: bool = False
+    pages: tuple[tuple[str, str], ...] = ()
 
     def flies(self, vehicle: Vehicle) -> bool:
         """Whether it can fly the vehicle: it needs no parameter file, or the vehicle has one."""
@@ -79,7 +81,13 @@ class FlightController:
         return [vehicle.autopilot]
 
 
-SIL_BOARD = FlightController("sil_board", ("sil_board",), "the ROSflight firmware", follows_commands=True)
+SIL_BOARD = FlightController(
+    "sil_board",
+    ("sil_board",),
+    "the ROSflight firmware",
+    follows_commands=True,
+    pages=(("Firmware", "firmware.md"),),
+)
 ARDUPILOT = FlightController(
     "ardupilot",
     ("bridge",),
@@ -88,9 +96,13 @@ ARDUPILOT = FlightController(
     keyboard_settings={"ardupilot.rc": True},
     needs_file=True,
     needs_lockstep=True,
+    pages=(("ArduPilot", "ardupilot.md"),),
 )
 AUV_AUTOPILOT = FlightController(
-    "auv_autopilot", ("auv_autopilot",), "depth and heading hold for underwater vehicles, set by services"
+    "auv_autopilot",
+    ("auv_autopilot",),
+    "depth and heading hold for underwater vehicles, set by services",
+    pages=(("auv_autopilot", "auv.md"),),
 )
 AUV_ZEROMQ = FlightController(
     "auv_zeromq",
@@ -99,6 +111,7 @@ AUV_ZEROMQ = FlightController(
     front_end="auv_zeromq",
     needs_file=True,
     needs_lockstep=True,
+    pages=(("AUV protocol", "auv_zeromq.md"),),
 )
 UTHERE = FlightController(
     "uthere",
@@ -106,6 +119,7 @@ UTHERE = FlightController(
     "the ROSflight firmware, commanded by clients of uThere Ground Control's text protocol",
     front_end="uthere",
     needs_file=True,
+    pages=(("uThere", "uthere.md"),),
 )
 
 

@@ -116,13 +116,7 @@ def all_options() -> dict[str, Option]:
             "lockstep, and select it.",
             unset="the vehicle's own",
             at=(LAUNCH, SIM),
-            pages=(
-                ("Firmware", "firmware.md"),
-                ("ArduPilot", "ardupilot.md"),
-                ("AUV protocol", "auv_zeromq.md"),
-                ("auv_autopilot", "auv.md"),
-                ("uThere", "uthere.md"),
-            ),
+            pages=tuple(page for one in FLIGHT_CONTROLLERS.values() for page in one.pages),
             in_scenario=True,
         ),
         Option(
