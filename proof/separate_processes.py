@@ -41,7 +41,8 @@ def compare_with_separate_processes(name: str, seconds: float, folder: Path) -> 
     settings = ("-p", "seed:=7", "--params-file", str(chosen.weather_file))
     file = folder / "one.mcap"
     command = ["-m", "rosflight_py_sim", "sim", "--vehicle", name, "--time-mode", "lockstep", "--record", str(file)]
-    command += ["--duration", str(seconds), "--real-time-multiplier", "0", "--ros-args", *settings]
+    # Longer than compared, because a message may be published later than its stamp (GNSS has a latency).
+    command += ["--duration", str(seconds + 1.0), "--real-time-multiplier", "0", "--ros-args", *settings]
     subprocess.run([sys.executable, *command], check=True, stdout=subprocess.DEVNULL, timeout=_TIMEOUT_S)
     one = _stamped(read_recording(file, lambda topic, type_name: 10**7))
     with (
