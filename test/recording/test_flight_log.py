@@ -12,7 +12,7 @@ from rosflight_py_sim.autopilot.fixedwing_mission import FixedwingPhase
 from rosflight_py_sim.autopilot.mission import Phase
 from rosflight_py_sim.missions.autopilot.log import FlightLog
 from rosflight_py_sim.missions.autopilot.summary import nearest_on_segment, reference_error, summarise, tracking_error
-from rosflight_py_sim.missions.summary_table import summary_rows
+from rosflight_py_sim.missions.autopilot.table import summary_rows
 from rosflight_py_sim.vehicles import vehicle
 
 MOTORS, V_TAIL = vehicle("multirotor").actuators, vehicle("anaconda").actuators

@@ -15,7 +15,8 @@ from rosflight_py_sim.missions.client_log import Mark
 from rosflight_py_sim.missions.dive.log import DiveLog, Frame
 from rosflight_py_sim.missions.dive.picture import MOMENTS, draw_dive, key_moments
 from rosflight_py_sim.missions.dive.summary import DiveSummary, summarise_dive, task_object
-from rosflight_py_sim.missions.summary_table import dive_rows, print_table
+from rosflight_py_sim.missions.dive.table import dive_rows
+from rosflight_py_sim.missions.summary_table import print_table
 from rosflight_py_sim.vehicles import vehicle
 from rosflight_py_sim.viewer.world_map import outline
 from rosflight_py_sim.world import Kind, Object, World, load_world

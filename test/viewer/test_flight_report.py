@@ -18,7 +18,8 @@ from rosflight_py_sim.autopilot.mission import Phase
 from rosflight_py_sim.missions.autopilot.log import FlightLog
 from rosflight_py_sim.missions.autopilot.picture import draw_flight
 from rosflight_py_sim.missions.autopilot.summary import FlightSummary, summarise
-from rosflight_py_sim.missions.summary_table import print_table, summary_rows, wind_text
+from rosflight_py_sim.missions.autopilot.table import summary_rows
+from rosflight_py_sim.missions.summary_table import print_table, wind_text
 from rosflight_py_sim.vehicles import vehicle
 
 MOTORS, V_TAIL = vehicle("multirotor").actuators, vehicle("anaconda").actuators

@@ -22,8 +22,8 @@ from rosflight_py_sim.interfaces.step_topics import (
 from rosflight_py_sim.missions.autopilot.log import FlightLog
 from rosflight_py_sim.missions.autopilot.picture import draw_flight
 from rosflight_py_sim.missions.autopilot.summary import FlightSummary, summarise
+from rosflight_py_sim.missions.autopilot.table import summary_rows
 from rosflight_py_sim.missions.mission_judge import MissionJudge, Verdict
-from rosflight_py_sim.missions.summary_table import summary_rows
 from rosflight_py_sim.nodes.running import node_class
 from rosflight_py_sim.parameters import Values
 from rosflight_py_sim.recording.state_log import Array

@@ -12,8 +12,8 @@ from rosflight_py_sim.missions.client_judge import ClientJudge
 from rosflight_py_sim.missions.dive.log import DiveLog, Frame
 from rosflight_py_sim.missions.dive.picture import draw_dive
 from rosflight_py_sim.missions.dive.summary import DiveSummary, summarise_dive, task_object
+from rosflight_py_sim.missions.dive.table import dive_rows
 from rosflight_py_sim.missions.mission_judge import Verdict
-from rosflight_py_sim.missions.summary_table import dive_rows
 from rosflight_py_sim.parameters import ParameterError, Values
 from rosflight_py_sim.stamps import NANOSECONDS
 from rosflight_py_sim.vehicles import Vehicle

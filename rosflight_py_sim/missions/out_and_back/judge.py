@@ -18,8 +18,8 @@ from rosflight_py_sim.missions.out_and_back.summary import (
     has_landed,
     summarise_out_and_back,
 )
+from rosflight_py_sim.missions.out_and_back.table import out_and_back_rows
 from rosflight_py_sim.missions.overview_picture import draw_overview
-from rosflight_py_sim.missions.summary_table import out_and_back_rows
 from rosflight_py_sim.parameters import Values
 from rosflight_py_sim.vehicles import Vehicle
 
