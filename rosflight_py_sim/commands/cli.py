@@ -27,7 +27,7 @@ from rosflight_py_sim.graph.time_modes import check_pace
 from rosflight_py_sim.missions.flight_progress import PERIOD_S, WATCHED_PACE
 from rosflight_py_sim.parameters import ParameterError
 from rosflight_py_sim.stamps import NANOSECONDS
-from rosflight_py_sim.vehicles import CAMERA, STANDALONE, Vehicle, all_vehicles, vehicle
+from rosflight_py_sim.vehicles import CAMERA, STANDALONE, Vehicle, vehicle, vehicles_and_errors
 from rosflight_py_sim.vehicles.catalogue import FOLDERS
 
 if TYPE_CHECKING:
@@ -252,10 +252,13 @@ def _fly(options: argparse.Namespace) -> int:
 
 
 def _vehicles(_: argparse.Namespace) -> int:
-    for (name, dynamics), one in all_vehicles().items():
+    vehicles, errors = vehicles_and_errors()
+    for (name, dynamics), one in vehicles.items():
         option = "" if dynamics == STANDALONE else f" --dynamics {dynamics}"
         print(f"{name}{option}: {one.description} ({one.file})")
-    return 0
+    for error in errors:
+        print(f"rosflight_py_sim: {error}", file=sys.stderr)
+    return 1 if errors else 0
 
 
 def _compile(_: argparse.Namespace) -> int:

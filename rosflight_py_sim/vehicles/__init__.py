@@ -9,6 +9,7 @@ from rosflight_py_sim.vehicles.catalogue import (
     names_of_vehicles,
     reference,
     vehicle,
+    vehicles_and_errors,
 )
 from rosflight_py_sim.vehicles.vehicle import CAMERA, SPACING, Actuator, ClientMission, Pairing, Vehicle
 
@@ -27,4 +28,5 @@ __all__ = [
     "names_of_vehicles",
     "reference",
     "vehicle",
+    "vehicles_and_errors",
 ]

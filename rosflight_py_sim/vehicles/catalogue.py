@@ -50,21 +50,25 @@ def known_dynamics() -> list[str]:
     return [name.removesuffix("_dynamics") for name in NODE_CLASSES if name.endswith("_dynamics")]
 
 
-def all_vehicles() -> dict[tuple[str, str], Vehicle]:
-    """Vehicles by names of vehicle and dynamics.
+def vehicles_and_errors() -> tuple[dict[tuple[str, str], Vehicle], list[ParameterError]]:
+    """Valid vehicles by names of vehicle and dynamics, and an error for each invalid vehicle file."""
+    vehicles: dict[tuple[str, str], Vehicle] = {}
+    errors = []
+    for names, file in vehicle_files().items():
+        try:
+            vehicles[names] = read_vehicle(file)
+        except ParameterError as error:
+            errors.append(error)
+    return vehicles, errors
 
-    Raises:
-        ParameterError: a vehicle file is invalid.
-    """
-    return {names: read_vehicle(file) for names, file in vehicle_files().items()}
+
+def all_vehicles() -> dict[tuple[str, str], Vehicle]:
+    """Vehicles by names of vehicle and dynamics, without those of invalid files, which must not affect the others."""
+    return vehicles_and_errors()[0]
 
 
 def names_of_vehicles(suits: Callable[[Vehicle], bool]) -> list[str]:
-    """Names of the vehicles for which `suits` returns True.
-
-    Raises:
-        ParameterError: a vehicle file is invalid.
-    """
+    """Names of the vehicles for which `suits` returns True, without those of invalid files."""
     return [name for (name, dynamics), one in all_vehicles().items() if dynamics == STANDALONE and suits(one)]
 
 

@@ -445,6 +445,18 @@ def test_user_vehicle_file_supplies_node_parameters(tmp_path: Path) -> None:
     assert nodes["recorder"]["parameters"][0]["record.vehicle"] == str(own)
 
 
+def test_invalid_vehicle_file_affects_only_launches_of_its_vehicle(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = {file: arguments(file) for file in GRAPHS}
+    (tmp_path / "bad.yaml").write_text("description: half a kite\n", encoding="utf-8")
+    monkeypatch.setenv("ROSFLIGHT_PY_SIM_VEHICLES", str(tmp_path))
+    assert {file: arguments(file) for file in GRAPHS} == before
+    check_vehicle({}, {"vehicle": "auv", "dynamics": STANDALONE})
+    with pytest.raises(ParameterError, match=r"bad.yaml, line 1: .*no forces_and_moments given"):
+        check_vehicle({}, {"vehicle": "bad", "dynamics": STANDALONE})
+
+
 def test_argument_earth_reaches_the_nodes_that_use_it() -> None:
     nodes = started(vehicle="multirotor", earth="wgs84")
     for name in ("dynamics", "sensors", "forces_and_moments"):

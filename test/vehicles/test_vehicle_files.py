@@ -20,6 +20,7 @@ from rosflight_py_sim.vehicles import (
     names_of_vehicles,
     reference,
     vehicle,
+    vehicles_and_errors,
 )
 from rosflight_py_sim.vehicles.vehicle_file import OPTIONAL, REQUIRED
 
@@ -176,6 +177,32 @@ def test_user_folder_takes_precedence_over_package_folder(
     with pytest.raises(SystemExit, match="0"):
         main(["vehicles"])
     assert f"kite: kite with two motors ({file})" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("broken", ["description: half a kite\n", "description: [\n"])
+def test_invalid_file_affects_only_commands_that_name_its_vehicle(
+    kite: Write, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], broken: str
+) -> None:
+    file = kite(KITE)
+    bad = file.with_name("bad.yaml")
+    bad.write_text(broken, encoding="utf-8")
+    monkeypatch.setenv("ROSFLIGHT_PY_SIM_VEHICLES", str(file.parent))
+
+    def rejection(*words: str) -> tuple[str, str]:
+        with pytest.raises(SystemExit, match="1"):
+            main(words)
+        return capsys.readouterr()
+
+    listed, reason = rejection("vehicles")
+    assert f"kite: kite with two motors ({file})\n" in listed and "\nmultirotor: " in listed and "bad" not in listed
+    assert reason.startswith(f"rosflight_py_sim: {bad}") and reason.count("\n") == 1
+    assert rejection("sim", "--vehicle", "bad") == ("", reason)
+    _, unrelated = rejection("sim", "--vehicle", "auv", "--autopilot")
+    assert "vehicle 'auv', which has none; allowed: kite, " in unrelated and "bad" not in unrelated
+
+
+def test_all_vehicle_files_of_the_package_are_valid() -> None:
+    assert vehicles_and_errors()[1] == []
 
 
 @pytest.mark.parametrize("name", known_vehicles())
