@@ -1,4 +1,4 @@
-"""A user's package provides a front-end, mission, vehicle, wind model and world, found through its entry points."""
+"""A user's package provides an entry of every group, found by name: flight controller, mission, wind model and more."""
 
 from __future__ import annotations
 
@@ -22,6 +22,9 @@ CONFIG = share_directory() / "config"
 PROJECT = Path(__file__).parents[2]
 
 ENTRY_POINTS = """\
+[rosflight_py_sim.flight_controllers]
+climber = kites.flight_controller:CLIMBER
+
 [rosflight_py_sim.front_ends]
 metronome = kites.front_end:Metronome
 
@@ -64,6 +67,14 @@ class Draught(WindField):
     def velocity_ned(self, position_ned, time_s):
         return 0.0, self._speed, 0.0
 ''',
+    "flight_controller": """\
+from rosflight_py_sim.graph.flight_controllers import FlightController
+
+CLIMBER = FlightController(
+    "climber", ("bridge",), "a metronome at high thrust", front_end="metronome", settings={"metronome.pulse": 1900},
+    needs_lockstep=True,
+)
+""",
     "front_end": '''\
 from rosflight_py_sim.bridge.front_end_interface import ActuatorFrontEnd
 from rosflight_py_sim.parameters import Parameter, ParameterTable
@@ -161,6 +172,18 @@ actuators:
 mission: {program: wait.py, parts: 3, task: patience}
 """
 
+# Climbs only with the settings of the registered flight controller.
+BOX_KITE = """\
+description: kite that climbs without a parameter file for its flight controller
+forces_and_moments: multirotor_forces_and_moments
+parameters: parameters/kite.yaml
+firmware: parameters/kite_firmware.yaml
+flight_controller: climber
+actuators:
+  - {name: sail, output: 0, kind: motor}
+mission: {program: wait.py, parts: 3, task: patience}
+"""
+
 # A quarter of the usual number of steps, to keep the tests short.
 LONG_STEPS = ("--ros-args", "-p", "step_size:=0.01")
 
@@ -183,6 +206,7 @@ def site(tmp_path: Path) -> Path:
     )
     (package / "worlds" / "hall.yaml").write_text("start: {position: [1.0, 2.0, 0.0]}\n")
     (package / "vehicles" / "kite.yaml").write_text(VEHICLE)
+    (package / "vehicles" / "box_kite.yaml").write_text(BOX_KITE)
     (package / "vehicles" / "wait.py").write_text(PROGRAM)
     (parameters / "kite.yaml").write_text((CONFIG / "multirotor.yaml").read_text())
     (parameters / "kite_firmware.yaml").write_text((CONFIG / "multirotor_firmware.yaml").read_text())
@@ -201,7 +225,7 @@ def test_registered_vehicle_mission_front_end_world_and_wind_work_together(comma
     assert "kite: mission patience" in report.stdout
 
 
-def test_registered_mission_is_evaluated_from_recording_of_separate_recorder_process(
+def test_registered_flight_controller_flies_mission_that_is_evaluated_from_recording_of_separate_process(
     command_line: Run, site: Path, tmp_path: Path
 ) -> None:
     path = f"{PROJECT}:{site}"
@@ -215,7 +239,7 @@ def test_registered_mission_is_evaluated_from_recording_of_separate_recorder_pro
         while not (tmp_path / "apart.mcap").exists():
             assert time.monotonic() < end_s and recorder.poll() is None, "no file"
             time.sleep(0.05)
-        words = ("fly", "--vehicle", "kite", "--world", "hall", "--calm", "--real-time-multiplier", "1")
+        words = ("fly", "--vehicle", "box_kite", "--world", "hall", "--calm", "--real-time-multiplier", "1")
         # The program begins once the recorder, which may take seconds to discover the topics, has subscribed to them.
         topics = "/sim/truth_state /sim/truth_wind /mission/log"
         result = command_line("-m", "rosflight_py_sim", *words, *LONG_STEPS, PYTHONPATH=path, RECORDED=topics)
@@ -225,7 +249,7 @@ def test_registered_mission_is_evaluated_from_recording_of_separate_recorder_pro
     assert result.returncode == 0, result.stdout + result.stderr
     report = command_line("-m", "rosflight_py_sim", "report", "apart.mcap", PYTHONPATH=path)
     assert report.returncode == 0, report.stdout + report.stderr
-    assert "kite: mission patience" in report.stdout and "hall" in report.stdout
+    assert "box_kite: mission patience" in report.stdout and "hall" in report.stdout
     log = read_recording(tmp_path / "apart.mcap", lambda topic, type_name: 1000).topics["/mission/log"]
     said = [deserialize_message(message, String).data for message in log.messages]
     # No line is lost, even of many at once.
@@ -236,7 +260,8 @@ def test_registered_entries_are_listed_with_built_in_ones(command_line: Run, sit
     listed = command_line("-m", "rosflight_py_sim", "vehicles", PYTHONPATH=f"{PROJECT}:{site}")
     assert "kite: kite that climbs" in listed.stdout and "multirotor: " in listed.stdout
     usage = command_line("-m", "rosflight_py_sim", "sim", "--help", PYTHONPATH=f"{PROJECT}:{site}").stdout
-    assert "metronome (Drives every output by the same pulse width.)" in " ".join(usage.split())
+    for text in ("climber (a metronome at high thrust)", "metronome (Drives every output by the same pulse width.)"):
+        assert text in " ".join(usage.split())
     refused = command_line("-m", "rosflight_py_sim", "fly", "--world", "barn", PYTHONPATH=f"{PROJECT}:{site}")
     assert refused.returncode == 1
     names = ", ".join(sorted([*known_worlds(), "hall"]))
@@ -255,6 +280,7 @@ def test_registered_entries_are_listed_with_built_in_ones(command_line: Run, sit
         ),
         ("kites:VEHICLES", "kites:BOATS", "'kites = kites:BOATS' of rosflight_py_sim.vehicles cannot be loaded"),
         ("kites:VEHICLES", "kites:Path", "allowed: paths of folders"),
+        ("flight_controller:CLIMBER", "front_end:Metronome", "is not an instance of FlightController"),
         ("front_end:Metronome", "task:Patience", "allowed: classes derived from FrontEndInterface"),
     ],
 )
