@@ -78,7 +78,7 @@ soak: $(VENV)/.ready  ## run every front-end for simulated HOURS with clients th
 fidelity: $(VENV)/.ready  ## compare the physics with references: table and pictures
 	@$(BIN)/python test/fidelity/fidelity_page.py $(ARGS)
 
-fuzz: $(VENV)/.ready  ## fuzz every parser, and send a million frames to each front-end
+fuzz: $(VENV)/.ready  ## fuzz every parser, and send a million packets to each front-end
 	@$(BIN)/python -m proof.fuzz $(ARGS)
 
 determinism: $(VENV)/.ready  ## measure whether the same seed gives the same flight

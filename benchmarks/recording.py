@@ -12,7 +12,7 @@ from benchmarks.composed_graph import ComposedRun, composed_run
 from rosflight_py_sim.interfaces.step_topics import CLOCK, TRUTH_STATE
 from rosflight_py_sim.recording.mcap_file import read_recording
 from rosflight_py_sim.recording.mcap_writer import BufferedFile, McapRecording
-from rosflight_py_sim.recording.pipe_messages import DESCRIPTIONS, FRAME, Channel
+from rosflight_py_sim.recording.pipe_messages import DESCRIPTIONS, PIPE_HEADER, Channel
 from rosflight_py_sim.recording.writer_process import WriterProcess
 
 MESSAGES = 100_000
@@ -58,11 +58,11 @@ def direct_us() -> float:
     with tempfile.TemporaryDirectory() as folder:
         recording = McapRecording(BufferedFile(Path(folder) / "one.mcap"), simulated=False, facts={})
         description = json.dumps({"number": 1, **asdict(_CHANNEL)}).encode()
-        recording.take(FRAME.pack(DESCRIPTIONS, 0, len(description)) + description)
-        frame = FRAME.pack(1, 0, len(_BODY)) + _BODY
+        recording.take(PIPE_HEADER.pack(DESCRIPTIONS, 0, len(description)) + description)
+        piped = PIPE_HEADER.pack(1, 0, len(_BODY)) + _BODY
         began = time.process_time()
         for _ in range(MESSAGES // 1000):
-            recording.take(frame * 1000)
+            recording.take(piped * 1000)
         recording.finish()
         used = time.process_time() - began
     return 1e6 * used / MESSAGES

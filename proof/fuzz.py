@@ -1,6 +1,6 @@
-"""Untrusted input: frames sent through the front-ends, and every parser fuzzed.
+"""Untrusted input: packets sent through the front-ends, and every parser fuzzed.
 
-    python -m proof.fuzz [--frames 1000000] [--seconds 30]
+    python -m proof.fuzz [--packets 1000000] [--seconds 30]
 
 If a parser fails, its input is kept in build/fuzz/NAME.
 """
@@ -19,8 +19,8 @@ from concurrent.futures import ThreadPoolExecutor
 from itertools import count
 from pathlib import Path
 
-from proof.frames import PROTOCOLS, Passed
 from proof.mutations import mutated
+from proof.packets import PROTOCOLS, Passed
 from proof.parsers import CORPUS, PARSERS, kept_inputs
 from proof.results import Row, publish
 
@@ -36,29 +36,29 @@ _BY_COVERAGE = importlib.util.find_spec("atheris") is not None
 def main() -> int:
     """Run all, and print the table."""
     parser = argparse.ArgumentParser(prog="python -m proof.fuzz", description="fuzz every parser and front-end")
-    parser.add_argument("--frames", type=int, default=1_000_000, help="frames of each protocol (default: 1000000)")
+    parser.add_argument("--packets", type=int, default=1_000_000, help="packets of each protocol (default: 1000000)")
     parser.add_argument("--seconds", type=int, default=30, help="time for each parser, s (default: 30)")
     given = parser.parse_args()
     how = "coverage-guided (atheris)" if _BY_COVERAGE else "random mutations; atheris is not installed"
     notes = [f"The inputs of the parsers are {how}."]
-    return publish("fuzz", "Untrusted input", _rows(given.frames, given.seconds), notes)
+    return publish("fuzz", "Untrusted input", _rows(given.packets, given.seconds), notes)
 
 
-def _rows(frames: int, seconds: int) -> Iterator[Row]:
+def _rows(packets: int, seconds: int) -> Iterator[Row]:
     for name, run in PROTOCOLS.items():
-        yield _frame_row(name, run(frames))
+        yield _packet_row(name, run(packets))
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         yield from pool.map(lambda name: _parser_row(name, seconds), PARSERS)
 
 
-def _frame_row(name: str, passed: Passed) -> Row:
+def _packet_row(name: str, passed: Passed) -> Row:
     text = (
-        f"{passed.frames:,} frames: {passed.effective:,} of {passed.valid:,} valid frames took effect, "
+        f"{passed.packets:,} packets: {passed.effective:,} of {passed.valid:,} valid packets took effect, "
         f"{passed.counted:,} counted; {passed.answered:,} of {passed.steps:,} steps answered; {passed.seconds:.0f} s"
     )
     return Row(
-        f"frames of {name}",
-        "every valid frame takes effect, every frame is counted, every step is answered",
+        f"packets of {name}",
+        "every valid packet takes effect, every packet is counted, every step is answered",
         text,
         passed.holds,
     )

@@ -31,7 +31,7 @@ PLACES = {
     Mode.RETURN_HOME: (11.1, 6.4),
 }
 
-# Transitions that leave all of these modes start at the frame around them.
+# Transitions that leave all of these modes start at the box around them.
 FLYING = (Mode.TAKE_OFF, Mode.WAYPOINT, Mode.PACKET_TARGET, Mode.RETURN_HOME)
 COMMON = (Event.OVERRIDE_ON, Event.DISARMED)
 
@@ -54,13 +54,13 @@ WAYS: dict[tuple[Mode, Mode], Way] = {
     (Mode.RETURN_HOME, Mode.WAYPOINT): ([(11.1, 5.95), (11.1, 5.3), (7.85, 5.3), (7.85, 2.45)], (9.6, 5.3)),
 }
 
-_FRAME = (5.9, 0.7, 12.5, 6.7)
+_BOX = (5.9, 0.7, 12.5, 6.7)
 _HALF_WIDTH, _HALF_HEIGHT = 1.1, 0.45
 _LINE = "#374151"
 
 
 def edges() -> list[list[str]]:
-    """Names of start mode, end mode and events, for each arrow that does not start at the frame."""
+    """Names of start mode, end mode and events, for each arrow that does not start at the box."""
     arrows: dict[tuple[Mode, Mode], list[str]] = {}
     for mode, ways in TRANSITIONS.items():
         for event, target in ways.items():
@@ -76,7 +76,7 @@ def draw() -> None:
     axes.set_xlim(0.1, 18.7)
     axes.set_ylim(0.4, 7.7)
     axes.axis("off")
-    x, y, width, height = _FRAME
+    x, y, width, height = _BOX
     axes.add_patch(
         FancyBboxPatch((x, y), width, height, boxstyle="round,pad=0,rounding_size=0.2", fc="white", ec=_LINE, ls="--")
     )

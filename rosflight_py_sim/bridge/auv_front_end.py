@@ -261,7 +261,7 @@ class AuvFrontEnd(ActuatorFrontEnd):
         for message in self._thrusters.messages():
             any_came = True
             if message is None:
-                self._pass_over("multipart", "thruster message of several frames; allowed: one")
+                self._pass_over("multipart", "thruster message of several parts; allowed: one")
             elif len(message) != COMMAND_LENGTH:
                 self._pass_over("wrong_length", wrong_length(message))
             else:
@@ -313,11 +313,11 @@ class AuvFrontEnd(ActuatorFrontEnd):
         w, x, y, z = truth[3:7]
         where = telemetry((truth[0], truth[1], truth[2]), (w, x, y, z), z_up=auv.z_up)
         try:
-            frames = encode_telemetry(auv.auv_id, where)
+            parts = encode_telemetry(auv.auv_id, where)
         except TelemetryError as error:
             self._count("unsent_telemetry", f"no telemetry of AUV {auv.auv_id}: {error}")
             return False
-        self._telemetry.send(frames)
+        self._telemetry.send(parts)
         self.counters["telemetry_messages"] += 1
         return True
 

@@ -13,12 +13,12 @@ from rosflight_py_sim.parameters import ParameterError, Values, number
 if TYPE_CHECKING:
     import zmq
 
-# Frames queued for reading. ZeroMQ stops receiving beyond this number, and a faster sender has to wait.
-_FRAMES_HELD = 256
+# Message parts queued for reading. ZeroMQ stops receiving beyond this number, and a faster sender has to wait.
+_PARTS_HELD = 256
 
-# Frames read in a call in any case. Beyond this number, reading and processing take at most this share of the time
-# since the previous call, and not more than the longest time after a pause (s).
-_LEAST_FRAMES = 16
+# Message parts read in a call in any case. Beyond this number, reading and processing take at most this share of the
+# time since the previous call, and not more than the longest time after a pause (s).
+_LEAST_PARTS = 16
 _SHARE = 0.1
 _LONGEST_S = 0.01
 
@@ -30,8 +30,8 @@ _SEND_BUFFER = 1 << 17
 # First byte of the messages by which an XPUB socket reports subscriptions.
 _UNSUBSCRIBED, _SUBSCRIBED = _CHANGES = b"\0\1"
 
-# Greatest size of a message, bytes; ZeroMQ disconnects the sender of a larger one.
-_LONGEST_FRAME = 1 << 20
+# Greatest size of a message part, bytes; ZeroMQ disconnects the sender of a larger one.
+_LONGEST_PART = 1 << 20
 
 
 class _Reader:
@@ -52,16 +52,16 @@ class _Reader:
         socket, no_wait, again = self._socket, self._no_wait, self._again
         began_s = time.monotonic()
         end_s = began_s + min(_SHARE * (began_s - self._ended_s), _LONGEST_S)
-        for frames in count(1):
+        for parts in count(1):
             try:
-                # A frame knows whether more follow; asking the socket takes twice as long as reading.
-                frame = socket.recv(no_wait, copy=False)
+                # A part knows whether more follow; asking the socket takes twice as long as reading.
+                part = socket.recv(no_wait, copy=False)
             except again:
                 break
-            if not frame.more:
-                yield None if self._in_multipart else frame.bytes
-            self._in_multipart = frame.more
-            if frames % _LEAST_FRAMES == 0 and time.monotonic() >= end_s:
+            if not part.more:
+                yield None if self._in_multipart else part.bytes
+            self._in_multipart = part.more
+            if parts % _LEAST_PARTS == 0 and time.monotonic() >= end_s:
                 break
         self._ended_s = time.monotonic()
 
@@ -79,7 +79,7 @@ class Publisher:
         socket.setsockopt(zmq.SNDBUF, _SEND_BUFFER)
 
     def has_subscriber(self, topic: bytes) -> bool:
-        """Whether a client is subscribed to messages whose first frame is `topic`, a single byte; XPUB only."""
+        """Whether a client is subscribed to messages whose first part is `topic`, a single byte; XPUB only."""
         for change in self._changes.messages():
             if not change or change[0] not in _CHANGES or len(change) > 2:
                 continue
@@ -88,14 +88,14 @@ class Publisher:
                 self._topics.add(change[1:])
         return topic in self._topics or b"" in self._topics
 
-    def send(self, frames: list[bytes]) -> None:
+    def send(self, parts: list[bytes]) -> None:
         """Send a multipart message."""
-        size = sum(map(len, frames))
+        size = sum(map(len, parts))
         held = min(self._most_held, max(_BYTES_HELD // size, 1))
         if held != self._held:
             self._held = held
             self._socket.setsockopt(self._zmq.SNDHWM, held)
-        self._socket.send_multipart(frames, self._zmq.NOBLOCK)
+        self._socket.send_multipart(parts, self._zmq.NOBLOCK)
 
 
 class Puller(_Reader):
@@ -103,7 +103,7 @@ class Puller(_Reader):
 
     def __init__(self, socket: zmq.Socket[bytes], zmq: ModuleType) -> None:
         super().__init__(socket, zmq.NOBLOCK, zmq.Again)
-        socket.setsockopt(zmq.RCVHWM, _FRAMES_HELD)
+        socket.setsockopt(zmq.RCVHWM, _PARTS_HELD)
         self.fileno = socket.fileno()
 
 
@@ -158,7 +158,7 @@ class ZeroMqSockets:
         zmq = self._zmq
         address = str(self._values[f"{self._prefix}.address"])
         port = int(number(self._values, f"{self._prefix}.{name}_port"))
-        made.setsockopt(zmq.MAXMSGSIZE, _LONGEST_FRAME)
+        made.setsockopt(zmq.MAXMSGSIZE, _LONGEST_PART)
         try:
             made.bind(f"tcp://{address}:{port}")
         except zmq.ZMQError as error:

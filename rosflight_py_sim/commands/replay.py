@@ -34,7 +34,7 @@ _STATES, _PICTURES = 40_000, 2_000
 _COMPRESSED = "sensor_msgs/msg/CompressedImage"
 _OF_STATES = tuple(f"/{name}" for name in (TRUTH_STATE, TRUTH_WIND, PWM_OUTPUT))
 _LONG_AGO_S = 1e8
-_FRAMES_HZ = 30.0
+_UPDATES_HZ = 30.0
 _SLIDER_HZ = 8.0
 _BEGINNING_OF_JPEG = b"\xff\xd8\xff"
 _SPEEDS = {"0.1 x": 0.1, "0.5 x": 0.5, "1 x": 1.0, "2 x": 2.0, "5 x": 5.0, "20 x": 20.0}
@@ -213,7 +213,7 @@ def replay(recording: Recording, address: str, port: int, speed: float) -> None:
 
 
 def _play(player: Player, tracks: list[Track], zero_s: float, display: Display, playback: Playback) -> None:
-    """Show frames until playback is interrupted."""
+    """Update the display until playback is interrupted."""
     from rosflight_py_sim.viewer.web.scene import VehicleView
 
     before_s = shown_s = time.monotonic()
@@ -228,4 +228,4 @@ def _play(player: Player, tracks: list[Track], zero_s: float, display: Display, 
         if now_s - shown_s >= 1.0 / _SLIDER_HZ:
             playback.refresh()
             shown_s = now_s
-        time.sleep(max(0.0, before_s + 1.0 / _FRAMES_HZ - time.monotonic()))
+        time.sleep(max(0.0, before_s + 1.0 / _UPDATES_HZ - time.monotonic()))

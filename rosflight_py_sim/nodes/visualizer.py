@@ -31,7 +31,7 @@ VISUALIZER_PARAMETERS = (
     ParameterTable(
         VEHICLES,
         Parameter(
-            "draw_rate", 30.0, "Frames per second of system time", "Hz", minimum=1.0, maximum=30.0, read_only=True
+            "draw_rate", 30.0, "Updates per second of system time", "Hz", minimum=1.0, maximum=30.0, read_only=True
         ),
         Parameter("max_path_history", 10000, "Number of path points kept", minimum=2, maximum=1_000_000),
         Parameter("path_spacing", 0.05, "Distance between path points", "m", minimum=0.0),

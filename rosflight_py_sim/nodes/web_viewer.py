@@ -45,7 +45,7 @@ WEB_VIEWER_PARAMETERS = (
         Parameter(
             "web_viewer.rate",
             30.0,
-            "Frames per second of system time",
+            "Updates per second of system time",
             "Hz",
             minimum=1.0,
             maximum=30.0,

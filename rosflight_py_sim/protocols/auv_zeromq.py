@@ -42,11 +42,11 @@ class CommandLengthError(ProtocolError):
 
 
 class TelemetryError(ProtocolError):
-    """Telemetry that must not be sent, or frames that are not telemetry."""
+    """Telemetry that must not be sent, or message parts that are not telemetry."""
 
 
 class ImagesError(ProtocolError):
-    """Images that must not be sent, or frames that are not images."""
+    """Images that must not be sent, or message parts that are not images."""
 
 
 @dataclass(frozen=True)
@@ -144,7 +144,7 @@ def telemetry(position_ned: Vector3, quaternion: Quaternion, *, z_up: bool = Tru
 
 
 def encode_telemetry(auv_id: int, where: Telemetry) -> list[bytes]:
-    """Frames of a telemetry message: id, and six single-precision numbers.
+    """Parts of a telemetry message: id, and six single-precision numbers.
 
     Raises:
         TelemetryError: a number is not finite, or too large for single precision.
@@ -156,16 +156,16 @@ def encode_telemetry(auv_id: int, where: Telemetry) -> list[bytes]:
     return [bytes((auv_id,)), _TELEMETRY.pack(*numbers)]
 
 
-def decode_telemetry(frames: Sequence[bytes]) -> tuple[int, Telemetry]:
+def decode_telemetry(parts: Sequence[bytes]) -> tuple[int, Telemetry]:
     """Id of the AUV, and its telemetry, from a message.
 
     Raises:
-        TelemetryError: not two frames of 1 and 24 bytes.
+        TelemetryError: not two message parts of 1 and 24 bytes.
     """
-    lengths = [len(frame) for frame in frames]
+    lengths = [len(part) for part in parts]
     if lengths != [1, _TELEMETRY.size]:
-        raise TelemetryError(f"telemetry frames of {lengths} bytes; allowed: [1, {_TELEMETRY.size}]")
-    return frames[0][0], Telemetry(*_TELEMETRY.unpack(frames[1]))
+        raise TelemetryError(f"telemetry parts of {lengths} bytes; allowed: [1, {_TELEMETRY.size}]")
+    return parts[0][0], Telemetry(*_TELEMETRY.unpack(parts[1]))
 
 
 @dataclass(frozen=True)
@@ -177,7 +177,7 @@ class Images:
 
 
 def encode_images(auv_id: int, images: Images) -> list[bytes]:
-    """Frames of an image message: id, front image, bottom image.
+    """Parts of an image message: id, front image, bottom image.
 
     Raises:
         ImagesError: an image is missing.
@@ -187,13 +187,13 @@ def encode_images(auv_id: int, images: Images) -> list[bytes]:
     return [bytes((auv_id,)), images.front, images.bottom]
 
 
-def decode_images(frames: Sequence[bytes]) -> tuple[int, Images]:
+def decode_images(parts: Sequence[bytes]) -> tuple[int, Images]:
     """Id of the AUV, and its images, from a message.
 
     Raises:
-        ImagesError: not three frames, the first of one byte and the others not empty.
+        ImagesError: not three message parts, the first of one byte and the others not empty.
     """
-    lengths = [len(frame) for frame in frames]
+    lengths = [len(part) for part in parts]
     if len(lengths) != 3 or lengths[0] != 1 or 0 in lengths:
-        raise ImagesError(f"image frames of {lengths} bytes; allowed: 1 byte and two images")
-    return frames[0][0], Images(frames[1], frames[2])
+        raise ImagesError(f"image parts of {lengths} bytes; allowed: 1 byte and two images")
+    return parts[0][0], Images(parts[1], parts[2])

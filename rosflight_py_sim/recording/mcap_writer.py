@@ -1,4 +1,4 @@
-"""Writer process of a recording: converts frames from standard input to an MCAP file.
+"""Writer process of a recording: converts pipe messages from standard input to an MCAP file.
 
 It is a separate process because a message takes 4 us of interpreter time, which would slow the simulation down. It
 prints lines of JSON on standard output: first that the file is open, at the end the number of messages or the error.
@@ -24,7 +24,7 @@ from mcap.well_known import MessageEncoding, Profile, SchemaEncoding
 from mcap.writer import CompressionType, Writer
 
 from rosflight_py_sim import __version__, topic_names
-from rosflight_py_sim.recording.pipe_messages import DESCRIPTIONS, FRAME, METADATA, Channel
+from rosflight_py_sim.recording.pipe_messages import DESCRIPTIONS, METADATA, PIPE_HEADER, Channel
 from rosflight_py_sim.stamps import NANOSECONDS, stamp_ns
 
 FLUSH_S = 0.4
@@ -107,7 +107,7 @@ class _EncodedIndex:
 
 
 class McapRecording:
-    """Writes frames as messages of an MCAP file.
+    """Writes pipe messages as messages of an MCAP file.
 
     Attributes:
         messages: number of messages in the file, as of the last flush.
@@ -134,13 +134,13 @@ class McapRecording:
         self._echoes: dict[str, deque[bytes]] = {}
 
     def take(self, data: bytes) -> int:
-        """Process the complete frames at the beginning of `data`; return their size in bytes."""
+        """Process the complete pipe messages at the beginning of `data`; return their size in bytes."""
         at, end = 0, len(data)
-        while end - at >= FRAME.size:
-            number, system_ns, length = FRAME.unpack_from(data, at)
-            if end - at - FRAME.size < length:
+        while end - at >= PIPE_HEADER.size:
+            number, system_ns, length = PIPE_HEADER.unpack_from(data, at)
+            if end - at - PIPE_HEADER.size < length:
                 break
-            at += FRAME.size
+            at += PIPE_HEADER.size
             body = data[at : at + length]
             at += length
             if number == DESCRIPTIONS:
@@ -244,7 +244,7 @@ class McapRecording:
 
 
 def copy(recording: McapRecording, source: int) -> None:
-    """Process frames from a descriptor until it ends, with regular flushes.
+    """Process pipe messages from a descriptor until it ends, with regular flushes.
 
     Raises:
         OSError: the file cannot be written.

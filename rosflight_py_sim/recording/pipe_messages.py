@@ -1,7 +1,7 @@
-"""Protocol of the pipe to the writer process: frames of a header and a serialised message.
+"""Protocol of the pipe to the writer process. A pipe message is a header and a body, a serialised ROS message.
 
-A frame on channel 0 holds JSON that describes a channel; it precedes the channel's first message. A frame on the last
-channel holds JSON with a name and metadata.
+On channel 0, the body is JSON that describes a channel; it precedes the channel's first message. On the last channel,
+it is JSON with a name and metadata.
 """
 
 from __future__ import annotations
@@ -9,14 +9,14 @@ from __future__ import annotations
 import struct
 from dataclasses import dataclass
 
-FRAME = struct.Struct("<HQI")
+PIPE_HEADER = struct.Struct("<HQI")
 """Channel number, system time of the message (ns since 1970), length of the body."""
 
 DESCRIPTIONS = 0
-"""Channel of the frames that describe channels."""
+"""Channel of the pipe messages that describe channels."""
 
 METADATA = 0xFFFF
-"""Channel of the frames that hold metadata."""
+"""Channel of the pipe messages that hold metadata."""
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Protocol
 
-from rosflight_py_sim.recording.pipe_messages import DESCRIPTIONS, FRAME, METADATA, Channel
+from rosflight_py_sim.recording.pipe_messages import DESCRIPTIONS, METADATA, PIPE_HEADER, Channel
 
 # Linux's fcntl command for the size of a pipe, and a size for some hundred steps.
 _F_SETPIPE_SZ = 1031
@@ -119,7 +119,7 @@ class WriterProcess:
         self._channels += 1
         number = self._channels
         description = json.dumps({"number": number, **asdict(channel)}).encode()
-        append, pack, now_ns = self._batch.append, FRAME.pack, time.time_ns
+        append, pack, now_ns = self._batch.append, PIPE_HEADER.pack, time.time_ns
         append(pack(DESCRIPTIONS, 0, len(description)))
         append(description)
 
@@ -132,7 +132,7 @@ class WriterProcess:
     def add_metadata(self, name: str, metadata: Mapping[str, str]) -> None:
         """Add metadata to the file under a name."""
         body = json.dumps({"name": name, "metadata": dict(metadata)}).encode()
-        self._batch += [FRAME.pack(METADATA, 0, len(body)), body]
+        self._batch += [PIPE_HEADER.pack(METADATA, 0, len(body)), body]
 
     def flush(self) -> None:
         """Send the messages since the last call."""

@@ -53,11 +53,11 @@ class Picture:
 
     def _gimbal(self, surface: Any, left: int, title: str, across: float, up: float) -> None:
         draw = self._pygame.draw
-        frame = (left, _TOP, _GIMBAL, _GIMBAL)
+        box = (left, _TOP, _GIMBAL, _GIMBAL)
         middle = (left + _GIMBAL // 2, _TOP + _GIMBAL // 2)
         self._text(surface, self._small, title, _DIM, (middle[0], _TOP - 18), centred=True)
-        draw.rect(surface, _PANEL, frame, border_radius=14)
-        draw.rect(surface, _LINE, frame, width=1, border_radius=14)
+        draw.rect(surface, _PANEL, box, border_radius=14)
+        draw.rect(surface, _LINE, box, width=1, border_radius=14)
         draw.line(surface, _LINE, (left + 14, middle[1]), (left + _GIMBAL - 14, middle[1]))
         draw.line(surface, _LINE, (middle[0], _TOP + 14), (middle[0], _TOP + _GIMBAL - 14))
         reach = _GIMBAL / 2 - 22

@@ -105,7 +105,7 @@ class AuvBench:
         return outputs
 
     def receive(self, subscriber: Socket) -> list[bytes]:
-        """Take steps until a message arrives, and return its frames."""
+        """Take steps until a message arrives, and return its parts."""
         self.step_until(lambda: subscriber.poll(1))
         return subscriber.recv_multipart()
 

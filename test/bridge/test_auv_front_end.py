@@ -147,16 +147,16 @@ def test_invalid_message_is_counted_and_changes_nothing(auv_bench: Any, kind: st
     assert warning.startswith("ignored: thruster message ") and warning.endswith(f"({kind}: 1 so far)")
 
 
-@pytest.mark.parametrize("frames", [2, 3, 1000])
-def test_multipart_message_counts_as_one_invalid_message(auv_bench: Any, frames: int) -> None:
+@pytest.mark.parametrize("parts", [2, 3, 1000])
+def test_multipart_message_counts_as_one_invalid_message(auv_bench: Any, parts: int) -> None:
     pusher = auv_bench.pusher()
-    pusher.send_multipart([command(99, 99, 99, 99)] * frames)
+    pusher.send_multipart([command(99, 99, 99, 99)] * parts)
     pusher.send(command(10, 20, 30, 40))
     assert auv_bench.step_until_counted("commands", 1)[0][:4] == [1550, 1600, 1650, 1700]
     assert auv_bench.front_end.counters["multipart"] == 1
 
 
-def test_frame_over_one_megabyte_disconnects_only_its_sender(auv_bench: Any) -> None:
+def test_message_part_over_one_megabyte_disconnects_only_its_sender(auv_bench: Any) -> None:
     huge, pusher = auv_bench.pusher(), auv_bench.pusher()
     huge.send(b"\0" * (1 << 21))
     pusher.send(command(10, 20, 30, 40))
@@ -213,7 +213,7 @@ def test_100_000_random_messages_change_only_permitted_state(auv_bench: Any) -> 
     sender.start()
     counters = auv_bench.front_end.counters
     kinds = ("commands", "wrong_length", "unknown_id", "multipart")
-    # Every fiftieth frame begins a message of two frames.
+    # Every fiftieth part begins a message of two parts.
     parts = count - count // 50
     began = time.monotonic()
     auv_bench.step_until(lambda: sum(counters[kind] for kind in kinds) >= parts)
@@ -286,7 +286,7 @@ def test_non_finite_telemetry_is_counted_and_not_sent(auv_bench: Any) -> None:
     assert "no telemetry of AUV 0" in auv_bench.log.warnings[0]
 
 
-def test_image_message_has_three_frames(auv_bench: Any) -> None:
+def test_image_message_has_three_parts(auv_bench: Any) -> None:
     subscriber = auv_bench.subscriber("image")
     numbers = iter(range(10**6))
 

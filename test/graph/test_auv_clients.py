@@ -275,7 +275,7 @@ def test_cameras_render_only_while_a_client_is_subscribed_to_images(graph: Calla
                 client.connect(f"tcp://127.0.0.1:{ports['image']}")
                 pair.spin_until(lambda client=client: client.poll(0), "an image message")
                 assert subscriptions() == expected
-                assert [len(frame) > 1000 for frame in client.recv_multipart()] == [False, True, True]
+                assert [len(part) > 1000 for part in client.recv_multipart()] == [False, True, True]
             pair.spin_until(lambda: subscriptions() == [0, 0, 0, 0], "cameras without subscriptions")
 
 

@@ -96,8 +96,8 @@ def test_powers_are_clamped_to_full_power() -> None:
 
 
 def test_telemetry_message_is_id_and_six_little_endian_singles() -> None:
-    frames = encode_telemetry(7, Telemetry(1.0, -2.0, 0.5, 180.0, -0.25, 0.0))
-    assert frames == [b"\x07", bytes.fromhex("0000803f 000000c0 0000003f 00003443 000080be 00000000")]
+    parts = encode_telemetry(7, Telemetry(1.0, -2.0, 0.5, 180.0, -0.25, 0.0))
+    assert parts == [b"\x07", bytes.fromhex("0000803f 000000c0 0000003f 00003443 000080be 00000000")]
 
 
 @given(ids, st.builds(Telemetry, single, single, single, single, single, single))
@@ -112,10 +112,10 @@ def test_telemetry_that_does_not_fit_a_single_is_not_sent(bad: float, place: int
         encode_telemetry(0, Telemetry(*(bad if i == place else 1.0 for i in range(6))))
 
 
-@pytest.mark.parametrize("frames", [[], [b"\0"], [b"\0", b"\0" * 23], [b"\0\0", b"\0" * 24], [b"\0", b"\0" * 24, b""]])
-def test_frames_that_are_not_telemetry_are_rejected(frames: list[bytes]) -> None:
+@pytest.mark.parametrize("parts", [[], [b"\0"], [b"\0", b"\0" * 23], [b"\0\0", b"\0" * 24], [b"\0", b"\0" * 24, b""]])
+def test_message_parts_that_are_not_telemetry_are_rejected(parts: list[bytes]) -> None:
     with pytest.raises(TelemetryError, match=r"allowed: \[1, 24\]"):
-        decode_telemetry(frames)
+        decode_telemetry(parts)
 
 
 @pytest.mark.parametrize(("z_up", "z"), [(True, -2.0), (False, 2.0)])
@@ -170,9 +170,9 @@ def test_attitude_round_trips(roll: float, pitch: float, yaw: float) -> None:
 
 @given(ids, st.builds(Images, st.binary(min_size=1), st.binary(min_size=1)))
 def test_images_round_trip(auv_id: int, images: Images) -> None:
-    frames = encode_images(auv_id, images)
-    assert frames == [bytes((auv_id,)), images.front, images.bottom]
-    assert decode_images(frames) == (auv_id, images)
+    parts = encode_images(auv_id, images)
+    assert parts == [bytes((auv_id,)), images.front, images.bottom]
+    assert decode_images(parts) == (auv_id, images)
 
 
 @pytest.mark.parametrize("images", [Images(b"", b"x"), Images(b"x", b"")])
@@ -181,9 +181,7 @@ def test_incomplete_image_pair_is_not_sent(images: Images) -> None:
         encode_images(0, images)
 
 
-@pytest.mark.parametrize(
-    "frames", [[], [b"\0", b"a"], [b"", b"a", b"b"], [b"\0", b"a", b""], [b"\0", b"a", b"b", b"c"]]
-)
-def test_frames_that_are_not_images_are_rejected(frames: list[bytes]) -> None:
+@pytest.mark.parametrize("parts", [[], [b"\0", b"a"], [b"", b"a", b"b"], [b"\0", b"a", b""], [b"\0", b"a", b"b", b"c"]])
+def test_message_parts_that_are_not_images_are_rejected(parts: list[bytes]) -> None:
     with pytest.raises(ImagesError, match="two images"):
-        decode_images(frames)
+        decode_images(parts)

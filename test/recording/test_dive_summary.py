@@ -8,7 +8,7 @@ import math
 import numpy as np
 import pytest
 
-from rosflight_py_sim.missions.dive.log import DiveLog, Frame
+from rosflight_py_sim.missions.dive.log import CameraImage, DiveLog
 from rosflight_py_sim.missions.dive.summary import gate_passage, ring_surfacing, summarise_dive, task_object
 from rosflight_py_sim.vehicles import vehicle
 from rosflight_py_sim.world import Kind, Object, World, WorldError
@@ -117,10 +117,10 @@ def test_log_with_one_row_or_nan_cannot_be_summarised() -> None:
         summarise_dive(log, WORLD, GATE, RING, "auv")
 
 
-def test_nearest_frame_is_from_the_requested_camera() -> None:
+def test_nearest_image_is_from_the_requested_camera() -> None:
     log = DiveLog(THRUSTERS)
-    log.frames += [Frame(0.0, "front", b"a"), Frame(1.0, "bottom", b"b"), Frame(2.0, "front", b"c")]
-    near = log.frame_near(1.2, "front")
+    log.images += [CameraImage(0.0, "front", b"a"), CameraImage(1.0, "bottom", b"b"), CameraImage(2.0, "front", b"c")]
+    near = log.image_near(1.2, "front")
     assert near is not None
     assert near.jpeg == b"c"
-    assert log.frame_near(1.2, "left") is None
+    assert log.image_near(1.2, "left") is None

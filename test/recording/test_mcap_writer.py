@@ -20,7 +20,7 @@ from mcap.reader import make_reader
 
 from rosflight_py_sim.recording.mcap_file import Recording, read_recording
 from rosflight_py_sim.recording.mcap_writer import BufferedFile, McapRecording
-from rosflight_py_sim.recording.pipe_messages import DESCRIPTIONS, FRAME, Channel
+from rosflight_py_sim.recording.pipe_messages import DESCRIPTIONS, PIPE_HEADER, Channel
 from rosflight_py_sim.recording.writer_process import RecordingError, WriterProcess
 
 CLOCK = Channel("/clock", "rosgraph_msgs/msg/Clock", "builtin_interfaces/Time clock", offered_qos="- history: 1")
@@ -256,12 +256,14 @@ def test_long_recording_needs_little_memory_for_its_index(tmp_path: Path) -> Non
     for number in range(1, topics + 1):
         described = asdict(Channel(f"/plain_{number}", PLAIN.type_name, PLAIN.definition)) | {"number": number}
         body = json.dumps(described).encode()
-        recording.take(FRAME.pack(DESCRIPTIONS, 0, len(body)) + body)
+        recording.take(PIPE_HEADER.pack(DESCRIPTIONS, 0, len(body)) + body)
 
     def add(count: int, system_ns: int) -> None:
         for _ in range(count):
             system_ns += 1
-            recording.take(b"".join(FRAME.pack(number, system_ns, 8) + bytes(8) for number in range(1, topics + 1)))
+            recording.take(
+                b"".join(PIPE_HEADER.pack(number, system_ns, 8) + bytes(8) for number in range(1, topics + 1))
+            )
             recording.flush()
 
     add(chunks // 2, 0)

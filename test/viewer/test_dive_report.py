@@ -12,7 +12,7 @@ import pytest
 from rich.console import Console
 
 from rosflight_py_sim.missions.client_log import Mark
-from rosflight_py_sim.missions.dive.log import DiveLog, Frame
+from rosflight_py_sim.missions.dive.log import CameraImage, DiveLog
 from rosflight_py_sim.missions.dive.picture import MOMENTS, draw_dive, key_moments
 from rosflight_py_sim.missions.dive.summary import DiveSummary, summarise_dive, task_object
 from rosflight_py_sim.missions.dive.table import dive_rows
@@ -33,7 +33,7 @@ def short_dive(world: World = POOL, name: str = "auv") -> tuple[DiveLog, DiveSum
         log.append(5.0 + 0.1 * k, truth, [0.4] * len(actuators), (0.0, 0.0, 0.0))
     log.marks += [Mark(4.99, "dive"), Mark(8.0, "look about"), Mark(14.9, "done")]
     jpeg = cv2.imencode(".jpg", np.full((24, 32, 3), 90, np.uint8))[1].tobytes()
-    log.frames += [Frame(5.0 + k, camera, jpeg) for k in range(10) for camera in ("front", "bottom")]
+    log.images += [CameraImage(5.0 + k, camera, jpeg) for k in range(10) for camera in ("front", "bottom")]
     tasks = task_object(POOL, "gate", Kind.GATE), task_object(POOL, "ring", Kind.RING)
     return log, summarise_dive(log, world, *tasks, name, 2.0)
 
@@ -48,10 +48,10 @@ def test_image_is_a_1600_by_1000_png(tmp_path: Path, name: str, vehicle: str) ->
     assert struct.unpack(">II", head[16:24]) == (1600, 1000)
 
 
-def test_image_without_any_frame_is_drawn(tmp_path: Path) -> None:
+def test_plot_without_any_camera_image_is_drawn(tmp_path: Path) -> None:
     pytest.importorskip("matplotlib")
     log, summary = short_dive()
-    log.frames.clear()
+    log.images.clear()
     assert draw_dive(log, summary, POOL, tmp_path / "one.png").stat().st_size > 10_000
 
 

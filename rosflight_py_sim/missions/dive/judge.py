@@ -9,7 +9,7 @@ from pathlib import Path
 from rosflight_py_sim.interfaces.camera_topics import PictureFile, compressed_topic
 from rosflight_py_sim.interfaces.ticks import Schedule
 from rosflight_py_sim.missions.client_judge import ClientJudge
-from rosflight_py_sim.missions.dive.log import DiveLog, Frame
+from rosflight_py_sim.missions.dive.log import CameraImage, DiveLog
 from rosflight_py_sim.missions.dive.picture import draw_dive
 from rosflight_py_sim.missions.dive.summary import DiveSummary, summarise_dive, task_object
 from rosflight_py_sim.missions.dive.table import dive_rows
@@ -75,6 +75,6 @@ class DiveJudge(ClientJudge):
 
         def on_picture(picture: PictureFile) -> None:
             if schedule.due(picture.time_ns):
-                self.log.frames.append(Frame(picture.time_ns / NANOSECONDS, camera, picture.file))
+                self.log.images.append(CameraImage(picture.time_ns / NANOSECONDS, camera, picture.file))
 
         self.subscribe(compressed_topic(camera), on_picture, needed=False)

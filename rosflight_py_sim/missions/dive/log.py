@@ -10,7 +10,7 @@ from rosflight_py_sim.vehicles import Actuator
 
 
 @dataclass(frozen=True)
-class Frame:
+class CameraImage:
     """A camera image: simulated time (s), name of the camera, JPEG."""
 
     time_s: float
@@ -22,7 +22,7 @@ class DiveLog(PathLog):
     """Rows of a dive.
 
     Attributes:
-        frames: camera images, in the order of arrival.
+        images: camera images, in the order of arrival.
     """
 
     def __init__(self, actuators: Sequence[Actuator], capacity: int = 4096) -> None:
@@ -32,9 +32,9 @@ class DiveLog(PathLog):
             ValueError: no actuator, or zero capacity.
         """
         super().__init__(actuators, capacity)
-        self.frames: list[Frame] = []
+        self.images: list[CameraImage] = []
 
-    def frame_near(self, time_s: float, camera: str) -> Frame | None:
+    def image_near(self, time_s: float, camera: str) -> CameraImage | None:
         """The camera's image nearest to that time; None if there is none."""
-        own = [frame for frame in self.frames if frame.camera == camera]
-        return min(own, key=lambda frame: abs(frame.time_s - time_s), default=None)
+        own = [image for image in self.images if image.camera == camera]
+        return min(own, key=lambda image: abs(image.time_s - time_s), default=None)

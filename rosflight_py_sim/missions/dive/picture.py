@@ -101,7 +101,7 @@ def draw_dive(log: DiveLog, summary: DiveSummary, world: World, path: Path | str
             _mark(axes, log, moments, numbered=axes is panels[0])
             axes.set_xlim(0.0, float(time[-1]))
         panels[-1].set_xlabel("simulated time (s)")
-        _draw_frames(figure, log, moments)
+        _draw_images(figure, log, moments)
     return Path(path)
 
 
@@ -196,7 +196,7 @@ def _mark(axes: Axes, log: DiveLog, moments: list[Moment], numbered: bool) -> No
             axes.text(at, 1.02, str(number), transform=above, ha="center", va="bottom", fontsize=9, fontweight="bold")
 
 
-def _draw_frames(figure: Figure, log: DiveLog, moments: list[Moment]) -> None:
+def _draw_images(figure: Figure, log: DiveLog, moments: list[Moment]) -> None:
     from matplotlib.image import imread
 
     grid = figure.add_gridspec(2, MOMENTS, left=0.05, right=0.97, top=0.335, bottom=0.01, hspace=0.03, wspace=0.04)
@@ -208,9 +208,9 @@ def _draw_frames(figure: Figure, log: DiveLog, moments: list[Moment]) -> None:
             for spine in axes.spines.values():
                 spine.set_visible(False)
             axes.grid(visible=False)
-            frame = log.frame_near(moment.time_s, camera)
-            if frame is not None:
-                axes.imshow(imread(io.BytesIO(frame.jpeg), format="jpeg"))
+            image = log.image_near(moment.time_s, camera)
+            if image is not None:
+                axes.imshow(imread(io.BytesIO(image.jpeg), format="jpeg"))
             if row == 0:
                 title = f"{column + 1}  {moment.text}, {moment.time_s - log.time_s[0]:.0f} s"
                 axes.set_title(title, fontsize=9)

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from proof.frames import PROTOCOLS
+from proof.packets import PROTOCOLS
 from rosflight_py_sim.registry import registered
 
 
 @pytest.mark.parametrize("name", PROTOCOLS)
-def test_no_frame_and_no_step_is_missed(name: str) -> None:
+def test_no_packet_and_no_step_is_missed(name: str) -> None:
     passed = PROTOCOLS[name](5000)
     assert passed.holds, passed
-    assert 1000 < passed.valid < passed.frames
+    assert 1000 < passed.valid < passed.packets
 
 
 def test_every_protocol_is_covered() -> None:

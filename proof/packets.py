@@ -1,7 +1,7 @@
-"""Valid and invalid frames sent through the real front-ends, over sockets.
+"""Valid and invalid packets sent through the real front-ends, over sockets.
 
-Each function sends `count` frames of a protocol and acts as the simulation. It checks that each valid frame takes
-effect, that each step is answered, and that the counters add up to the number of frames sent.
+Each function sends `count` packets of a protocol and acts as the simulation. It checks that each valid packet takes
+effect, that each step is answered, and that the counters add up to the number of packets sent.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _PERIOD_S = 0.01
 # Number of datagrams that a socket's buffer is sure to hold.
 _BATCH = 64
 
-# System time without progress after which a frame counts as lost.
+# System time without progress after which a packet counts as lost.
 _TIMEOUT_S = 60.0
 
 
@@ -44,16 +44,16 @@ class Passed:
     """Result of a run.
 
     Attributes:
-        frames: number of frames sent.
+        packets: number of packets sent.
         valid: number of valid ones among them.
-        effective: number of valid frames that took effect.
-        counted: number of frames that the front-end counted, of all kinds.
+        effective: number of valid packets that took effect.
+        counted: number of packets that the front-end counted, of all kinds.
         steps: number of steps taken.
         answered: number of steps that were answered.
         seconds: system time.
     """
 
-    frames: int
+    packets: int
     valid: int
     effective: int
     counted: int
@@ -63,8 +63,8 @@ class Passed:
 
     @property
     def holds(self) -> bool:
-        """Whether no frame and no step is missing."""
-        return (self.effective, self.counted, self.answered) == (self.valid, self.frames, self.steps)
+        """Whether no packet and no step is missing."""
+        return (self.effective, self.counted, self.answered) == (self.valid, self.packets, self.steps)
 
 
 class _Silent:
@@ -85,7 +85,7 @@ def _snapshot(step: int) -> Snapshot:
 
 
 def _invalid(name: str, seed: int, is_valid: Callable[[bytes], bool]) -> Iterator[bytes]:
-    """Endless sequence of invalid frames."""
+    """Endless sequence of invalid packets."""
     for number in itertools.count(seed):
         yield from (one for one in mutated(kept_inputs(name), number, 10_000, 1000) if not is_valid(one))
 
@@ -178,7 +178,7 @@ def uthere(count: int, seed: int = 1) -> Passed:
 
 @contextlib.contextmanager
 def _without_limit() -> Iterator[None]:
-    """Disable the rate limit, which would drop most frames of a flood."""
+    """Disable the rate limit, which would drop most packets of a flood."""
     before = fair_inbox.RATE, fair_inbox.BURST
     fair_inbox.RATE = fair_inbox.BURST = 1 << 40
     try:
