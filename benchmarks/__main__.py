@@ -49,7 +49,7 @@ PARTS = (
     "cameras",
     "paced",
     "ardupilot",
-    "auv",
+    "auv_zeromq",
     "uthere",
     "front_ends",
     "recording",
@@ -141,8 +141,8 @@ def main() -> None:
         console.print(_pictures(options))
     if "paced" in options.parts:
         _print_paced(options, console)
-    if "auv" in options.parts:
-        _print_auv(options, console)
+    if "auv_zeromq" in options.parts:
+        _print_auv_zeromq(options, console)
     if "uthere" in options.parts:
         _print_uthere(options, console)
     if "front_ends" in options.parts:
@@ -386,7 +386,7 @@ def _print_endurance(options: argparse.Namespace, console: Console) -> None:
     )
 
 
-def _print_auv(options: argparse.Namespace, console: Console) -> None:
+def _print_auv_zeromq(options: argparse.Namespace, console: Console) -> None:
     table = Table(title="The AUV protocol: one auv in one process")
     columns = (
         "",
@@ -400,8 +400,8 @@ def _print_auv(options: argparse.Namespace, console: Console) -> None:
         table.add_column(column, justify="left" if not column else "right")
     for cameras in (False, True):
         given = f"({cameras}, {options.seconds})"
-        free = [measured(f"free_run{given}", "auv_protocol") for _ in range(options.runs)]
-        held = measured(f"held_rate{given}", "auv_protocol")
+        free = [measured(f"free_run{given}", "auv_zeromq_protocol") for _ in range(options.runs)]
+        held = measured(f"held_rate{given}", "auv_zeromq_protocol")
         low, high = held["interval_ms"]
         table.add_row(
             "two cameras" if cameras else "no cameras",
@@ -413,7 +413,7 @@ def _print_auv(options: argparse.Namespace, console: Console) -> None:
         )
     console.print(table)
     for rate in (83e3, 1e6):
-        run = measured(f"flooded_run({rate}, {options.seconds}, {options.runs})", "auv_protocol")
+        run = measured(f"flooded_run({rate}, {options.seconds}, {options.runs})", "auv_zeromq_protocol")
         console.print(
             f"a client that sends up to {rate:,.0f} thruster messages per second leaves {run['ratio']:.2f} of the "
             f"speed without clients ({run['flooded']:.1f} of {run['alone']:.1f} times real time; best of the runs)"

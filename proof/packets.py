@@ -23,7 +23,7 @@ from proof.mutations import mutated
 from proof.parsers import kept_inputs
 from rosflight_py_sim.bridge import fair_inbox
 from rosflight_py_sim.bridge.ardupilot_front_end import ArduPilotFrontEnd
-from rosflight_py_sim.bridge.auv_front_end import AuvFrontEnd
+from rosflight_py_sim.bridge.auv_zeromq_front_end import AuvZeromqFrontEnd
 from rosflight_py_sim.bridge.front_end_interface import START_OVER, ControllerStatus, GnssReport, Snapshot
 from rosflight_py_sim.bridge.uthere_front_end import UthereFrontEnd
 from rosflight_py_sim.protocols.ardupilot_json import ProtocolError, ServoFrame, decode_frame, encode_frame
@@ -200,13 +200,13 @@ def _flying() -> Snapshot:
     )
 
 
-def auv(count: int, seed: int = 1) -> Passed:
+def auv_zeromq(count: int, seed: int = 1) -> Passed:
     """Thruster messages from a client that never waits: all are read in order; the last one sets the outputs."""
     import zmq
 
     ports = dict(zip(("image", "thruster", "telemetry"), free_ports(3), strict=True))
     values = {f"auv_zeromq.{name}_port": port for name, port in ports.items()}
-    front_end = AuvFrontEnd(AuvFrontEnd.PARAMETERS.checked(values), _Silent(), ("auv",))
+    front_end = AuvZeromqFrontEnd(AuvZeromqFrontEnd.PARAMETERS.checked(values), _Silent(), ("auv",))
     chance, invalid = random.Random(seed), _invalid("auv_commands", seed, lambda one: len(one) == 5)
     valid = steps = answered = 0
     messages: list[bytes] = []
@@ -240,5 +240,5 @@ def auv(count: int, seed: int = 1) -> Passed:
         return Passed(count, valid, effective, counted, steps, answered, time.monotonic() - began_s)
 
 
-PROTOCOLS: dict[str, Callable[[int], Passed]] = {"ardupilot": ardupilot, "uthere": uthere, "auv_zeromq": auv}
+PROTOCOLS: dict[str, Callable[[int], Passed]] = {"ardupilot": ardupilot, "uthere": uthere, "auv_zeromq": auv_zeromq}
 """Runs by name of the front-end."""

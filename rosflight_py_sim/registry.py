@@ -22,7 +22,7 @@ PREFIX = "rosflight_py_sim."
 _OWN = {
     "front_ends": {
         "ardupilot": "rosflight_py_sim.bridge.ardupilot_front_end:ArduPilotFrontEnd",
-        "auv_zeromq": "rosflight_py_sim.bridge.auv_front_end:AuvFrontEnd",
+        "auv_zeromq": "rosflight_py_sim.bridge.auv_zeromq_front_end:AuvZeromqFrontEnd",
         "uthere": "rosflight_py_sim.bridge.uthere_front_end:UthereFrontEnd",
     },
     "flight_controllers": {

@@ -1,4 +1,4 @@
-"""Fixtures for front-end tests: an AUV front-end fed with snapshots instead of a simulation, and clients."""
+"""Fixtures for front-end tests: an `AuvZeromqFrontEnd` fed with snapshots instead of a simulation, and clients."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pytest
 import zmq
 from free_ports import free_ports
 
-from rosflight_py_sim.bridge.auv_front_end import AuvFrontEnd
+from rosflight_py_sim.bridge.auv_zeromq_front_end import AuvZeromqFrontEnd
 from rosflight_py_sim.bridge.front_end_interface import Snapshot
 from rosflight_py_sim.parameters import Value
 from rosflight_py_sim.protocols.auv_zeromq import Telemetry, decode_telemetry
@@ -53,7 +53,7 @@ class AuvBench:
 
     def open(self) -> None:
         """Start or restart the front-end."""
-        self.front_end = AuvFrontEnd(AuvFrontEnd.PARAMETERS.checked(self.settings), self.log, self.vehicles)
+        self.front_end = AuvZeromqFrontEnd(AuvZeromqFrontEnd.PARAMETERS.checked(self.settings), self.log, self.vehicles)
         self.front_end.open()
         self._closing.callback(self.front_end.close)
 

@@ -20,7 +20,7 @@ from typing import Any
 import pytest
 import zmq
 
-from rosflight_py_sim.bridge.auv_front_end import AuvFrontEnd
+from rosflight_py_sim.bridge.auv_zeromq_front_end import AuvZeromqFrontEnd
 from rosflight_py_sim.parameters import ParameterError
 
 CENTRED = [1500] * 14
@@ -489,6 +489,6 @@ def test_non_local_address_is_rejected(new_auv_bench: Callable[..., Any], addres
 
 def test_missing_pyzmq_error_names_the_extra_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "zmq", None)
-    front_end = AuvFrontEnd(AuvFrontEnd.PARAMETERS.defaults(), logging.getLogger(), [""])
+    front_end = AuvZeromqFrontEnd(AuvZeromqFrontEnd.PARAMETERS.defaults(), logging.getLogger(), [""])
     with pytest.raises(ParameterError, match=r"'auv_zeromq' given, which needs pyzmq.*: pip install pyzmq$"):
         front_end.open()

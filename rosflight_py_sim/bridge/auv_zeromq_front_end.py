@@ -61,7 +61,7 @@ class _Auv:
     commander: str = ""
 
 
-class AuvFrontEnd(ActuatorFrontEnd):
+class AuvZeromqFrontEnd(ActuatorFrontEnd):
     """Serves all AUVs of the simulation on one set of sockets; waits for clients only with `wait_for_clients`.
 
     Thrusters keep their power until the next command, so clients may be slow or absent. The telemetry rate is in

@@ -1,6 +1,6 @@
 """The AUV protocol's server in the pool: highest speed, also in a flood of commands, and message rates in real time.
 
-    python -m benchmarks.auv_protocol PORT RATE
+    python -m benchmarks.auv_zeromq_protocol PORT RATE
 
 sends thruster messages to PORT at RATE (1/s) until killed.
 """
@@ -73,7 +73,7 @@ def flooded_run(messages_hz: float, duration_s: float = 5.0, turns: int = 3) -> 
     for _ in range(turns):
         alone.append(free_run(cameras=False, duration_s=duration_s).real_time_factor)
         ports = _free_ports()
-        command = [sys.executable, "-m", "benchmarks.auv_protocol", str(ports["thruster"]), str(messages_hz)]
+        command = [sys.executable, "-m", "benchmarks.auv_zeromq_protocol", str(ports["thruster"]), str(messages_hz)]
         with subprocess.Popen(command) as flood:
             run = composed_run("auv", duration_s=duration_s, cameras=False, arguments=_arguments(ports))
             flood.terminate()
