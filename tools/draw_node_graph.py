@@ -78,10 +78,10 @@ def _count(listener: Node, topic: TopicEntry, counts: Counter[str]) -> None:
     package, _, name = topic.type_name.split("/")
     message_type = getattr(import_module(f"{package}.msg"), name)
 
-    def heard(_: bytes) -> None:
+    def count_message(_: bytes) -> None:
         counts[topic.name] += 1
 
-    listener.create_subscription(message_type, topic.name, heard, QoSProfile(depth=1000), raw=True)
+    listener.create_subscription(message_type, topic.name, count_message, QoSProfile(depth=1000), raw=True)
 
 
 def page(model: GraphModel) -> str:

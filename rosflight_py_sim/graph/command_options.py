@@ -33,7 +33,7 @@ _VALUES: dict[Kind, dict[str, Any]] = {
 
 
 class DefaultText(str):
-    """Default of an option, told apart from a value that is given."""
+    """Default of an option, distinguished from a value that is given."""
 
     __slots__ = ()
 

@@ -94,11 +94,11 @@ class Diagnosed(Protocol):
 class Reports:
     """Publishes the diagnoses of a node each time that `report` is called."""
 
-    def __init__(self, node: Node, diagnosed: Diagnosed, traffic: TopicStatistics) -> None:
+    def __init__(self, node: Node, diagnosed: Diagnosed, statistics: TopicStatistics) -> None:
         self._publish = node.create_publisher(DiagnosticArray, DIAGNOSTICS_TOPIC, DIAGNOSTICS_QOS).publish
         self._owner = node.get_fully_qualified_name().lstrip("/")
         self._clock = node.get_clock()
-        self._diagnosed, self._statistics = diagnosed, traffic
+        self._diagnosed, self._statistics = diagnosed, statistics
         self._wall_s = time.monotonic()
         self._time_ns = self._clock.now().nanoseconds
 

@@ -294,7 +294,7 @@ def test_pitch_angle_is_held_in_a_dive_far_above_design_airspeed(name: str, vert
 
 
 @pytest.mark.parametrize("roll_deg", [-55.0, 55.0])
-def test_roll_angle_beyond_what_the_wing_carries_is_held_and_told(roll_deg: float) -> None:
+def test_roll_angle_beyond_what_the_wing_carries_is_held_and_reported(roll_deg: float) -> None:
     flight = Flight("aerosonde", CALM)
     flight.fly(FlyTarget(RollTarget(math.radians(roll_deg)), PitchTarget(0.0), ThrottleTarget(0.65)), 15.0)
     assert flight.mean(lambda s: s.roll) == pytest.approx(math.radians(roll_deg), abs=0.01)
@@ -306,9 +306,7 @@ def test_roll_angle_beyond_what_the_wing_carries_is_held_and_told(roll_deg: floa
 
 @pytest.mark.parametrize("name", ["anaconda", "aerosonde"])
 @pytest.mark.parametrize("throttle", [0.0, 0.4, 0.65])
-def test_pitch_angle_that_would_stall_the_aircraft_is_lowered_to_the_limit_that_is_told(
-    name: str, throttle: float
-) -> None:
+def test_pitch_angle_that_would_stall_the_aircraft_is_lowered_to_the_reported_limit(name: str, throttle: float) -> None:
     flight = Flight(name, CALM)
     slowest = 0.9 * number(flight.values, "rotation_airspeed")
     flight.fly(FlyTarget(HeadingTarget(0.3), PitchTarget(math.radians(35.0)), ThrottleTarget(throttle)), 20.0)

@@ -48,12 +48,12 @@ class Flight:
     def show_leader(self) -> None:
         self.subject.add_leader(self.time_s, *self.leader(self.time_s))
 
-    def step(self, *, heard: bool = True, first: bool = True) -> None:
+    def step(self, *, received: bool = True, first: bool = True) -> None:
         self.time_s += DT
-        if heard and first:
+        if received and first:
             self.show_leader()
         self.setpoint = self.subject.setpoint(self.time_s, self.position, self.velocity)
-        if heard and not first:
+        if received and not first:
             self.show_leader()
         north, east, down = self.setpoint.position_ned
         self.velocity = (0.0, 0.0, 0.0) if down >= 0.0 else self.setpoint.velocity_ned
@@ -115,11 +115,11 @@ def test_vehicle_stops_while_the_leader_is_lost_and_follows_again() -> None:
     flight = Flight(mission(), circle)
     flight.until(FormationPhase.IN_FORMATION)
     for _ in range(101):
-        flight.step(heard=False)
+        flight.step(received=False)
     assert flight.subject.has_lost_leader
     place = flight.setpoint
     for _ in range(300):
-        flight.step(heard=False)
+        flight.step(received=False)
     assert flight.setpoint == place
     assert flight.setpoint.velocity_ned == (0.0, 0.0, 0.0)
     # 18 m/s, and 2 m/s^2.

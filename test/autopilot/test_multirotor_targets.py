@@ -135,7 +135,7 @@ def test_roll_angle_is_reached_within_the_cage(roll_deg: float) -> None:
     assert flight.mean(lambda s: s.roll) == pytest.approx(math.radians(roll_deg), abs=0.02)
 
 
-def test_height_is_held_up_to_the_tilt_limit_that_is_told_and_not_far_beyond() -> None:
+def test_height_is_held_up_to_the_reported_tilt_limit_and_not_far_beyond() -> None:
     flight = Flight(CALM)
     limit = flight.controller.limits(flight.copter.state)["target_pitch_max"]
     climbs = []

@@ -408,7 +408,7 @@ for made, port in zip(sockets, sys.argv[1:]):
     made.connect(f"tcp://127.0.0.1:{port}")
 for made in sockets:
     made.recv_multipart()
-print("heard", flush=True)
+print("received", flush=True)
 sys.stdin.read()
 """
 

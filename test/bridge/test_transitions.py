@@ -191,7 +191,7 @@ SLOT_SEQUENCES: dict[str, tuple[list[SlotEvent], SlotState, list[str]]] = {
         V.STEPPING,
         ["_pass_snapshot", "_request_length", "_exchange_again", "_publish_commands"],
     ),
-    "length that nobody sets": (
+    "length that is not set": (
         [*_ANSWERED, N.LENGTH_NEEDED, N.SECOND, N.OVERDUE, N.SECOND],
         V.LENGTH_REQUESTED,
         ["_pass_snapshot", "_request_length", "_request_length", "_warn_of_missing_reply", "_request_length"],

@@ -65,7 +65,7 @@ BAD = {
         "waypoint_add(waypointid=1,nextwaypointid=2,plane=12345,latitude=1,longitude=2,altitude=3,airspeed=0)",
         "refused_commands",
     ),
-    "waypoint that nobody has": ("fly_to_waypoint(7)", "refused_commands"),
+    "unknown waypoint": ("fly_to_waypoint(7)", "refused_commands"),
     "fly() before fly_engage": ("fly(plane=12345,roll=1,pitch=1,throttle=2)", "refused_commands"),
     "beyond what is read": (b"x" * 8193, "too_long"),
     "64 KiB": (b"data_clear;" * 5950, "too_long"),

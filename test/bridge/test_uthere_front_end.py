@@ -276,7 +276,7 @@ def test_one_client_can_subscribe_to_at_most_256_variables(make: MakeBench) -> N
     assert len(other.packets()) == 10
 
 
-def test_packets_of_one_client_and_of_all_are_bounded_per_simulated_second_and_the_bound_is_told(
+def test_packets_of_one_client_and_of_all_are_bounded_per_simulated_second_and_the_bound_is_reported(
     bench: UthereBench,
 ) -> None:
     programs = [bench.program(f"127.0.2.{k}") for k in range(3)]

@@ -124,7 +124,7 @@ def test_client_that_never_reads_costs_bounded_memory_and_delays_no_other(
     assert other.lines(1) == ["plane_list(12345)"]
 
 
-def test_connections_are_bounded_and_the_bound_is_told(
+def test_connections_are_bounded_and_the_bound_is_reported(
     bench: UthereBench, connect: Callable[..., Connection], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(line_server, "MOST_CONNECTIONS", 3)

@@ -176,16 +176,16 @@ def test_step_follows_frame_rate_changes_in_flight(
         flown.set_sim_rate(rate_hz)
         run_for(bridged, flown, 3)
         # The frame in transit had the previous rate, and its step lowered ArduPilot's rate by 1 Hz at most.
-        told_hz = int(flown.rate_hz)
-        assert told_hz in (rate_hz, rate_hz - 1)
+        settled_hz = int(flown.rate_hz)
+        assert settled_hz in (rate_hz, rate_hz - 1)
         began, count = flown.reading, flown.count
         run_for(bridged, flown, 100)
         # From here on, ArduPilot derives the same rate from the steps as set them, to a nanosecond per step.
-        assert int(flown.rate_hz) == told_hz
+        assert int(flown.rate_hz) == settled_hz
         assert began is not None and flown.reading is not None
         steps = flown.count - count
-        assert flown.reading.timestamp - began.timestamp == pytest.approx(steps / told_hz, abs=2e-9 * steps)
-        assert bridged.node("time_manager").values["step_size"] == pytest.approx(1.0 / told_hz, abs=1e-9)
+        assert flown.reading.timestamp - began.timestamp == pytest.approx(steps / settled_hz, abs=2e-9 * steps)
+        assert bridged.node("time_manager").values["step_size"] == pytest.approx(1.0 / settled_hz, abs=1e-9)
     assert flown.counters["frozen"] == flown.counters["physics_resets"] == 0
     assert flown.reading is not None and flown.reading.position[2] < -2.0
 

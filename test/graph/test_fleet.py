@@ -56,7 +56,7 @@ def test_invalid_fleets_are_rejected(given: dict[str, Any], text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "names", [[], ["a", "a"], ["no good"]], ids=["nobody", "one of them twice", "what is no namespace"]
+    "names", [[], ["a", "a"], ["no good"]], ids=["no vehicle", "a repeated name", "an invalid namespace"]
 )
 def test_time_manager_rejects_invalid_vehicle_lists(ros_domain: int, names: list[str]) -> None:
     import rclpy

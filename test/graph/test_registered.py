@@ -95,7 +95,7 @@ class Metronome(ActuatorFrontEnd):
         return []
 
     def peer(self, vehicle):
-        return "nobody"
+        return "no peer"
 
     def exchange(self, vehicle, snapshot):
         return [int(self.values["metronome.pulse"])] * 14

@@ -43,14 +43,14 @@ def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Install
     """A function that installs a package with the example's module and the given entry points, as pip would."""
 
     def installed(*entries: str) -> None:
-        package, told = tmp_path / "my_winds", tmp_path / "my_winds-1.0.dist-info"
+        package, metadata = tmp_path / "my_winds", tmp_path / "my_winds-1.0.dist-info"
         package.mkdir()
-        told.mkdir()
+        metadata.mkdir()
         (package / "__init__.py").touch()
         (package / "chimney.py").write_text(EXAMPLE, encoding="utf-8")
         (package / "clashes.py").write_text(CLASHES, encoding="utf-8")
-        (told / "METADATA").write_text("Metadata-Version: 2.1\nName: my_winds\nVersion: 1.0\n", encoding="utf-8")
-        (told / "entry_points.txt").write_text("\n".join(["[rosflight_py_sim.wind_models]", *entries]), "utf-8")
+        (metadata / "METADATA").write_text("Metadata-Version: 2.1\nName: my_winds\nVersion: 1.0\n", encoding="utf-8")
+        (metadata / "entry_points.txt").write_text("\n".join(["[rosflight_py_sim.wind_models]", *entries]), "utf-8")
         monkeypatch.syspath_prepend(tmp_path)
         registry.search_again()
 
@@ -149,7 +149,7 @@ def test_duplicate_parameter_name_is_rejected_naming_both_owners(
 
 
 @pytest.mark.parametrize(
-    ("entry", "told"),
+    ("entry", "error"),
     [
         ("chimney = my_winds.elsewhere:Chimney", r"my_winds.elsewhere:Chimney' .* cannot be loaded: No module named"),
         ("chimney = math:pi", "'chimney = math:pi' .* allowed: classes derived from WindModel"),
@@ -160,7 +160,7 @@ def test_duplicate_parameter_name_is_rejected_naming_both_owners(
         ),
     ],
 )
-def test_unusable_wind_model_is_rejected(install: Install, entry: str, told: str) -> None:
+def test_unusable_wind_model_is_rejected(install: Install, entry: str, error: str) -> None:
     install(entry)
-    with pytest.raises(ParameterError, match=told):
+    with pytest.raises(ParameterError, match=error):
         Wind(WIND_PARAMETERS.checked(NAMED), np.random.default_rng(0))

@@ -136,7 +136,7 @@ def test_subscription_qos_is_no_stricter_than_the_time_mode_needs() -> None:
 
 
 def test_renamed_topic_differs_only_in_name() -> None:
-    other = RANGE.renamed("elsewhere", by="somebody")
-    assert (other.name, other.publishers, other.subscribers) == ("elsewhere", "somebody", "")
+    other = RANGE.renamed("elsewhere", by="range_finder")
+    assert (other.name, other.publishers, other.subscribers) == ("elsewhere", "range_finder", "")
     assert RANGE.name == "sim/sensors/range"
     assert other.decode(RANGE.encode(filled(RANGE))) == filled(RANGE)

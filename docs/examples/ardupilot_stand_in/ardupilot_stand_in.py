@@ -238,10 +238,10 @@ def _single(value: float) -> float:
 class Logbook:
     """Log of a flight, from the replies."""
 
-    def __init__(self, pilot: Pilot, tell: Callable[[str], None]) -> None:
-        """`tell` is called with a line of text for each phase."""
+    def __init__(self, pilot: Pilot, print_line: Callable[[str], None]) -> None:
+        """`print_line` is called with a line of text for each phase."""
         self._pilot = pilot
-        self._tell = tell
+        self._print_line = print_line
         self._phase = ""
         self._home: tuple[float, ...] = ()
         self._hover: list[float] = []
@@ -262,7 +262,9 @@ class Logbook:
         if self._phase != self._pilot.phase:
             self._phase = self._pilot.phase
             self.phases.append(self._phase)
-            self._tell(f"{now.timestamp:9.3f} s  {self._phase:<10} {north:8.2f} N {east:8.2f} E {-down:7.2f} m up")
+            self._print_line(
+                f"{now.timestamp:9.3f} s  {self._phase:<10} {north:8.2f} N {east:8.2f} E {-down:7.2f} m up"
+            )
 
     def summary(self, stand_in: StandIn) -> dict[str, Any]:
         """The log's values, for JSON."""
@@ -286,9 +288,9 @@ class Logbook:
 def main() -> None:
     """Run the program."""
     options = _parser().parse_args()
-    tell = (lambda text: None) if options.json else (lambda text: print(text, flush=True))
+    print_line = (lambda text: None) if options.json else (lambda text: print(text, flush=True))
     pilot = PILOTS[options.vehicle]()
-    book = Logbook(pilot, tell)
+    book = Logbook(pilot, print_line)
     stand_in = StandIn(
         pilot,
         port=options.port,
@@ -316,7 +318,7 @@ def main() -> None:
         summary = book.summary(stand_in) | {"wall_s": time.monotonic() - began_s}
         print(json.dumps(summary) if options.json else _in_words(summary), flush=True)
         if options.linger:
-            tell(f"{summary['time_s']:9.3f} s  done")
+            print_line(f"{summary['time_s']:9.3f} s  done")
         while options.linger and not ended:
             stand_in.work(0.5)
     except KeyboardInterrupt:
