@@ -7,14 +7,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from rosflight_py_sim.physics.fixedwing import AILERON, ELEVATOR, RUDDER, THROTTLE
 from rosflight_py_sim.physics.steady_model import Array, SteadyModel
 from rosflight_py_sim.physics.trim import FlightCondition, Trim, trim
 
 # Airspeed step for the difference of trims.
 _FASTER = 1.01
-
-AILERON, ELEVATOR, RUDDER, THROTTLE = range(4)
-"""Inputs of a fixed wing's steady model."""
 
 
 @dataclass(frozen=True)

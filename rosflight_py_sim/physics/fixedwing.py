@@ -45,7 +45,9 @@ from rosflight_py_sim.pulse_width import MOTOR, OUTPUTS, SERVO
 from rosflight_py_sim.shared_parameters import MASS
 
 SURFACES = ("aileron", "elevator", "rudder")
+
 AILERON, ELEVATOR, RUDDER, THROTTLE = range(4)
+"""Inputs of the forces, and of the steady model."""
 
 FIXEDWING_PARAMETERS = (
     AERODYNAMIC_PARAMETERS
