@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from rosflight_py_sim.graph.composition import ComposedGraph
 from rosflight_py_sim.graph.fleet import Member, fleet
 from rosflight_py_sim.parameters import number
+from rosflight_py_sim.stamps import NANOSECONDS
 from rosflight_py_sim.vehicles import CAMERA, STANDALONE, known_dynamics, known_vehicles, vehicle
 
 WARM_UP_S = 3.0
@@ -58,7 +59,7 @@ def composed_run(
     clock = graph.nodes[0].get_clock()
 
     def run_for(seconds: float) -> ComposedRun:
-        step_ns = 1e9 * number(graph.values_of("time_manager"), "step_size")
+        step_ns = NANOSECONDS * number(graph.values_of("time_manager"), "step_size")
         began, began_cpu, began_ns = time.monotonic(), time.process_time(), clock.now().nanoseconds
         graph.spin(lambda: time.monotonic() - began < seconds)
         steps = (clock.now().nanoseconds - began_ns) / step_ns

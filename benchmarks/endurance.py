@@ -8,6 +8,7 @@ from pathlib import Path
 
 from rosflight_py_sim.graph.composition import ComposedGraph
 from rosflight_py_sim.graph.fleet import Member
+from rosflight_py_sim.stamps import NANOSECONDS
 from rosflight_py_sim.vehicles import vehicle
 
 _KIB_A_MIB = 1024.0
@@ -37,7 +38,7 @@ def long_run(minutes: float) -> LongRun:
     clock = graph.nodes[0].get_clock()
 
     def run_until(simulated_s: float) -> None:
-        graph.spin(lambda: clock.now().nanoseconds * 1e-9 < simulated_s)
+        graph.spin(lambda: clock.now().nanoseconds / NANOSECONDS < simulated_s)
 
     try:
         # Start-up time and one-time allocations count towards neither minute.

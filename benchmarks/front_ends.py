@@ -11,6 +11,7 @@ from benchmarks.free_ports import free_ports
 from rosflight_py_sim.graph.composition import ComposedGraph
 from rosflight_py_sim.graph.fleet import Member
 from rosflight_py_sim.parameters import number
+from rosflight_py_sim.stamps import NANOSECONDS
 from rosflight_py_sim.vehicles import vehicle
 
 WARM_UP_S = 2.0
@@ -37,7 +38,7 @@ def cpu_us(observers: Sequence[str], duration_s: float = 5.0) -> float:
         program.bind(("127.0.0.1", port_out))
         program.sendto(b"data_request(variable=all, interval=0.02)", ("127.0.0.1", port_in))
         clock = graph.nodes[0].get_clock()
-        step_ns = 1e9 * number(graph.values_of("time_manager"), "step_size")
+        step_ns = NANOSECONDS * number(graph.values_of("time_manager"), "step_size")
 
         def run_for(seconds: float) -> float:
             began, began_cpu, began_ns = time.monotonic(), time.process_time(), clock.now().nanoseconds

@@ -15,6 +15,8 @@ import sys
 import time
 from array import array
 
+from rosflight_py_sim.stamps import NANOSECONDS
+
 MAGIC = 18458
 CHANNELS = 16
 RESEND_S = 1.1
@@ -53,7 +55,7 @@ def exchange(
     """Exchange `count` frames, or for a duration; return the next count, and the time from frame to answer, ns."""
     times_ns = array("q")
     send, receive, clock = conversation.send, conversation.recv, time.perf_counter_ns
-    end_ns = clock() + int(seconds * 1e9)
+    end_ns = clock() + int(seconds * NANOSECONDS)
     began = clock()
     while most and began < end_ns:
         struct.pack_into("<I", frame, 4, count)

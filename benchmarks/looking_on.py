@@ -20,6 +20,7 @@ from rosflight_py_sim.graph.fleet import Member
 from rosflight_py_sim.interfaces.step_topics import TRUTH_STATE
 from rosflight_py_sim.nodes.running import deferred_signals, initialise, make_executor
 from rosflight_py_sim.parameters import number
+from rosflight_py_sim.stamps import NANOSECONDS
 from rosflight_py_sim.vehicles import vehicle
 
 WARM_UP_S = 4.0
@@ -57,7 +58,9 @@ def watched_run(beside: str, seconds: float) -> ComposedRun:
         graph.spin(lambda: time.monotonic() - began < WARM_UP_S)
         began, began_cpu, began_ns = time.monotonic(), time.process_time(), clock.now().nanoseconds
         graph.spin(lambda: time.monotonic() - began < seconds)
-        steps = (clock.now().nanoseconds - began_ns) * 1e-9 / number(graph.values_of("time_manager"), "step_size")
+        steps = (
+            (clock.now().nanoseconds - began_ns) / NANOSECONDS / number(graph.values_of("time_manager"), "step_size")
+        )
         return ComposedRun(steps / (time.monotonic() - began), 1e6 * (time.process_time() - began_cpu) / steps)
     finally:
         graph.close()

@@ -15,6 +15,7 @@ from rosflight_py_sim.graph.composition import ComposedGraph
 from rosflight_py_sim.graph.fleet import Member
 from rosflight_py_sim.interfaces.qos import CHAIN
 from rosflight_py_sim.parameters import Value
+from rosflight_py_sim.stamps import NANOSECONDS
 from rosflight_py_sim.topic_names import compressed_image
 from rosflight_py_sim.vehicles import vehicle
 from rosflight_py_sim.world import load_world
@@ -74,7 +75,7 @@ def filmed_run(filmed: bool, seconds: float = 5.0) -> FilmedRun:
     for length in (WARM_UP_S, seconds):
         began, began_cpu, began_ns = time.monotonic(), time.process_time(), clock.now().nanoseconds
         graph.spin(lambda began=began, length=length: time.monotonic() - began < length)  # type: ignore[misc]
-        simulated = (clock.now().nanoseconds - began_ns) * 1e-9
+        simulated = (clock.now().nanoseconds - began_ns) / NANOSECONDS
         run = FilmedRun(simulated / (time.monotonic() - began), (time.process_time() - began_cpu) / simulated)
     graph.close()
     return run

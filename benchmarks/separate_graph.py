@@ -20,7 +20,7 @@ from rosflight_py_sim.graph.plan import planned_nodes
 from rosflight_py_sim.graph.time_modes import TIME_MANAGERS
 from rosflight_py_sim.interfaces.step_topics import TRUTH_STATE
 from rosflight_py_sim.nodes.running import make_executor, settle
-from rosflight_py_sim.stamps import stamp_ns
+from rosflight_py_sim.stamps import NANOSECONDS, stamp_ns
 from rosflight_py_sim.vehicles import Vehicle, vehicle
 
 START_UP_S = 60.0
@@ -97,7 +97,7 @@ def separate_run(
     """Run the graph at `multiplier` times real time (0: unlimited), and count its truth states."""
     arguments = ["-p", f"real_time_multiplier:={multiplier}", "-p", f"step_size:={1.0 / step_rate}"]
     with node_processes(vehicle(name), *arguments, time_mode=time_mode) as processes:
-        return _watch(processes, duration_s, round(1e9 / step_rate))
+        return _watch(processes, duration_s, round(NANOSECONDS / step_rate))
 
 
 def _watch(processes: dict[str, subprocess.Popen[bytes]], duration_s: float, step_ns: int) -> SeparateRun:

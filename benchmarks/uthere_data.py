@@ -12,6 +12,7 @@ from benchmarks.free_ports import free_ports
 from rosflight_py_sim.bridge.uthere_variables import VARIABLES
 from rosflight_py_sim.graph.composition import ComposedGraph
 from rosflight_py_sim.graph.fleet import Member
+from rosflight_py_sim.stamps import NANOSECONDS
 from rosflight_py_sim.vehicles import vehicle
 
 CLIENTS, NAMES, INTERVAL_S = 4, list(VARIABLES)[:20], 0.1
@@ -88,7 +89,7 @@ def data_run(duration_s: float = 20.0) -> DataRun:
             send(*(f"data_request(variable={name},interval={INTERVAL_S})" for name in NAMES))
             sent, began_ns = counters["data_packets"], clock.now().nanoseconds
             total.append(spin(TURN_S))
-            rates.append(1e9 * (counters["data_packets"] - sent) / (clock.now().nanoseconds - began_ns))
+            rates.append(NANOSECONDS * (counters["data_packets"] - sent) / (clock.now().nanoseconds - began_ns))
             send("data_clear")
             read()
     costs = [b - a for a, b in zip(alone, total, strict=True)]

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from benchmarks.free_ports import free_ports
 from rosflight_py_sim.graph.composition import ComposedGraph
 from rosflight_py_sim.graph.fleet import Member
+from rosflight_py_sim.stamps import NANOSECONDS
 from rosflight_py_sim.vehicles import vehicle
 
 CLIENTS, VARIABLES, INTERVAL_S = 62, 68, 0.02
@@ -77,7 +78,7 @@ def load_run(turns: int = 5) -> LoadRun:
         def speed() -> float:
             began_ns, began_s = clock.now().nanoseconds, time.process_time()
             graph.spin(lambda: time.process_time() - began_s < TURN_S)
-            return (clock.now().nanoseconds - began_ns) * 1e-9 / (time.process_time() - began_s)
+            return (clock.now().nanoseconds - began_ns) / NANOSECONDS / (time.process_time() - began_s)
 
         def spin(seconds: float) -> None:
             began_s = time.monotonic()

@@ -28,6 +28,7 @@ from rosflight_py_sim.bridge.front_end_interface import START_OVER, ControllerSt
 from rosflight_py_sim.bridge.uthere_front_end import UthereFrontEnd
 from rosflight_py_sim.protocols.ardupilot_json import ProtocolError, ServoFrame, decode_frame, encode_frame
 from rosflight_py_sim.protocols.uthere import UthereError, parse_packet
+from rosflight_py_sim.stamps import NANOSECONDS
 
 _STEP_NS = 2_500_000
 _PERIOD_S = 0.01
@@ -166,7 +167,7 @@ def uthere(count: int, seed: int = 1) -> Passed:
             end_s = time.monotonic() + _TIMEOUT_S
             while front_end.counters["packets"] < sent and time.monotonic() < end_s:
                 front_end.serve()
-            command = front_end.command(0, replace(snapshot, time_ns=steps * int(_PERIOD_S * 1e9)), _PERIOD_S)
+            command = front_end.command(0, replace(snapshot, time_ns=steps * int(_PERIOD_S * NANOSECONDS)), _PERIOD_S)
             steps += 1
             answered += command is None or bool(np.isfinite(command.u).all())
         counters = front_end.counters

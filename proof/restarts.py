@@ -35,6 +35,7 @@ from rosflight_py_sim.graph.time_modes import TIME_MANAGERS
 from rosflight_py_sim.interfaces.step_topics import CLOCK, FORCES_AND_MOMENTS, IMU, IMU_DATA, RC, TRUTH_STATE, StepTopic
 from rosflight_py_sim.nodes.running import node_class
 from rosflight_py_sim.process_environment import stay_on_this_machine
+from rosflight_py_sim.stamps import NANOSECONDS
 
 RESPAWN_S = 1.0
 """System time after which launch's `respawn` restarts a node, s."""
@@ -350,7 +351,7 @@ def late_restart(graph: NodeGraph, observer: Observer, pace_s: float = PACE_S, s
     observer.spin(pace_s)
     pace = (observer.time_s - from_s) / (time.monotonic() - at_s)
     back = observer.truth.gaps(first, graph.step_ns).back
-    return LateRestart(killed_s, (after - observer.stamps[first]) * 1e-9, back, recovery_s, pace)
+    return LateRestart(killed_s, (after - observer.stamps[first]) / NANOSECONDS, back, recovery_s, pace)
 
 
 def late_rows(kills: int, domain: int, cases: Sequence[tuple[str, float]] = LATE_CASES) -> Iterator[Row]:

@@ -17,6 +17,7 @@ from rosflight_py_sim.recording.mcap_file import Recording, Topic
 from rosflight_py_sim.recording.motion_summary import summarise_motion
 from rosflight_py_sim.recording.recorded_vehicle import RecordedVehicle, recorded_vehicles, world_of_recording
 from rosflight_py_sim.recording.rosout import warnings_of
+from rosflight_py_sim.stamps import NANOSECONDS
 from rosflight_py_sim.topic_names import TRUTH_STATE
 from rosflight_py_sim.viewer.html_page import html_page
 from rosflight_py_sim.viewer.report_panels import Panel, PanelData, panels
@@ -78,7 +79,7 @@ def report_page(recording: Recording, missions: list[RecordedMission]) -> str:
     first_ns, last_ns = recording.span_ns
     count = sum(len(topic.log_ns) for topic in recording.topics.values())
     facts = [
-        f"{(last_ns - first_ns) * 1e-9:.1f} s",
+        f"{(last_ns - first_ns) / NANOSECONDS:.1f} s",
         f"{count:,} messages on {sum(bool(len(t.log_ns)) for t in recording.topics.values())} topics",
         f"{recording.size / 1e6:.1f} MB",
         f"recorded by {recording.library}" if recording.library else "recorded by an unknown program",
@@ -140,7 +141,7 @@ def _picture(judge: MissionJudge) -> str:
 
 
 def _row(topic: Topic) -> TopicRow:
-    waits = np.diff(np.sort(topic.log_ns)).astype(np.float64) * 1e-9
+    waits = np.diff(np.sort(topic.log_ns)).astype(np.float64) / NANOSECONDS
     span_s = float(waits.sum())
     gaps = 0
     if len(waits) >= 10:

@@ -17,6 +17,7 @@ from rclpy.node import Node
 from rclpy.qos import QoSProfile
 
 from rosflight_py_sim.interfaces.topic_statistics import Period, TopicFlow, TopicStatistics
+from rosflight_py_sim.stamps import NANOSECONDS
 
 DIAGNOSTICS_TOPIC = "/diagnostics"
 
@@ -105,7 +106,7 @@ class Reports:
     def report(self) -> None:
         """Publish the diagnoses since the last report, stamped with the node's time."""
         now, wall_s = self._clock.now(), time.monotonic()
-        elapsed_s = max(0.0, (now.nanoseconds - self._time_ns) * 1e-9)
+        elapsed_s = max(0.0, (now.nanoseconds - self._time_ns) / NANOSECONDS)
         period = self._statistics.read(max(wall_s - self._wall_s, 1e-9), elapsed_s)
         self._time_ns, self._wall_s = now.nanoseconds, wall_s
         message = DiagnosticArray()

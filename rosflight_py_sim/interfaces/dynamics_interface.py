@@ -181,10 +181,10 @@ class TruthInterface(FallibleNode, ABC):
         """Whether the state is finite, the messages with the stamp of an earlier one, and gaps taken for pauses."""
         state = "diverged; set a finite state" if self._diverged else "running"
         values = {
-            "step (s)": self._step_ns * 1e-9,
+            "step (s)": self._step_ns / NANOSECONDS,
             "answered again": self._answered_again,
             "gaps": self._gaps,
-            "left out (s)": self._left_out_ns * 1e-9,
+            "left out (s)": self._left_out_ns / NANOSECONDS,
         }
         yield Diagnosis("", state, Level.ERROR if self._diverged else Level.OK, values=values)
 

@@ -8,6 +8,8 @@ from statistics import median
 from time import perf_counter_ns
 from typing import Any
 
+from rosflight_py_sim.stamps import NANOSECONDS
+
 _SAMPLED = 17
 """One callback in this many is timed; a prime number, so that the timed callback varies within the step."""
 
@@ -158,7 +160,7 @@ class TopicStatistics:
         self._before[counter] = total
         if not took:
             return TopicFlow(topic, count, total, counter.needed)
-        load = count * sum(took) / len(took) * 1e-9 / wall_s
+        load = count * sum(took) / len(took) / NANOSECONDS / wall_s
         return TopicFlow(
             topic, count, total, counter.needed, (median(took) * _MICROSECONDS, max(took) * _MICROSECONDS), load
         )

@@ -17,6 +17,8 @@ from typing import IO, Any
 import numpy as np
 import numpy.typing as npt
 
+from rosflight_py_sim.stamps import NANOSECONDS
+
 Times = npt.NDArray[np.int64]
 
 RUN = "rosflight_py_sim.run"
@@ -66,7 +68,7 @@ class Topic:
     @property
     def kept_s(self) -> npt.NDArray[np.float64]:
         """Times of the kept messages, s."""
-        return np.asarray(self.log_ns[self.kept] * 1e-9, np.float64)
+        return np.asarray(self.log_ns[self.kept] / NANOSECONDS, np.float64)
 
 
 @dataclass

@@ -102,7 +102,7 @@ class RecordedVehicle:
             return None
         limits_ns = np.array([first_s, last_s]) * NANOSECONDS
         ends = np.clip(np.searchsorted(topic.log_ns, limits_ns), 0, len(topic.log_ns) - 1)
-        return float(np.diff(topic.publish_ns[ends])[0]) * 1e-9
+        return float(np.diff(topic.publish_ns[ends])[0]) / NANOSECONDS
 
     def commands(self) -> Array:
         """Commands of the actuators, shape (n, actuators)."""
