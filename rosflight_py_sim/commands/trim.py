@@ -31,21 +31,21 @@ def add_trim_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser
         epilog="Arguments after --ros-args are passed to ROS; -p NAME:=VALUE also applies to the trim.",
     )
     add_options(parser, TRIM)
-    parser.add_argument("--airspeed", type=float, required=True, metavar="M/S", help="Airspeed, m/s")
+    parser.add_argument("--airspeed", type=float, required=True, metavar="M/S", help="airspeed, m/s")
     parser.add_argument(
-        "--flight-path-angle", type=float, default=0.0, metavar="DEG", help="Climb angle, deg (default: 0, level)"
+        "--flight-path-angle", type=float, default=0.0, metavar="DEG", help="climb angle, deg (default: 0, level)"
     )
     parser.add_argument(
         "--turn-radius",
         type=float,
         default=math.inf,
         metavar="M",
-        help="Turn radius, m; positive: right, negative: left (default: inf, straight)",
+        help="turn radius, m; positive: right, negative: left (default: inf, straight)",
     )
     parser.add_argument(
-        "--altitude", type=float, default=50.0, metavar="M", help="Altitude above the origin, m (default: 50)"
+        "--altitude", type=float, default=50.0, metavar="M", help="altitude above the origin, m (default: 50)"
     )
-    parser.add_argument("--set", action="store_true", help="Apply the state, heading north, to the running simulation")
+    parser.add_argument("--set", action="store_true", help="apply the state, heading north, to the running simulation")
     parser.set_defaults(command=_run)
 
 

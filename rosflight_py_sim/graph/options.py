@@ -38,7 +38,8 @@ class Option:
 
     Attributes:
         name: as a launch argument.
-        text: effect, for help texts and the page; without a full stop.
+        text: effect, for help texts and the page; without a full stop. Begins with a word that help texts can write in
+            lower case.
         details: further sentences for the page.
         kind: type of the value.
         default: default value in launch files; None: a value is required.
