@@ -1,4 +1,4 @@
-"""Valid frames take effect whatever arrives between them; `make fuzz` sends a million of each protocol."""
+"""Valid packets take effect whatever arrives between them; `make fuzz` sends a million of each protocol."""
 
 from __future__ import annotations
 
