@@ -17,7 +17,7 @@ def generate_launch_description() -> LaunchDescription:
     """The shared graph in lockstep, with ArduPilot as the flight controller."""
     variant = Option(
         "variant",
-        "Surfaces: aileron, elevator and rudder (plane), or two elevons and no rudder (elevon)",
+        "surfaces: aileron, elevator and rudder (plane), or two elevons and no rudder (elevon)",
         default="plane",
         choices=tuple(VARIANTS),
         at=(LAUNCH,),

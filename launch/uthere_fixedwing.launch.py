@@ -15,7 +15,7 @@ def generate_launch_description() -> LaunchDescription:
     """The shared graph, with the bridge beside the flight controller."""
     pilot = Option(
         "pilot",
-        "Arm the planes and enable offboard control, as `rosflight_py_sim hand-over` does; if false, they "
+        "arm the planes and enable offboard control, as `rosflight_py_sim hand-over` does; if false, they "
         "wait on the ground until you do so",
         Kind.BOOLEAN,
         "false",

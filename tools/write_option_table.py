@@ -47,7 +47,7 @@ def _default(one: Option) -> str:
 
 def _meaning(one: Option) -> str:
     links = ", ".join(f"[{words}]({page})" for words, page in one.pages)
-    return " ".join(filter(None, (f"{one.text}.", one.details, f"See {links}." if links else "")))
+    return " ".join(filter(None, (one.sentence, one.details, f"See {links}." if links else "")))
 
 
 if __name__ == "__main__":

@@ -89,8 +89,7 @@ def _default(one: Option) -> str | list[str] | None:
 
 
 def _help(one: Option, command: str) -> str:
-    # In lower case, as argparse's own texts; launch and the page write sentences.
-    parts = [one.text[:1].lower() + one.text[1:]]
+    parts = [one.text]
     if one.metavar and one.choices:
         parts.append(f": {', '.join(one.choices)}")
     unset = (one.fly_unset if command == FLY else "") or one.unset

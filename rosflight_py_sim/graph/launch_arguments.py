@@ -39,7 +39,7 @@ def arguments_of_file(
 
 def scenario_arguments() -> dict[str, Option]:
     """The arguments of the launch file for scenario files: those that a scenario file does not give, and `file`."""
-    file = Option("file", "Scenario file, or its name in config/scenarios/", Kind.FILE, None, at=(LAUNCH,))
+    file = Option("file", "scenario file, or its name in config/scenarios/", Kind.FILE, None, at=(LAUNCH,))
     composed = {"composed": replace(all_arguments()["composed"], default="true")}
     return {file.name: file, **{n: one for n, one in {**all_arguments(), **composed}.items() if not one.in_scenario}}
 

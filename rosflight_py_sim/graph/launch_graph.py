@@ -156,7 +156,7 @@ def declaration(one: Option) -> DeclareLaunchArgument:
     """Declaration of an option as a launch argument."""
     unset = f" Empty: {one.unset}." if one.unset else ""
     return DeclareLaunchArgument(
-        one.name, default_value=one.default, description=f"{one.text}.{unset}", choices=list(one.choices) or None
+        one.name, default_value=one.default, description=f"{one.sentence}{unset}", choices=list(one.choices) or None
     )
 
 

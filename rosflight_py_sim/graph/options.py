@@ -38,8 +38,7 @@ class Option:
 
     Attributes:
         name: as a launch argument.
-        text: effect, for help texts and the page; without a full stop. Begins with a word that help texts can write in
-            lower case.
+        text: effect, for help texts and the page; in lower case and without a full stop, as argparse's own texts.
         details: further sentences for the page.
         kind: type of the value.
         default: default value in launch files; None: a value is required.
@@ -77,6 +76,11 @@ class Option:
         return self.choices[0] if len(self.choices) == 1 else None
 
     @property
+    def sentence(self) -> str:
+        """The text as a sentence, as launch and the page show it."""
+        return f"{self.text[:1].upper()}{self.text[1:]}."
+
+    @property
     def command_flag(self) -> str:
         """The option on the command line: '--time-mode'."""
         return self.flag or "--" + self.name.replace("_", "-")
@@ -92,7 +96,7 @@ def all_options() -> dict[str, Option]:
     options = [
         Option(
             "vehicle",
-            "Vehicle to simulate: a name listed by `rosflight_py_sim vehicles`, or your own vehicle file",
+            "vehicle to simulate: a name listed by `rosflight_py_sim vehicles`, or your own vehicle file",
             default=None,
             at=(*SIMULATIONS, TRIM),
             metavar="NAME",
@@ -102,7 +106,7 @@ def all_options() -> dict[str, Option]:
         ),
         Option(
             "dynamics",
-            "Physics of the vehicle: the nodes of this package (standalone), or a JSBSim aircraft (jsbsim)",
+            "physics of the vehicle: the nodes of this package (standalone), or a JSBSim aircraft (jsbsim)",
             default=STANDALONE,
             choices=tuple(known_dynamics()),
             pages=(("JSBSim", "jsbsim.md"),),
@@ -110,7 +114,7 @@ def all_options() -> dict[str, Option]:
         ),
         Option(
             "flight_controller",
-            "Flight controller, which computes servo outputs from the sensors: "
+            "flight controller, which computes servo outputs from the sensors: "
             + "; ".join(f"{one.name} ({one.text})" for one in FLIGHT_CONTROLLERS.values()),
             choices=("", *FLIGHT_CONTROLLERS),
             details=f"{' and '.join(one.name for one in FLIGHT_CONTROLLERS.values() if one.needs_lockstep)} require "
@@ -122,7 +126,7 @@ def all_options() -> dict[str, Option]:
         ),
         Option(
             "observers",
-            f"Protocols through which programs observe the vehicle, in addition to its flight controller: "
+            f"protocols through which programs observe the vehicle, in addition to its flight controller: "
             f"{', '.join(registered('front_ends'))}; separated by commas",
             unset="none",
             at=(LAUNCH, SIM),
@@ -132,7 +136,7 @@ def all_options() -> dict[str, Option]:
         ),
         Option(
             "time_mode",
-            "Source of time: system time (wall), /clock at a fixed rate (paced), or /clock when the nodes have "
+            "source of time: system time (wall), /clock at a fixed rate (paced), or /clock when the nodes have "
             "completed the step (gated, lockstep)",
             details="gated is for graphs with ROSflight's C++ nodes; lockstep is repeatable.",
             choices=("", *TIME_MODES),
@@ -144,7 +148,7 @@ def all_options() -> dict[str, Option]:
         ),
         Option(
             "use_sim_time",
-            "If time_mode is empty: false selects wall, true selects paced",
+            "if time_mode is empty: false selects wall, true selects paced",
             kind=Kind.BOOLEAN,
             details="With composed:=true, and with flight controllers that require lockstep, true selects lockstep.",
             unset="wall; lockstep with composed:=true or a flight controller that requires it",
@@ -154,7 +158,7 @@ def all_options() -> dict[str, Option]:
         ),
         Option(
             "real_time_multiplier",
-            "Simulated seconds per second of system time; 0: as fast as the machine allows",
+            "simulated seconds per second of system time; 0: as fast as the machine allows",
             kind=Kind.NUMBER,
             details="Not available in wall; 0 only in gated and lockstep.",
             unset="the parameter file's value, or 1",
@@ -163,7 +167,7 @@ def all_options() -> dict[str, Option]:
         ),
         Option(
             "seed",
-            "Seed of all random numbers",
+            "seed of all random numbers",
             kind=Kind.INTEGER,
             details="In lockstep the same seed gives the same flight.",
             unset="the parameter file's value, or 0",
@@ -172,7 +176,7 @@ def all_options() -> dict[str, Option]:
         ),
         Option(
             "dynamics_param_file",
-            "Parameters of all nodes, instead of the vehicle's own file in config/",
+            "parameters of all nodes, instead of the vehicle's own file in config/",
             kind=Kind.FILE,
             details="ROSflight's files work too.",
             unset="the vehicle's own",
@@ -182,7 +186,7 @@ def all_options() -> dict[str, Option]:
         ),
         Option(
             "params_file",
-            "Parameters of all nodes, in ROS 2's YAML format; they override the vehicle's own",
+            "parameters of all nodes, in ROS 2's YAML format; they override the vehicle's own",
             kind=Kind.FILES,
             details="On the command line, repeat the option for further files.",
             unset="none",
@@ -191,7 +195,7 @@ def all_options() -> dict[str, Option]:
         ),
         Option(
             "firmware_param_file",
-            "Initial parameters of the flight controller, instead of the vehicle's own file in config/",
+            "initial parameters of the flight controller, instead of the vehicle's own file in config/",
             kind=Kind.FILE,
             details="The file is a YAML list in ROSflight's format.",
             unset="the vehicle's own",
@@ -201,7 +205,7 @@ def all_options() -> dict[str, Option]:
         ),
         Option(
             "use_vimfly",
-            "Move the sticks with the keyboard, in a window or in this terminal",
+            "move the sticks with the keyboard, in a window or in this terminal",
             kind=Kind.BOOLEAN,
             default="false",
             at=(LAUNCH, SIM),
@@ -210,7 +214,7 @@ def all_options() -> dict[str, Option]:
         ),
         Option(
             "autopilot",
-            "Start the vehicle's autopilot; its mission begins with a call of autopilot/start",
+            "start the vehicle's autopilot; its mission begins with a call of autopilot/start",
             kind=Kind.BOOLEAN,
             default="false",
             at=(LAUNCH, SIM),
@@ -219,7 +223,7 @@ def all_options() -> dict[str, Option]:
         ),
         Option(
             "world",
-            "Pool, water and obstacles: a name in config/worlds/, or your own file",
+            "pool, water and obstacles: a name in config/worlds/, or your own file",
             unset="the parameter file's world, or dry land",
             metavar="NAME",
             pages=(("The world", "world.md"),),
@@ -227,7 +231,7 @@ def all_options() -> dict[str, Option]:
         ),
         Option(
             "earth",
-            "Model of the earth: constant gravity (flat), the rotating ellipsoid of WGS 84 (wgs84), or a sphere",
+            "model of the earth: constant gravity (flat), the rotating ellipsoid of WGS 84 (wgs84), or a sphere",
             choices=("", *EARTHS),
             unset="the parameter file's earth, or flat",
             pages=(("The earth", "physics.md#the-earth"),),
@@ -235,7 +239,7 @@ def all_options() -> dict[str, Option]:
         ),
         Option(
             "camera",
-            "Add cameras to the vehicle",
+            "add cameras to the vehicle",
             kind=Kind.BOOLEAN,
             choices=("", "true", "false"),
             unset="the vehicle's own",
@@ -244,21 +248,21 @@ def all_options() -> dict[str, Option]:
         ),
         Option(
             "view",
-            "Show the simulation in a browser (http://127.0.0.1:8642)",
+            "show the simulation in a browser (http://127.0.0.1:8642)",
             kind=Kind.BOOLEAN,
             default="false",
             pages=(("In a browser", "viewer.md"),),
         ),
         Option(
             "visualizer",
-            "Publish tf frames and markers for an RViz that you start yourself",
+            "publish tf frames and markers for an RViz that you start yourself",
             kind=Kind.BOOLEAN,
             default="false",
             pages=(("RViz", "rviz.md"),),
         ),
         Option(
             "rviz",
-            "Start RViz and the visualizer",
+            "start RViz and the visualizer",
             kind=Kind.BOOLEAN,
             default="false",
             at=(LAUNCH,),
@@ -266,7 +270,7 @@ def all_options() -> dict[str, Option]:
         ),
         Option(
             "record",
-            "Record every topic to an MCAP file: the given file, or flights/VEHICLE-DATE.mcap",
+            "record every topic to an MCAP file: the given file, or flights/VEHICLE-DATE.mcap",
             kind=Kind.RECORDING,
             unset="no recording",
             metavar="FILE",
@@ -274,7 +278,7 @@ def all_options() -> dict[str, Option]:
         ),
         Option(
             "names",
-            "Node names: short (dynamics, sensors and so on), or as in ROSflight's launch files (rosflight)",
+            "node names: short (dynamics, sensors and so on), or as in ROSflight's launch files (rosflight)",
             default=SHORT,
             choices=NAMES,
             at=(LAUNCH, SIM),
@@ -282,7 +286,7 @@ def all_options() -> dict[str, Option]:
         ),
         Option(
             "composed",
-            "Run all nodes in one process, by default in lockstep",
+            "run all nodes in one process, by default in lockstep",
             kind=Kind.BOOLEAN,
             default="false",
             at=(LAUNCH,),
@@ -290,7 +294,7 @@ def all_options() -> dict[str, Option]:
         ),
         Option(
             "respawn",
-            "Restart nodes that a signal has ended (kill -9, a crash)",
+            "restart nodes that a signal has ended (kill -9, a crash)",
             kind=Kind.BOOLEAN,
             details="Launch waits one second before the restart. Not with composed.",
             default="false",
@@ -299,14 +303,14 @@ def all_options() -> dict[str, Option]:
         ),
         Option(
             "leave_out",
-            "Names of nodes not to start, separated by commas, to run your own instead",
+            "names of nodes not to start, separated by commas, to run your own instead",
             unset="none",
             at=(LAUNCH,),
             pages=(("Swapping a node", "#swapping-a-node"),),
         ),
         Option(
             "count",
-            "Number of vehicles, in the namespaces NAME_1, NAME_2 and so on",
+            "number of vehicles, in the namespaces NAME_1, NAME_2 and so on",
             kind=Kind.INTEGER,
             details="Each vehicle's seed is one higher than the previous vehicle's.",
             unset="one vehicle without a namespace",
@@ -317,7 +321,7 @@ def all_options() -> dict[str, Option]:
         ),
         Option(
             "spacing",
-            "Distance along east between the starts of successive vehicles, m; only with count",
+            "distance along east between the starts of successive vehicles, m; only with count",
             kind=Kind.NUMBER,
             unset="the vehicle's own",
             at=(LAUNCH, SIM),
@@ -326,7 +330,7 @@ def all_options() -> dict[str, Option]:
         ),
         Option(
             "scenario",
-            "Scenario file, or its name in config/scenarios/: different vehicles in one simulation",
+            "scenario file, or its name in config/scenarios/: different vehicles in one simulation",
             details="It replaces the options on vehicles, world, seed and time mode. In launch, the argument `file` of "
             "`scenario.launch.py` takes its place.",
             unset="none",
@@ -336,21 +340,21 @@ def all_options() -> dict[str, Option]:
         ),
         Option(
             "namespace",
-            "Namespace of all nodes, topics and services except /clock",
+            "namespace of all nodes, topics and services except /clock",
             unset="none",
             at=(*SIMULATIONS, TRIM),
             metavar="NS",
         ),
         Option(
             "log_level",
-            "Lowest severity that nodes log",
+            "lowest severity that nodes log",
             default="info",
             choices=("debug", "info", "warn", "error", "fatal"),
             at=(LAUNCH,),
         ),
         Option(
             "duration",
-            "Simulated duration, s",
+            "simulated duration, s",
             kind=Kind.NUMBER,
             unset="no limit",
             at=(SIM,),
@@ -358,7 +362,7 @@ def all_options() -> dict[str, Option]:
         ),
         Option(
             "calm",
-            "Fly without wind or current",
+            "fly without wind or current",
             kind=Kind.BOOLEAN,
             details="Without it, the vehicle file's `weather` applies.",
             default="false",
