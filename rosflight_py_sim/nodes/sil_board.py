@@ -211,9 +211,8 @@ class SilBoard(FallibleNode):
         if not self._lockstep:
             self._receive_imu(imu)
         elif not self._waits_for_call(imu.time_ns):
-            if not self._join.is_late(imu.time_ns):
-                self._report_punctual(imu.time_ns)
             self._join.trigger(imu.time_ns, imu)
+            self._report_punctual(self._join.waiting_ns)
 
     def _on_repeated_clock(self, time_ns: int) -> None:
         if not self._waits_for_call(time_ns):

@@ -243,6 +243,7 @@ class SlotVehicle(BridgedVehicle):
     def _on_imu(self, imu: ImuSample) -> None:
         stamp = imu.time_ns
         if self._join.is_late(stamp):
+            # The joins keep it, in case the clock was set back.
             self._join.trigger(stamp, imu)
             self._observe(imu)
             return

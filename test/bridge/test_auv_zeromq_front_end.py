@@ -286,24 +286,8 @@ def test_non_finite_telemetry_is_counted_and_not_sent(auv_bench: Any) -> None:
     assert "no telemetry of AUV 0" in auv_bench.log.warnings[0]
 
 
-def test_image_message_has_three_parts(auv_bench: Any) -> None:
-    subscriber = auv_bench.subscriber("image")
-    numbers = iter(range(10**6))
-
-    def receive() -> object:
-        number = next(numbers)
-        auv_bench.images = {"front": b"front %d" % number, "bottom": b"bottom %d" % number}
-        return subscriber.poll(1)
-
-    auv_bench.step_until(receive)
-    auv_id, front, bottom = subscriber.recv_multipart()
-    assert auv_id == b"\0"
-    assert front.startswith(b"front ") and bottom == front.replace(b"front", b"bottom")
-
-
-def test_images_carry_the_id_of_their_auv(new_auv_bench: Callable[..., Any]) -> None:
-    bench = new_auv_bench(2)
-    subscriber = bench.subscriber("image", 1)
+def film_until_received(bench: Any, subscriber: Any) -> int:
+    """Take steps, each with a new pair of images, until one arrives; return the number of pairs."""
     numbers = iter(range(10**6))
 
     def receive() -> object:
@@ -312,9 +296,24 @@ def test_images_carry_the_id_of_their_auv(new_auv_bench: Callable[..., Any]) -> 
         return subscriber.poll(1)
 
     bench.step_until(receive)
+    return next(numbers)
+
+
+def test_image_message_has_three_parts(auv_bench: Any) -> None:
+    subscriber = auv_bench.subscriber("image")
+    film_until_received(auv_bench, subscriber)
+    auv_id, front, bottom = subscriber.recv_multipart()
+    assert auv_id == b"\0"
+    assert front.startswith(b"front ") and bottom == front.replace(b"front", b"bottom")
+
+
+def test_images_carry_the_id_of_their_auv(new_auv_bench: Callable[..., Any]) -> None:
+    bench = new_auv_bench(2)
+    subscriber = bench.subscriber("image", 1)
+    pairs = film_until_received(bench, subscriber)
     assert subscriber.recv_multipart()[0] == b"\1"
     # The last pair was created after the last step.
-    assert bench.front_end.counters["image_messages"] == 2 * (next(numbers) - 1)
+    assert bench.front_end.counters["image_messages"] == 2 * (pairs - 1)
 
 
 def test_images_are_sent_when_both_cameras_have_a_new_one(auv_bench: Any) -> None:

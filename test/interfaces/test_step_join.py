@@ -232,7 +232,10 @@ def test_older_trigger_that_is_repeated_sets_the_clock_back(again: str) -> None:
     node.receive(pwm(30_000_000))
     node.receive(pwm(0))
     assert not node.join.is_late(0)
-    node.join.repeat(0) if again == "repeat" else node.receive(pwm(0))
+    if again == "repeat":
+        node.join.repeat(0)
+    else:
+        node.receive(pwm(0))
     assert node.answers[1:] == [Answer(0, (pwm(0),))]
     assert [one.stamp_ns for one in node.receive(pwm(10_000_000))] == [10_000_000]
 

@@ -246,7 +246,7 @@ def assert_time_goes_on(found: LateRestart, time_mode: str) -> None:
 def test_time_starts_again_when_dynamics_and_time_manager_are_killed_together(running_graph: Any) -> None:
     graph, observer = running_graph
     if graph.time_mode != "lockstep":
-        pytest.skip("in other time modes, dynamics alone does not hold the time")
+        pytest.skip("only in lockstep do the other nodes ignore an older time at first")
     observer.wait_for(lambda: observer.time_s > LATE_S, "the late moment")
     together = ["standalone_dynamics", TIME_MANAGERS[graph.time_mode]]
     for executable in together:
