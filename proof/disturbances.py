@@ -266,7 +266,7 @@ class FullDisk:
     size: int
 
 
-# Bytecode files, too, would end at the limit, and break later processes.
+# The file-size limit also applies to bytecode files: truncated ones would break later processes, so none are written.
 _LIMITED = """
 import os, resource, runpy, sys
 sys.dont_write_bytecode = True

@@ -34,8 +34,9 @@ class StepJoin:
     - In lockstep the answer waits until the newest message of every synchronized topic is stamped t.
     - A trigger repeated while it is waiting ends the wait: an input is lost, and the answer uses the newest messages.
     - A trigger with the stamp of the last answer gets the same answer again, unless that answer is stale.
-    - In lockstep a trigger older than the newest has no effect: it is a copy that arrives late. If it is repeated
-      before a newer one arrives, the clock was set back, and it counts as a new time.
+    - In lockstep a trigger older than the newest one has no effect at first, because it may be a late copy. If the
+      same stamp is repeated before a trigger with another stamp arrives, the clock was set back, and the stamp counts
+      as a new time.
     - `repeat` has the effect of a repeated trigger, if the trigger of that stamp has arrived.
     - A message of a topic in `renewed_by` with the stamp of the last answer (a state was set) makes that answer
       stale, and so does `make_stale`. The next trigger with that stamp is treated as a new one.
@@ -102,7 +103,7 @@ class StepJoin:
         return partial(arrived, self._names.index(name))
 
     def is_late(self, stamp_ns: int) -> bool:
-        """Whether a trigger with that stamp would have no effect: in lockstep, it is the first older one."""
+        """Whether a trigger would be held back: in lockstep, it is older than the newest and no repetition."""
         newest_ns = self.answered_ns if self.waiting_ns == _NONE_NS else self.waiting_ns
         return self._is_lockstep and stamp_ns < newest_ns and stamp_ns != self._older[0]
 

@@ -361,7 +361,8 @@ CLOCK = StepTopic[int](
     fields=("time_ns",),
     coders=Coders(encode_clock, stamp_ns),
 )
-# A time that the lockstep time manager publishes again, for nodes with a join that /clock does not trigger.
+# A time that the lockstep time manager publishes again, for nodes whose trigger (IMU message or truth state) is not
+# repeated with /clock.
 REPEATED_CLOCK = CLOCK.renamed("sim/repeated_clock", by="time_manager", to="sil_board, auv_autopilot, bridge, camera")
 TRUTH_STATE = StepTopic[VehicleState](
     topic_names.TRUTH_STATE,

@@ -222,7 +222,7 @@ class SlotVehicle(BridgedVehicle):
     # Callbacks of subscriptions.
 
     def _on_step_size(self, message: Float64) -> None:
-        # The first may have been published before the time manager received the request.
+        # The first step size received may predate the request, so it counts only if it equals the requested one.
         is_first, self._step_size = not self._step_size, message.data
         if message.data == self._requested_step or (message.data < self._requested_step and not is_first):
             self._conversation.handle(SlotEvent.LENGTH_SET)
@@ -243,7 +243,7 @@ class SlotVehicle(BridgedVehicle):
     def _on_imu(self, imu: ImuSample) -> None:
         stamp = imu.time_ns
         if self._join.is_late(stamp):
-            # The joins keep it, in case the clock was set back.
+            # The joins remember the late message: if it is repeated, the clock was set back.
             self._join.trigger(stamp, imu)
             self._observe(imu)
             return
