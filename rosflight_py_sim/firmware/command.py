@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rosflight_py_sim.firmware.parameters import FirmwareParameters
+from rosflight_py_sim.firmware.quirks import REPAIRED, Quirks
 from rosflight_py_sim.firmware.rc import Receiver, Stick, Switch
 
 COMMANDS = 10
@@ -101,7 +102,7 @@ class CommandMux:
     command or a stick's override lag expires.
     """
 
-    def __init__(self, parameters: FirmwareParameters, receiver: Receiver) -> None:
+    def __init__(self, parameters: FirmwareParameters, receiver: Receiver, quirks: Quirks = REPAIRED) -> None:
         self.combined: NDArray[np.float64] = np.zeros((2, COMMANDS))
         self._values = [0.0] * COMMANDS
         self._types = list(_ANGLES)
@@ -111,6 +112,7 @@ class CommandMux:
         self.due_us: float = math.inf
         self._parameters = parameters
         self._receiver = receiver
+        self._tick_us = quirks.clock_tick_us
         self._rc_values = [0.0] * COMMANDS
         self._rc_types = _ANGLES
         self._offboard_values = [0.0] * COMMANDS
@@ -176,11 +178,11 @@ class CommandMux:
         self._offboard_values = floats
         self._offboard_types = types
         self._offboard_active = ~ignore & _ALL_BITS
-        self._offboard_time_us = time_us
+        self._offboard_time_us = self._clock_us(time_us)
 
     def count_sticks_as_moved(self, time_us: int) -> None:
         """Let every stick override the companion computer for RC_OVRD_LAG_T from now on."""
-        self._deviation_us = [time_us] * MUXED
+        self._deviation_us = [self._clock_us(time_us)] * MUXED
 
     def clock_went_back(self) -> None:
         """Drop the offboard command and the sticks' lags."""
@@ -225,8 +227,12 @@ class CommandMux:
             self.combined[1] = types
         self.due_us = self._next_change_us(time_us)
 
+    def _clock_us(self, time_us: int) -> int:
+        """Time that the clock of lags and time-outs shows, us."""
+        return time_us - time_us % self._tick_us
+
     def _expire(self, time_us: int) -> None:
-        if time_us > self._offboard_time_us + self._timeout_us:
+        if self._clock_us(time_us) > self._offboard_time_us + self._timeout_us:
             self._offboard_active = 0
 
     def _inactive(self) -> int:
@@ -257,16 +263,17 @@ class CommandMux:
     def _override(self, time_us: int) -> int:
         switches, sticks = self._receiver.switches, self._receiver.sticks
         active, deviation_us = self._offboard_active, self._deviation_us
+        now_us = self._clock_us(time_us)
         override = 0
         if switches[_ATTITUDE_OVERRIDE]:
             override |= _ATT_SWITCH
         if switches[_THROTTLE_OVERRIDE]:
             override |= _THR_SWITCH
         for axis, stick, moved, inactive in _STICKS:
-            if time_us < deviation_us[axis] + self._lag_us:
+            if now_us < deviation_us[axis] + self._lag_us:
                 override |= moved
             elif abs(sticks[stick]) > self._deviation:
-                deviation_us[axis] = time_us
+                deviation_us[axis] = now_us
                 override |= moved
             if not active >> axis & 1:
                 override |= inactive
@@ -280,7 +287,7 @@ class CommandMux:
     def _next_change_us(self, time_us: int) -> float:
         due = math.inf
         if self._offboard_active:
-            due = self._offboard_time_us + self._timeout_us + 1
+            due = self._offboard_time_us + self._timeout_us + self._tick_us
         if self.rc_override & _MOVED:
             for last in self._deviation_us:
                 if last + self._lag_us > time_us:

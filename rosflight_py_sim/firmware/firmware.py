@@ -87,7 +87,7 @@ class Firmware(Inputs):
         self.state_machine = StateMachine(FirmwareSurroundings(self))
         self._error_log = ErrorLog(self.log, self._detail)
         self.receiver = rc.Receiver(self.parameters, self.state_machine, self.log, quirks)
-        self.command = commands.CommandMux(self.parameters, self.receiver)
+        self.command = commands.CommandMux(self.parameters, self.receiver, quirks)
         self.calibrations = Calibrations(
             self.parameters,
             self.state_machine,
@@ -183,7 +183,12 @@ class Firmware(Inputs):
         if time_us >= self._link.due:
             self._link.advance(time_us)
 
-        if self.receiver.new_frame or time_us >= self._rc_due_us or time_us >= self.command.due_us:
+        if (
+            self.receiver.new_frame
+            or time_us >= self._rc_due_us
+            or time_us >= self.command.due_us
+            or self.quirks.command_chosen_every_pass
+        ):
             self._choose_command(time_us)
         if machine.changed:
             self._update_status()

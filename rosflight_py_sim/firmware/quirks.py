@@ -31,6 +31,10 @@ class Quirks:
         imu_is_never_missed: missing IMU samples are not an error.
         rc_is_never_missed: missing frames do not count as loss of RC (SILBoard::rc_read).
         sticks_moved_at_start: sticks count as moved for RC_OVRD_LAG_T after the start.
+        command_chosen_every_pass: sticks, switches and commands are read at every pass, not when a frame or a command
+            arrives or becomes stale (SILBoard::rc_read).
+        millisecond_clock: lags and time-outs of sticks and commands count milliseconds of a truncated clock
+            (CommandManager::stick_deviated, RC::look_for_arm_disarm_signal).
         truncated_pwm: pulse widths are truncated to whole microseconds, not rounded (SILBoard::pwm_write).
     """
 
@@ -47,7 +51,14 @@ class Quirks:
     imu_is_never_missed: bool = False
     rc_is_never_missed: bool = False
     sticks_moved_at_start: bool = False
+    command_chosen_every_pass: bool = False
+    millisecond_clock: bool = False
     truncated_pwm: bool = False
+
+    @property
+    def clock_tick_us(self) -> int:
+        """Resolution of the clock that counts lags and time-outs of sticks and commands, us."""
+        return 1000 if self.millisecond_clock else 1
 
 
 REPAIRED = Quirks()
@@ -67,6 +78,8 @@ AS_ROSFLIGHT = Quirks(
     imu_is_never_missed=True,
     rc_is_never_missed=True,
     sticks_moved_at_start=True,
+    command_chosen_every_pass=True,
+    millisecond_clock=True,
     truncated_pwm=True,
 )
 """All quirks."""

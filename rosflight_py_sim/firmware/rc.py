@@ -75,6 +75,7 @@ class Receiver:
         self._state_machine = state_machine
         self._log = log
         self._is_never_missed = quirks.rc_is_never_missed
+        self._tick_us = quirks.clock_tick_us
         self._gesture_us = 0
         self._previous_pass_us: int | None = None
         # Whether sticks and switches are still to be read from the channels, and whether a pulse is out of range.
@@ -178,8 +179,9 @@ class Receiver:
         self._is_unread = False
 
     def _check_arming(self, time_us: int) -> None:
-        elapsed = 0 if self._previous_pass_us is None else time_us - self._previous_pass_us
-        self._previous_pass_us = time_us
+        now_us = time_us - time_us % self._tick_us
+        elapsed = 0 if self._previous_pass_us is None else now_us - self._previous_pass_us
+        self._previous_pass_us = now_us
         machine = self._state_machine
         if self.mapped[_ARM]:
             if self.switches[_ARM] is not machine.armed:
