@@ -10,7 +10,9 @@ from typing import Any
 from rclpy.clock import Clock
 from rclpy.impl.implementation_singleton import rclpy_implementation
 from rclpy.node import Node
+from rclpy.service import Service
 from rclpy.subscription import Subscription
+from rclpy.task import Future
 
 RCLError: type[RuntimeError] = rclpy_implementation.RCLError
 """Error of rcl about a domain, a name or a parameter file; `rclpy.exceptions` has no class for it."""
@@ -47,3 +49,19 @@ def leave_unserved(node: Node, subscription: Subscription[Any]) -> None:
     """Remove a subscription from those that the node's executor serves and that the node destroys with itself."""
     node._subscriptions.remove(subscription)
     node._wake_executor()
+
+
+def answer_later(service: Service[Any, Any]) -> None:
+    """Let callbacks of a service return a Future of the response; the response is sent when the Future has it.
+
+    Every executor sends the result of a callback with `service.send_response`.
+    """
+    send_now = service.send_response
+
+    def send(response: Any, header: Any) -> None:
+        if isinstance(response, Future):
+            response.add_done_callback(lambda done: send_now(done.result(), header))
+        else:
+            send_now(response, header)
+
+    service.send_response = send  # type: ignore[method-assign]

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import difflib
 import functools
-import inspect
 import math
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import lru_cache
@@ -33,7 +32,13 @@ from rosflight_py_sim.interfaces.hand_off import HandOff, Outlet, Sender
 from rosflight_py_sim.interfaces.parameter_files import files_of_arguments, named_values, values_of_arguments
 from rosflight_py_sim.interfaces.polled_subscription import PolledSubscription
 from rosflight_py_sim.interfaces.qos import NEWEST
-from rosflight_py_sim.interfaces.rclpy_internals import is_served, parameter_overrides, serve, set_clock
+from rosflight_py_sim.interfaces.rclpy_internals import (
+    answer_later,
+    is_served,
+    parameter_overrides,
+    serve,
+    set_clock,
+)
 from rosflight_py_sim.interfaces.step_topics import CLOCK, StepTopic, topic_of
 from rosflight_py_sim.interfaces.time_mode_watch import TimeModeWatch
 from rosflight_py_sim.interfaces.topic_statistics import Period, TopicCounter, TopicStatistics
@@ -507,7 +512,11 @@ class SimulationNode(Node):
     def create_service(
         self, service_type: Any, name: str, callback: Callable[[Any, Any], Any], *arguments: Any, **options: Any
     ) -> Service[Any, Any, Any]:
-        """As rclpy's; with a hand-off, calls from outside of the process are noted, see `OutsideInputs`."""
+        """As rclpy's, except that a callback may return a Future of the response, to answer later.
+
+        A coroutine would do the same, but ends the spin of the EventsExecutor of rclpy 7.1.4 to 7.1.10. With a
+        hand-off, calls from outside of the process are noted, see `OutsideInputs`.
+        """
         end = ""
 
         def is_admitted(request: Any) -> bool:
@@ -520,17 +529,11 @@ class SimulationNode(Node):
         def serve_call(request: Any, response: Any) -> Any:
             return callback(request, response) if is_admitted(request) else response
 
-        @functools.wraps(callback)
-        async def serve_later(request: Any, response: Any) -> Any:
-            return await callback(request, response) if is_admitted(request) else response
-
         def act(data: bytes) -> None:
-            result = callback(deserialize_message(data, service_type.Request), service_type.Response())
-            if inspect.iscoroutine(result) and self.executor is not None:
-                self.executor.create_task(result)
+            callback(deserialize_message(data, service_type.Request), service_type.Response())
 
-        served = serve_later if inspect.iscoroutinefunction(callback) else serve_call
-        service = super().create_service(service_type, name, served, *arguments, **options)
+        service = super().create_service(service_type, name, serve_call, *arguments, **options)
+        answer_later(service)
         if service.service_name.rsplit("/", 1)[-1] not in _READING:
             end = self._outside_end("service", service.service_name, act)
         return service

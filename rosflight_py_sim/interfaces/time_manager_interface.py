@@ -77,8 +77,8 @@ class TimeManagerInterface(SimulationNode, ABC):
         self.lags = 0
         self.steps, self._steps_reported = 0, 0
         self._late_periods = self._silent_periods = 0
-        self._steps_left = 0
-        self._stepped: Future[None] | None = None
+        self._steps_left = self._steps_requested = 0
+        self._stepped: Future[Trigger.Response] | None = None
         self._has_warned = False
         super().__init__(**arguments)
         self.follow_stamps()
@@ -165,8 +165,10 @@ class TimeManagerInterface(SimulationNode, ABC):
     def answer_step(self) -> None:
         """Reply to time_manager/step if the last requested step has been taken."""
         if self._stepped is not None and self._steps_left == 0:
-            self._stepped.set_result(None)
+            count, stepped = self._steps_requested, self._stepped
             self._stepped = None
+            text = f"advanced {count} step{'s' if count > 1 else ''}, to {self.time_text}"
+            stepped.set_result(Trigger.Response(success=True, message=text))
 
     def time_mode_mismatch(self, *, amiss: bool = True) -> str:
         """As in SimulationNode, but always checked: steps may continue even if a node runs in another time mode."""
@@ -223,22 +225,19 @@ class TimeManagerInterface(SimulationNode, ABC):
             self.on_resume()
         return response
 
-    async def _step(self, request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
+    def _step(
+        self, request: Trigger.Request, response: Trigger.Response
+    ) -> Trigger.Response | Future[Trigger.Response]:
         if not self.paused:
             response.message = "the simulation is running; pause it with time_manager/toggle_pause before stepping"
             return response
         if self._stepped is not None:
             response.message = "the steps of an earlier call are not complete yet"
             return response
-        count = int(number(self.values, "step_count"))
-        self._steps_left = count
-        stepped: Future[None] = Future()
-        self._stepped = stepped
+        self._steps_left = self._steps_requested = int(number(self.values, "step_count"))
+        self._stepped = Future()
         self.on_resume()
-        await stepped
-        response.success = True
-        response.message = f"advanced {count} step{'s' if count > 1 else ''}, to {self.time_text}"
-        return response
+        return self._stepped
 
     def _on_fault(self, vehicle: str, message: String) -> None:
         if message.data:

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
 import rclpy
 from rclpy.clock import ClockType, ROSClock
-from rclpy.executors import SingleThreadedExecutor
+from rclpy.executors import Executor, SingleThreadedExecutor
 from rclpy.node import Node
 from rclpy.parameter import Parameter
+from rclpy.task import Future
 from std_msgs.msg import Int32
+from std_srvs.srv import Trigger
 
 from rosflight_py_sim.interfaces import rclpy_internals
+from rosflight_py_sim.nodes.running import make_executor
 
 CHANGED = "rclpy has changed: mend rosflight_py_sim/interfaces/rclpy_internals.py"
 
@@ -65,6 +68,33 @@ def test_executor_serves_a_subscription_only_while_enabled(node: Node) -> None:
     rclpy_internals.serve(node, subscription)
     assert rclpy_internals.is_served(node, subscription) and receives(3), CHANGED
     executor.shutdown()
+
+
+@pytest.mark.parametrize("new_executor", [SingleThreadedExecutor, make_executor])
+def test_executor_sends_a_response_when_its_future_has_it(node: Node, new_executor: Callable[[], Executor]) -> None:
+    executor = new_executor()
+    executor.add_node(node)
+    pending: list[Future[Trigger.Response]] = []
+
+    def serve(request: Trigger.Request, response: Trigger.Response) -> Future[Trigger.Response]:
+        pending.append(Future())
+        return pending[0]
+
+    rclpy_internals.answer_later(node.create_service(Trigger, "later", serve))
+    client = node.create_client(Trigger, "later")
+    while not client.service_is_ready():
+        executor.spin_once(timeout_sec=0.1)
+    answer = client.call_async(Trigger.Request())
+    while not pending:
+        executor.spin_once(timeout_sec=0.1)
+    executor.spin_once(timeout_sec=0.1)
+    assert not answer.done(), CHANGED
+    pending[0].set_result(Trigger.Response(message="late"))
+    while not answer.done():
+        executor.spin_once(timeout_sec=0.1)
+    result = answer.result()
+    assert result is not None and result.message == "late"
+    executor.remove_node(node)
 
 
 def test_rcl_error_types_match_those_raised_by_rclpy(ros_domain: int) -> None:
