@@ -14,9 +14,7 @@ from typing import Any
 
 import yaml
 from launch import LaunchContext, LaunchDescription, LaunchDescriptionEntity
-from launch.actions import DeclareLaunchArgument, EmitEvent, LogInfo, OpaqueFunction
-from launch.events import Shutdown
-from launch.events.process import ProcessExited
+from launch.actions import DeclareLaunchArgument, LogInfo, OpaqueFunction
 from launch.logging import get_logger
 from launch_ros.actions import Node
 
@@ -35,7 +33,7 @@ from rosflight_py_sim.graph.launch_arguments import (
     scenario_arguments,
     time_mode_of,
 )
-from rosflight_py_sim.graph.launching import TIME_MODE
+from rosflight_py_sim.graph.launching import TIME_MODE, end_launch_after_error
 from rosflight_py_sim.graph.options import SIM, Option, parts_of, recording_of
 from rosflight_py_sim.graph.parameter_sources import parameter_sources
 from rosflight_py_sim.graph.plan import PlannedNode, planned_nodes
@@ -247,7 +245,7 @@ def _processes(given: dict[str, str], scenario: Scenario) -> list[LaunchDescript
             ros_arguments=["--log-level", given["log_level"]],
             output="screen",
             emulate_tty=True,
-            on_exit=_end_if_refused,
+            on_exit=end_launch_after_error,
             # A restarted recorder would refuse to overwrite its own file.
             respawn=respawn and planned.executable != "recorder",
             respawn_delay=_RESPAWN_DELAY_S,
@@ -285,17 +283,10 @@ def _one_process(given: dict[str, str]) -> Node:
         ros_arguments=["--log-level", given["log_level"]],
         output="screen",
         emulate_tty=True,
-        on_exit=_end_if_refused,
+        on_exit=end_launch_after_error,
     )
 
 
 def _numbers(given: dict[str, str], name: str) -> dict[str, Any]:
     """The argument as a parameter, if given; the node rejects a value that is not a number."""
     return {name: load_yaml(given[name])} if given[name] else {}
-
-
-def _end_if_refused(event: ProcessExited, context: LaunchContext) -> EmitEvent | None:
-    """End the launch when a node rejects its parameters; if a node was killed, the others wait for its restart."""
-    if event.returncode <= 0 or context.is_shutdown:
-        return None
-    return EmitEvent(event=Shutdown(reason=f"{event.process_name} ended with {event.returncode}"))

@@ -10,7 +10,8 @@ from rosflight_py_sim.parameters import ParameterError
 
 if TYPE_CHECKING:
     from launch import LaunchContext
-    from launch.actions import OpaqueFunction
+    from launch.actions import EmitEvent, OpaqueFunction
+    from launch.events.process import ProcessExited
     from launch_ros.actions import Node
 
 TIME_MODE = "rosflight_py_sim.time_mode"
@@ -20,9 +21,9 @@ TIME_MODE = "rosflight_py_sim.time_mode"
 def additional_node(**arguments: Any) -> OpaqueFunction:
     """Launch your own node in the graph of an included launch file; place it after the IncludeLaunchDescription.
 
-    The node has the graph's namespace and log level. Its parameters come from the graph's `dynamics_param_file`,
-    `arguments`, the graph's `params_file`, and the graph's time_mode and use_sim_time; later ones override earlier
-    ones.
+    The node has the graph's namespace and log level, and ends the launch if it exits with an error. Its parameters come
+    from the graph's `dynamics_param_file`, `arguments`, the graph's `params_file`, and the graph's time_mode and
+    use_sim_time; later ones override earlier ones.
 
     Args:
         arguments: those of launch_ros.actions.Node.
@@ -31,7 +32,8 @@ def additional_node(**arguments: Any) -> OpaqueFunction:
     from launch_ros.actions import Node
 
     def start(context: LaunchContext) -> list[Node]:
-        return [Node(**node_arguments(context.launch_configurations, arguments))]
+        found = node_arguments(context.launch_configurations, arguments)
+        return [Node(**{"output": "screen", "emulate_tty": True, "on_exit": end_launch_after_error, **found})]
 
     return OpaqueFunction(function=start)
 
@@ -63,3 +65,16 @@ def node_arguments(given: Mapping[str, str], arguments: Mapping[str, Any]) -> di
         **arguments,
         "parameters": parameters,
     }
+
+
+def end_launch_after_error(event: ProcessExited, context: LaunchContext) -> EmitEvent | None:
+    """End the launch when a node refuses its parameters or raises an exception.
+
+    If a signal has ended the node, the others wait for its restart.
+    """
+    from launch.actions import EmitEvent
+    from launch.events import Shutdown
+
+    if event.returncode <= 0 or context.is_shutdown:
+        return None
+    return EmitEvent(event=Shutdown(reason=f"{event.process_name} ended with {event.returncode}"))

@@ -150,7 +150,6 @@ class SimulationNode(Node):
         PARAMETERS: the table, which `table_for` may extend.
         VEHICLE_PARAMETERS: parameters that may be given for one of the `vehicles`, see `vehicle_parameters`.
         SERVES_ALL: whether a node with the parameter `vehicles` serves all of them; otherwise each has its own node.
-        ONLY_TIME_MODE: time mode of a node that supports a single one, and therefore has no parameter `time_mode`.
         ONLY_OBSERVES: whether nothing that the node receives has an effect on the simulation.
 
     Raises:
@@ -163,7 +162,6 @@ class SimulationNode(Node):
     PARAMETERS: ClassVar[ParameterTable] = ParameterTable()
     VEHICLE_PARAMETERS: ClassVar[ParameterTable] = ParameterTable()
     SERVES_ALL: ClassVar[bool] = True
-    ONLY_TIME_MODE: ClassVar[str] = ""
     ONLY_OBSERVES: ClassVar[bool] = False
 
     # A class attribute, because a node that fails during construction is also destroyed.
@@ -252,7 +250,7 @@ class SimulationNode(Node):
     @property
     def time_mode(self) -> str:
         """Time mode of the node; empty if it runs in any."""
-        mode = str(self.values.get("time_mode", self.ONLY_TIME_MODE))
+        mode = str(self.values.get("time_mode", ""))
         simulated = self.get_parameter("use_sim_time").value
         # ROSflight's launch files set only use_sim_time.
         return "paced" if mode == "wall" and simulated else mode

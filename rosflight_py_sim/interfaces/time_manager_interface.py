@@ -7,17 +7,20 @@ from collections.abc import Callable, Iterable
 from functools import partial
 from typing import Any, ClassVar
 
+from rclpy.clock import ClockType
 from rclpy.exceptions import InvalidTopicNameException
 from rclpy.task import Future
+from rclpy.timer import Timer
 from rclpy.validate_topic_name import validate_topic_name
 from std_msgs.msg import String
 from std_srvs.srv import Trigger
 
 from rosflight_py_sim.interfaces.diagnostics import Diagnosis, Level
-from rosflight_py_sim.interfaces.simulation_node import SimulationNode
+from rosflight_py_sim.interfaces.simulation_node import TIME_MODE, SimulationNode
 from rosflight_py_sim.interfaces.step_topics import CLOCK, FAULT, topic_of
 from rosflight_py_sim.interfaces.topic_statistics import Period
 from rosflight_py_sim.parameters import Parameter, ParameterError, ParameterTable, Value, number
+from rosflight_py_sim.shared_parameters import TIME_MODES
 from rosflight_py_sim.stamps import NANOSECONDS, seconds_text
 
 STEP_SIZE = Parameter("step_size", 0.0025, "Simulated time of one step", "s", minimum=1e-4, maximum=0.02)
@@ -33,11 +36,24 @@ REAL_TIME_MULTIPLIER = Parameter(
     "real_time_multiplier", 1.0, "Simulated seconds per second of system time", minimum=0.0, above_minimum=True
 )
 
+_SIMULATED = TIME_MODE.overridden(
+    "this node advances simulated time, which wall does not have",
+    default="paced",
+    choices=tuple(mode for mode in TIME_MODES if mode != "wall"),
+)
+
 TIME_MANAGER_PARAMETERS = ParameterTable(
+    _SIMULATED,
     REAL_TIME_MULTIPLIER,
     VEHICLES,
     Parameter("step_count", 1, "Steps that one call of time_manager/step advances", minimum=1, maximum=1e9),
 )
+
+
+def only(time_mode: str) -> Parameter:
+    """The parameter `time_mode` of a time manager that serves a single one."""
+    return _SIMULATED.overridden("the only one of this time manager", default=time_mode, choices=(time_mode,))
+
 
 # Below this share of the requested pace, the machine counts as too slow.
 _KEEPS_PACE = 0.9
@@ -91,6 +107,18 @@ class TimeManagerInterface(SimulationNode, ABC):
     def configure(self, values: dict[str, Value]) -> None:
         """Check the names of the vehicles; a derived class calls this first."""
         self.vehicles = vehicle_namespaces(values["vehicles"])
+
+    def create_timer(
+        self, timer_period_sec: float, callback: Callable[[], None], *arguments: Any, **options: Any
+    ) -> Timer:
+        """As rclpy's; a timer on simulated time, which cannot advance that time, causes a warning."""
+        timer = super().create_timer(timer_period_sec, callback, *arguments, **options)
+        if timer.clock.clock_type is ClockType.ROS_TIME and self.get_parameter("use_sim_time").value:
+            self.get_logger().warning(
+                f"the timer of {timer_period_sec:g} s runs on simulated time, which this node itself advances: it does "
+                "not fire before the time advances; create a timer that advances the time with create_system_timer"
+            )
+        return timer
 
     @abstractmethod
     def update_time(self) -> None:

@@ -13,6 +13,7 @@ from rosflight_py_sim.interfaces.stamped_inputs import ExpectedInput
 from rosflight_py_sim.interfaces.start_time import StartTime
 from rosflight_py_sim.interfaces.step_topics import COMMAND, IMU, RC, TRUTH_STATE, StepTopic, topic_of
 from rosflight_py_sim.interfaces.stepping_time_manager import SteppingTimeManager
+from rosflight_py_sim.interfaces.time_manager_interface import only
 from rosflight_py_sim.interfaces.topic_statistics import Period
 from rosflight_py_sim.nodes.running import run
 from rosflight_py_sim.parameters import Parameter, ParameterTable, Value, number
@@ -40,8 +41,8 @@ class GatedTimeManager(SteppingTimeManager):
     """
 
     ALIASES: ClassVar[tuple[str, ...]] = ("standalone_time_manager",)
-    ONLY_TIME_MODE: ClassVar[str] = "gated"
     PARAMETERS: ClassVar[ParameterTable] = SteppingTimeManager.PARAMETERS + ParameterTable(
+        only("gated"),
         Parameter(
             "step_timeout",
             0.25,

@@ -21,7 +21,7 @@ from rosflight_py_sim.interfaces.step_topics import (
     topic_of,
 )
 from rosflight_py_sim.interfaces.stepping_time_manager import SteppingTimeManager
-from rosflight_py_sim.interfaces.time_manager_interface import STEP_SIZE
+from rosflight_py_sim.interfaces.time_manager_interface import STEP_SIZE, only
 from rosflight_py_sim.interfaces.topic_statistics import Period
 from rosflight_py_sim.interfaces.vehicle_state import VehicleState
 from rosflight_py_sim.nodes.running import run
@@ -74,8 +74,8 @@ class LockstepTimeManager(SteppingTimeManager):
     """
 
     ALIASES: ClassVar[tuple[str, ...]] = ("standalone_time_manager",)
-    ONLY_TIME_MODE: ClassVar[str] = "lockstep"
     PARAMETERS: ClassVar[ParameterTable] = SteppingTimeManager.PARAMETERS + ParameterTable(
+        only("lockstep"),
         Parameter(
             "stall_timeout", 0.25, "System time without a completed step after which the time is repeated", "s", 0.01
         ),

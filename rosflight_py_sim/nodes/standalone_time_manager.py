@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 from rclpy.timer import Timer
 
 from rosflight_py_sim.interfaces.start_time import StartTime
-from rosflight_py_sim.interfaces.time_manager_interface import TIME_MANAGER_PARAMETERS, TimeManagerInterface
+from rosflight_py_sim.interfaces.time_manager_interface import TIME_MANAGER_PARAMETERS, TimeManagerInterface, only
 from rosflight_py_sim.nodes.running import run
 from rosflight_py_sim.parameters import Parameter, ParameterTable, Value, number
 from rosflight_py_sim.stamps import NANOSECONDS
@@ -25,8 +25,8 @@ class StandaloneTimeManager(TimeManagerInterface):
     """
 
     ALIASES: ClassVar[tuple[str, ...]] = ("standalone_time_manager",)
-    ONLY_TIME_MODE: ClassVar[str] = "paced"
     PARAMETERS: ClassVar[ParameterTable] = TIME_MANAGER_PARAMETERS + ParameterTable(
+        only("paced"),
         Parameter(
             "default_pub_rate_us",
             2500.0,
@@ -34,7 +34,7 @@ class StandaloneTimeManager(TimeManagerInterface):
             "us",
             minimum=1.0,
             maximum=1e6,
-        )
+        ),
     )
 
     def __init__(self, **arguments: Any) -> None:
