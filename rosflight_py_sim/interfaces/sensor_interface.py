@@ -31,6 +31,7 @@ from rosflight_py_sim.interfaces.step_topics import (
     STATUS,
     TRUTH_BATTERY,
     TRUTH_ERRORS,
+    TRUTH_IMU_BIAS,
     TRUTH_ROTOR_SPEEDS,
     TRUTH_STATE,
     TRUTH_WIND,
@@ -40,6 +41,7 @@ from rosflight_py_sim.interfaces.step_topics import (
     BatterySample,
     Floats,
     GnssSample,
+    ImuBias,
     ImuSample,
     MagSample,
     NamedNumbers,
@@ -212,6 +214,7 @@ class SensorInterface(FallibleNode, ABC):
         self._measured = {name: kind() for name, kind in FAILED_SENSORS.items()}
         self.fail({})
         self._send_errors = self.lazy_publisher(TRUTH_ERRORS)
+        self._send_imu_bias = self.lazy_publisher(TRUTH_IMU_BIAS)
         self._errors_schedule = Schedule(number(self.values, "truth_errors_frequency"))
         self.subscribe(STATUS, self._on_status)
         self.subscribe(TRUTH_BATTERY, self._on_battery)
@@ -271,7 +274,10 @@ class SensorInterface(FallibleNode, ABC):
         self._send_battery = sender("battery")
 
     def true_errors(self) -> Mapping[str, float]:
-        """Constant and slowly varying errors of the last readings, by name, for sim/truth_errors; by default none."""
+        """Constant and slowly varying errors of the last readings, by name, for sim/truth_errors; by default none.
+
+        sim/truth_imu_bias contains gyro_bias_x to _z (rad/s) and acc_bias_x to _z (m/s^2); 0 where the name is missing.
+        """
         return {}
 
     def _delay_line(self, sensor: str, deliver: Callable[[Any, int], None]) -> DelayLine[Any] | None:
@@ -355,6 +361,7 @@ class SensorInterface(FallibleNode, ABC):
         sample = ImuSample(time_ns, gyro.tolist(), accel.tolist(), gyro_covariance, accel_covariance)
         if self._failed_imu is not None:
             sample = self._failed_imu(sample)
+        self._send_imu_bias(lambda: self._imu_bias_message(time_ns))
         self._send_imu(sample if self._imu_line is None else self._late_imu(self._imu_line, sample))
 
     def _late_imu(self, line: DelayLine[ImuSample], sample: ImuSample) -> ImuSample:
@@ -375,6 +382,11 @@ class SensorInterface(FallibleNode, ABC):
     def _errors_message(self, time_ns: int) -> NamedNumbers:
         errors = self.true_errors()
         return NamedNumbers(time_ns, tuple(errors), tuple(errors.values()))
+
+    def _imu_bias_message(self, time_ns: int) -> ImuBias:
+        errors = self.true_errors()
+        gyro, accel = (tuple(errors.get(f"{sensor}_bias_{axis}", 0.0) for axis in "xyz") for sensor in ("gyro", "acc"))
+        return ImuBias(time_ns, gyro, accel)
 
     def _publish_mag(self, time_ns: int, dt: float) -> None:
         field, covariance = self.mag_update(self._state, dt)

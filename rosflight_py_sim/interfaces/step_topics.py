@@ -70,6 +70,14 @@ class ImuEstimate(NamedTuple):
     accel: Floats
 
 
+class ImuBias(NamedTuple):
+    """True bias of the gyro (rad/s, 3) and of the accelerometer (m/s^2, 3), body axes."""
+
+    time_ns: int
+    gyro: Floats
+    accel: Floats
+
+
 class TemperatureSample(NamedTuple):
     """Temperature, deg C, and its variance (K^2)."""
 
@@ -495,6 +503,10 @@ TRUTH_ERRORS = StepTopic[NamedNumbers](
     fields=NamedNumbers._fields,
     coders=Coders(lambda message: encode_named_numbers(*message), _named_numbers),
     by="sensors",
+)
+# Constant and slowly varying errors of the IMU alone, under ROSflight's name and type.
+TRUTH_IMU_BIAS = _stamped(
+    "sim/truth_imu_bias", Imu, ImuBias, _IMU, frame_id="body", constants=_NO_ORIENTATION, by="sensors"
 )
 
 # Outputs and RC frames of the flight controller.

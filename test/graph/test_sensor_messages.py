@@ -20,6 +20,7 @@ from rosflight_py_sim.interfaces.step_topics import (
     MAG,
     RANGE,
     TRUTH_ERRORS,
+    TRUTH_IMU_BIAS,
     TRUTH_STATE,
 )
 from rosflight_py_sim.parameters import ParameterError
@@ -71,6 +72,27 @@ def test_true_errors_of_a_stamp_are_those_of_the_measurement(graph: Callable[...
     expected = [values[f"gyro_bias_{axis}"] - 9.81 * values[f"gyro_g_sensitivity_{axis}z"] for axis in "xyz"]
     assert found == pytest.approx(expected, abs=1e-8)
     assert abs(values["baro_bias"]) > 0.0
+
+
+def test_true_imu_bias_has_the_biases_and_the_stamp_of_each_imu_message(graph: Callable[..., Any]) -> None:
+    g = graph().ready()
+    errors, biases = g.collect_messages(TRUTH_ERRORS, qos=DEEP), g.collect_messages(TRUTH_IMU_BIAS, qos=DEEP)
+    imu = g.collect_messages(IMU, qos=DEEP)
+    g.spin_until(lambda: len(errors) > 10 and len(imu) > 50)
+    stamps = [time_ns_of(one.header.stamp) for one in biases]
+    assert (
+        stamps[1:40] == [time_ns_of(one.header.stamp) for one in imu if stamps[1] <= time_ns_of(one.header.stamp)][:39]
+    )
+    by_stamp = dict(zip(stamps, biases, strict=True))
+    compared = [one for one in errors if time_ns_of(one.header.stamp) in by_stamp]
+    assert len(compared) >= 5
+    for newest in compared:
+        values = dict(zip(newest.name, newest.position, strict=True))
+        bias = by_stamp[time_ns_of(newest.header.stamp)]
+        rates, forces = bias.angular_velocity, bias.linear_acceleration
+        assert [rates.x, rates.y, rates.z] == [values[f"gyro_bias_{axis}"] for axis in "xyz"]
+        assert [forces.x, forces.y, forces.z] == [values[f"acc_bias_{axis}"] for axis in "xyz"]
+        assert bias.orientation_covariance[0] == -1.0
 
 
 SLOW = {

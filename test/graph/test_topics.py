@@ -41,6 +41,7 @@ STEP = {
     "sim/sensors/range": ("sensor_msgs/msg/Range", ["sensors"], ["sil_board"]),
     "sim/sensors/battery": ("rosflight_msgs/msg/BatteryStatus", ["sensors"], ["sil_board"]),
     "sim/truth_errors": ("sensor_msgs/msg/JointState", ["sensors"], []),
+    "sim/truth_imu_bias": ("sensor_msgs/msg/Imu", ["sensors"], []),
 }
 FLIGHT_CONTROLLER = {
     "command": ("rosflight_msgs/msg/Command", [], ["sil_board"]),
