@@ -15,8 +15,11 @@ On the vehicle the sensor reads
 
 with the matrix M of the soft iron, symmetric for material without hysteresis, the field c per ampere of the battery's
 current I, the hard iron in the constant part of the bias b, and white noise n; all in body axes. The defaults of hard
-iron, soft iron and current are estimates, for they depend on the installation: 0.1 gauss, 3 %, and the leads of a
-battery, 5 mm apart, at 0.1 m (Biot-Savart: mu0 d / (2 pi r^2) per ampere). Range and resolution are those of
+iron, soft iron and current are estimates of what remains on a vehicle whose owner has calibrated the magnetometer and
+twisted the battery's leads: 7 mgauss, 0.5 %, and leads 1 mm apart at 0.1 m (Biot-Savart: mu0 d / (2 pi r^2) per
+ampere). The heading from the reading is then wrong by 1.2 degrees RMS over all headings in the median of 1000 seeds at
+15 A, and at any heading by at most 1.8 degrees in the median and 2.9 degrees in 95 % of the seeds.
+`config/uncalibrated_magnetometer.yaml` has the errors of a vehicle as built. Range and resolution are those of
 Honeywell's HMC5883L with its default gain (data sheet 900405, table 7): 1.3 gauss, 1090 LSB/gauss.
 """
 
@@ -50,7 +53,7 @@ _ERRORS = ErrorSource(
     walk_name="mag_stdev",
     walk_drives=True,
     decay_rate=7.0,
-    bias_range=1.0e-5,
+    bias_range=7e-7,
 )
 _RESPONSES = axes("mag_response", [one + other for one in "xyz" for other in "xyz"])
 # Distance over which the model's gradient is taken (m).
@@ -96,14 +99,14 @@ PARAMETERS = (
         ),
         Parameter(
             "mag_soft_iron_range",
-            0.03,
+            0.005,
             "Soft iron, each element of the symmetric matrix: drawn uniformly from plus or minus this value",
             minimum=0.0,
             maximum=0.5,
         ),
         Parameter(
             "mag_current_field",
-            [0.0, 1e-7, 0.0],
+            [0.0, 2e-8, 0.0],
             "Magnetic field of the battery's current at the magnetometer, body axes",
             "T/A",
             minimum=-1e-4,

@@ -77,13 +77,13 @@ def comparisons() -> Iterator[Comparison]:
         reference = "World Magnetic Model 2025"
         yield Comparison(quantity, f"changes by {change:.3g} nT", reference, f"{error:.2g} nT")
     hard = 1e6 * float(readings(400, "mag_bias_range").std())
-    yield row("hard iron, deviation", hard, 10.0 / math.sqrt(3.0), "uT", "uniform")
+    yield row("hard iron, deviation", hard, 0.7 / math.sqrt(3.0), "uT", "uniform")
     matrices = [sensor("mag_soft_iron_range", seed=seed).response - np.eye(3) for seed in range(400)]
     soft = 100.0 * float(np.array([one[np.triu_indices(3)] for one in matrices]).std())
-    yield row("soft iron, deviation", soft, 3.0 / math.sqrt(3.0), "%", "uniform")
+    yield row("soft iron, deviation", soft, 0.5 / math.sqrt(3.0), "%", "uniform")
     induced = 1e6 * float(np.linalg.norm(readings(1, "mag_current_field", current=40.0)))
-    wires = 1e6 * 2e-7 * 40.0 * 0.005 / 0.1**2
-    yield row("field of 40 A", induced, wires, "uT", "leads 5 mm apart at 0.1 m, Biot and Savart")
+    wires = 1e6 * 2e-7 * 40.0 * 0.001 / 0.1**2
+    yield row("field of 40 A", induced, wires, "uT", "leads 1 mm apart at 0.1 m, Biot and Savart")
     strong = sensor("mag_range", total_intensity=1e-3)
     yield row("largest reading", 1e4 * float(strong.sample(truth(), 0.02).max()), 1.3, "gauss", SHEET)
     yield row("resolution", 1e7 * float(np.diff(np.unique(steps())).min()), 1e3 / 1090.0, "mgauss", SHEET)

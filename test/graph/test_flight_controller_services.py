@@ -23,6 +23,7 @@ from rosflight_py_sim.parameters import ParameterError
 MakeGraph = Callable[..., Any]
 
 EXAMPLE = Path(__file__).parents[2] / "docs/examples/turn_about.py"
+UNCALIBRATED = Path(__file__).parents[2] / "config/uncalibrated_magnetometer.yaml"
 # A quarter of the usual number of steps, for calibrations that take a simulated time.
 LONG_STEPS = ("-p", "step_size:=0.01")
 CALIBRATIONS = ("calibrate_imu", "calibrate_mag", "calibrate_baro", "calibrate_airspeed", "calibrate_rc_trim")
@@ -87,7 +88,7 @@ def test_pressure_sensor_calibration_takes_simulated_time(undisturbed_graph: Mak
 def test_example_calibrates_magnetometer_by_rotating_vehicle(
     undisturbed_graph: MakeGraph, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    g = undisturbed_graph(*LONG_STEPS).ready()
+    g = undisturbed_graph(*LONG_STEPS, "--params-file", str(UNCALIBRATED)).ready()
     example = runpy.run_path(str(EXAMPLE))
     node = example["TurnAbout"]()
     g.include(node)
