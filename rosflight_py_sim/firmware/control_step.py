@@ -7,6 +7,8 @@ from numpy.typing import NDArray
 
 from rosflight_py_sim import pulse_width
 from rosflight_py_sim.firmware import controller, estimator, mixer, sensors
+from rosflight_py_sim.firmware.command import FZ
+from rosflight_py_sim.firmware.parameter_table import MIXER_ROWS
 from rosflight_py_sim.firmware.parameters import FirmwareParameters
 from rosflight_py_sim.firmware.quirks import REPAIRED, Quirks
 from rosflight_py_sim.jit import kernel, kernel_part
@@ -19,7 +21,7 @@ UNHEALTHY_ESTIMATE = 1
 """Result bit: the accelerometer has been unusable for too long."""
 
 SUSPICIOUS_MIXER = 2
-"""Result bit: a motor setting above SUSPICIOUS_OUTPUT before scaling."""
+"""Result bit: a motor setting above SUSPICIOUS_OUTPUT before scaling, by the mixer or a command beyond full thrust."""
 
 SUSPICIOUS_OUTPUT = 2.0
 
@@ -118,3 +120,23 @@ def control_step(
     if greatest > SUSPICIOUS_OUTPUT:
         findings |= SUSPICIOUS_MIXER
     return findings
+
+
+def setting_at_full_throttle(
+    settings: ControlSettings,
+    matrix: NDArray[np.float64],
+    types: NDArray[np.float64],
+    air_density: float,
+    voltage: float,
+) -> float:
+    """Largest motor setting, before scaling, for a throttle of 1 without torques: about 1 with a mixer that fits.
+
+    `matrix` (10, 10) and `types` (14,) as in `control_step`; `air_density` in kg/m^3, `voltage` in V.
+    """
+    axis = settings.mixer.throttle_axis
+    thrust = controller.thrust_at_full_throttle(settings.controller, air_density)
+    command = np.zeros(MIXER_ROWS)
+    # Throttle means up, the z axis points down.
+    command[axis] = -thrust if axis == FZ else thrust
+    unused, raw = np.zeros(OUTPUTS), np.zeros(OUTPUTS)
+    return mixer.mixer_step(settings.mixer, matrix, types, unused, unused, command, raw, True, air_density, voltage)

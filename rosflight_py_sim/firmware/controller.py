@@ -205,6 +205,18 @@ def angle_loop(
 
 
 @kernel
+def thrust_at_full_throttle(settings: ControllerSettings, air_density: float) -> float:
+    """Thrust command for a throttle of 1: N with USE_MOTOR_PARAM, else a share of full thrust.
+
+    The throttle is limited below full thrust, which leaves a margin for attitude control.
+    """
+    scale = settings.max_throttle
+    if settings.use_motor_model:
+        scale *= greatest_thrust(settings, air_density)
+    return scale
+
+
+@kernel
 def controller_step(
     settings: ControllerSettings,
     memory: NDArray[np.float64],
@@ -271,10 +283,7 @@ def controller_step(
     output[QY] += settings.pitch_torque
     output[QZ] += settings.yaw_torque
 
-    # The throttle is limited below full thrust, which leaves a margin for attitude control.
-    scale = settings.max_throttle
-    if settings.use_motor_model:
-        scale *= greatest_thrust(settings, air_density)
+    scale = thrust_at_full_throttle(settings, air_density)
     for i in range(FX, FZ + 1):
         if command[1, i] == _THROTTLE:
             # Throttle means up, the z axis points down.

@@ -23,6 +23,7 @@ from rosflight_py_sim.firmware.control_step import (
     UNHEALTHY_ESTIMATE,
     control_settings,
     control_step,
+    setting_at_full_throttle,
 )
 from rosflight_py_sim.firmware.error_log import ErrorLog
 from rosflight_py_sim.firmware.inputs import Inputs
@@ -259,7 +260,22 @@ class Firmware(Inputs):
         else:
             self.state_machine.clear_error(ErrorFlag.UNHEALTHY_ESTIMATOR)
         if new & SUSPICIOUS_MIXER:
-            self.log(Severity.WARNING, f"the mixer commands a motor above {SUSPICIOUS_OUTPUT:g}; check the mixer")
+            self._warn_of_excessive_mixer()
+
+    def _warn_of_excessive_mixer(self) -> None:
+        """Warn if the mixer, and not a command beyond full thrust, commands a motor far above its range."""
+        setting = setting_at_full_throttle(
+            self._settings,
+            self.mixer_matrix,
+            self._channels[0],
+            self.air_density,
+            self.parameters["BATT_VOLT_MAX"],
+        )
+        if setting > SUSPICIOUS_OUTPUT:
+            self.log(
+                Severity.WARNING,
+                f"the mixer commands a motor to {setting:.1f} at full throttle; allowed: up to 1; check the mixer",
+            )
 
     def _choose_command(self, time_us: int) -> None:
         """Read the receiver and apply the combined command."""

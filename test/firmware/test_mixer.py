@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -272,3 +273,36 @@ def test_fixed_wing_custom_mixer_may_omit_rudder(make_bench) -> None:
 def test_questionable_mixers_are_warned_about(make_bench) -> None:
     assert make_bench(USE_MOTOR_PARAM=1).logged("USE_MOTOR_PARAM is 1")
     assert make_bench(FIXED_WING=1, PRIMARY_MIXER=9).logged("RC_F_AXIS is not 0")
+
+
+def multirotor_in_flight(make_bench, scale: float) -> Any:
+    """A bench with the parameters of config/multirotor_firmware.yaml and the mixer times `scale`, under command."""
+    store = FirmwareParameters()
+    store.load(ROOT / "config/multirotor_firmware.yaml")
+    values = store.snapshot()
+    for name in values:
+        if name.startswith(("PRI_MIXER_", "SEC_MIXER_")) and not name.startswith(("PRI_MIXER_OUT_", "PRI_MIXER_PWM_")):
+            values[name] *= scale
+    values |= {"RC_THR_OVRD_CHN": -1, "RC_ATT_OVRD_CHN": -1, "TAKE_MIN_THR": 1, "GYRO_X_BIAS": 1e-12}
+    bench = make_bench(**values)
+    for _ in range(2000):
+        bench.firmware.receive_battery(23.0, 0.0)
+    bench.arm()
+    bench.sticks(throttle=1.0)
+    return bench
+
+
+def test_a_command_beyond_full_thrust_is_no_fault_of_the_mixer(make_bench) -> None:
+    bench = multirotor_in_flight(make_bench, 1.0)
+    # Pass-through, as ROScopter commands thrust (N); four of these motors give about 130 N.
+    bench.command = (0, 0, [0.0, 0.0, -1000.0, *[0.0] * 7])
+    pwm = bench.run(0.2)
+    assert pwm[:4] == pytest.approx([2000.0] * 4)
+    assert not bench.logged("check the mixer")
+
+
+def test_a_mixer_far_beyond_the_motors_is_warned_about(make_bench) -> None:
+    bench = multirotor_in_flight(make_bench, 10.0)
+    bench.command = (0, 0, [0.0, 0.0, -100.0, *[0.0] * 7])
+    bench.run(0.2)
+    assert bench.logged("at full throttle; allowed: up to 1; check the mixer")
