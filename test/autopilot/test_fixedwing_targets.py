@@ -190,7 +190,8 @@ def test_course_is_held_with_no_more_roll_than_its_limit() -> None:
 @pytest.mark.parametrize("name", ["anaconda", "aerosonde"])
 def test_airspeed_target_near_stall_is_raised_to_minimum(name: str) -> None:
     flight = Flight(name, CALM)
-    flight.fly(FlyTarget(CourseTarget(0.0), AirspeedTarget(3.0), AltitudeTarget(HEIGHT)), 25.0)
+    # The aerosonde, which loses speed slowly with little drag, overshoots; within 40 s it has settled.
+    flight.fly(FlyTarget(CourseTarget(0.0), AirspeedTarget(3.0), AltitudeTarget(HEIGHT)), 40.0)
     assert flight.mean(lambda s: s.airspeed) == pytest.approx(number(flight.values, "rotation_airspeed"), abs=0.1)
     assert flight.mean(lambda s: s.height) == pytest.approx(HEIGHT, abs=0.5)
 
@@ -293,14 +294,15 @@ def test_pitch_angle_is_held_in_a_dive_far_above_design_airspeed(name: str, vert
     assert math.degrees(flight.state.pitch) == pytest.approx(-30.0, abs=1.0)
 
 
-@pytest.mark.parametrize("roll_deg", [-55.0, 55.0])
+@pytest.mark.parametrize("roll_deg", [-60.0, 60.0])
 def test_roll_angle_beyond_what_the_wing_carries_is_held_and_reported(roll_deg: float) -> None:
     flight = Flight("aerosonde", CALM)
-    flight.fly(FlyTarget(RollTarget(math.radians(roll_deg)), PitchTarget(0.0), ThrottleTarget(0.65)), 15.0)
+    flight.fly(FlyTarget(RollTarget(math.radians(roll_deg)), PitchTarget(0.1), ThrottleTarget(0.65)), 15.0)
     assert flight.mean(lambda s: s.roll) == pytest.approx(math.radians(roll_deg), abs=0.01)
     # The elevator is at its limit, and the nose falls.
     limits = flight.controller.limits(flight.state)
-    assert limits["target_roll_max"] < math.radians(52.0)
+    assert limits["target_roll_max"] < math.radians(55.0)
+    assert flight.state.pitch < 0.06
     assert limits["target_pitch_max"] == pytest.approx(flight.state.pitch, abs=0.03)
 
 

@@ -115,8 +115,8 @@ def test_chain_is_flown_to_its_end_and_circled_there() -> None:
     # Corners of 56 and 105 degrees: an arc of 60 m cuts the first by 8 m; the second is the last but one.
     assert flight.distance(places[0]) < 15.0
     assert flight.distance(places[1]) < 60.0
-    # With this seed of the gusts; 2.2 to 4.8 m with others.
-    assert flight.distance(places[2]) < 3.0
+    # In gusts: 2.2 to 4.8 m, by their seed.
+    assert flight.distance(places[2]) < 5.0
     assert max(abs(height - HEIGHT) for height in flight.heights) < 4.0
     flight.fly(40.0)
     assert flight.target is not None

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import book_equations as book
 import numpy as np
+import yaml
 from aircraft import ALTITUDE, AS_THE_BOOK, CRUISE, Aircraft, without_propeller
 from comparison import Comparison
 from matplotlib.figure import Figure
 from mode_identification import CHANNELS, FINE, GRAPH, SeenMode, seen_modes
 from steady_flights import energy_balance, glide, stall, turn
 
+from rosflight_py_sim.physics.linearisation import linearise
 from rosflight_py_sim.physics.trim import FlightCondition, TrimError, trim
 from rosflight_py_sim.viewer.picture_page import AMBER, BLUE, GREEN, GREY, ORANGE, PURPLE
 
@@ -70,7 +73,33 @@ def _draw(figure: Figure, name: str) -> list[Comparison]:
     _draw_glide(axes[9], name, table)
     _draw_turn(axes[10], name, table)
     _draw_energy(axes[11], name, table)
+    table.extend(_published(name))
     return table
+
+
+def _published(name: str) -> Iterator[Comparison]:
+    """The shipped parameters against trim and modes that the authors of the vehicle's source publish, if they do."""
+    file = Path(__file__).with_name(f"mavsim_{name}.yaml")
+    if not file.exists():
+        return
+    recorded = yaml.safe_load(file.read_text(encoding="utf-8"))
+    condition = FlightCondition(CRUISE[name], altitude=ALTITUDE)
+    shipped, undragged = Aircraft(name, **AS_THE_BOOK), Aircraft(name, **AS_THE_BOOK, **recorded["drag"])
+    modes = {mode.name: mode.eigenvalue for mode in linearise(shipped.model, trim(shipped.model, condition)).modes}
+    theirs = np.linalg.eigvals(np.array(recorded["lateral"]))
+    for mode, published in (("dutch roll", theirs[np.argmax(theirs.imag)]), ("roll", theirs[np.argmin(theirs.real)])):
+        error = abs(modes[mode] - published) / abs(published)
+        yield Comparison(
+            f"{mode}, as the authors", _value(modes[mode]), f"{_value(published)} (authors)", f"{100.0 * error:.2f} %"
+        )
+    found = trim(undragged.model, condition)
+    for quantity, index in (("elevator", 1), ("throttle", 3)):
+        yield Comparison(
+            f"{quantity}, with the authors' drag",
+            f"{found.inputs[index]:.5f}",
+            f"{recorded[quantity]:.5f} (authors)",
+            f"{found.inputs[index] - recorded[quantity]:.1e}",
+        )
 
 
 def _value(eigenvalue: complex) -> str:
@@ -174,11 +203,32 @@ def _draw_stall(axes: Any, name: str, table: list[Comparison]) -> None:
     axes.set_title("Stall")
     axes.set_ylim(top=1.55 * axes.get_ylim()[1])
     axes.legend(loc="upper center", ncols=2, fontsize=7)
+    table.append(
+        Comparison("greatest lift-to-drag ratio", f"{np.max(polar.lift / polar.drag):.3f}", *_best_ratio(name))
+    )
+    fifteen = math.radians(15.0)
+    table.append(
+        Comparison(
+            "drag coefficient at 15 deg",
+            f"{np.interp(fifteen, polar.alpha, polar.drag):.4f}",
+            f"{book.drag_coefficient(Aircraft(name).parameters, fifteen):.4f}",
+            "",
+        )
+    )
     peak = int(np.argmax(polar.lift))
     table.append(Comparison("greatest lift coefficient", f"{polar.lift[peak]:.4f}", f"{polar.book_lift[peak]:.4f}", ""))
     table.append(
         Comparison("angle of greatest lift (deg)", f"{degrees[peak]:.2f}", f"{stall_angle:.2f} (wing_alpha0)", "")
     )
+
+
+def _best_ratio(name: str) -> tuple[str, str]:
+    """Greatest lift to drag of the polar in closed form, and an empty difference."""
+    p = Aircraft(name).parameters
+    induced = 1.0 / (math.pi * p["wing_epsilon"] * p["wing_b"] ** 2 / p["wing_s"])
+    slope = p["C_D_alpha"] / p["C_L_alpha"]
+    best = 1.0 / (2.0 * math.sqrt((p["C_D_O"] - slope * p["C_L_O"]) * induced) + slope)
+    return f"{best:.3f} (the parabola's tangent)", ""
 
 
 def _draw_glide(axes: Any, name: str, table: list[Comparison]) -> None:

@@ -8,7 +8,7 @@ import pytest
 from aircraft import ALTITUDE, CRUISE, NAMES, WITHOUT_PROPELLER, Aircraft, without_propeller
 from steady_flights import energy_balance, glide, glide_trim, stall, turn
 
-from rosflight_py_sim.physics.trim import FlightCondition
+from rosflight_py_sim.physics.trim import FlightCondition, trim
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -58,8 +58,35 @@ def test_wing_stalls_near_stall_angle_and_becomes_flat_plate(name: str) -> None:
     assert polar.drag[attached] == pytest.approx(polar.book_drag[attached], rel=2e-3)
     assert np.all(polar.drag[beyond] < polar.book_drag[beyond])
     plate = np.abs(polar.alpha - math.radians(80.0)) < math.radians(10.0)
-    assert np.all(polar.drag[plate] > 1.0)
+    # The parabola's terms in sin(alpha); a plate across the flow has 1.2 (square) to 2 (long).
+    linear = parameters["C_L_O"] + parameters["C_L_alpha"] * np.sin(polar.alpha[plate])
+    induced = linear**2 / (math.pi * parameters["wing_epsilon"] * parameters["wing_b"] ** 2 / parameters["wing_s"])
+    expected = parameters["C_D_O"] + parameters["C_D_alpha"] * np.sin(polar.alpha[plate]) + induced
+    assert polar.drag[plate] == pytest.approx(expected, rel=1e-6)
     assert np.all(polar.lift[plate] < polar.drag[plate])
+
+
+# C_D = C_D_O + C_D_alpha (C_L - C_L_O) / C_L_alpha + C_L^2 / (pi e AR), without elevator.
+BEST_RATIO = {"anaconda": 11.35, "aerosonde": 14.79}
+DRAG_AT_15_DEG = {"anaconda": 0.2152, "aerosonde": 0.1178}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_shipped_polar_has_the_drag_of_the_wing_it_describes(name: str) -> None:
+    polar, parameters = stall(name), Aircraft(name).parameters
+    induced = 1.0 / (math.pi * parameters["wing_epsilon"] * parameters["wing_b"] ** 2 / parameters["wing_s"])
+    slope = parameters["C_D_alpha"] / parameters["C_L_alpha"]
+    parasitic = parameters["C_D_O"] - slope * parameters["C_L_O"]
+    best = 1.0 / (2.0 * math.sqrt(parasitic * induced) + slope)
+    assert best == pytest.approx(BEST_RATIO[name], abs=0.01)
+    # The grid of angles is 0.25 degrees.
+    assert np.max(polar.lift / polar.drag) == pytest.approx(best, rel=1e-3)
+    assert np.interp(math.radians(15.0), polar.alpha, polar.drag) == pytest.approx(DRAG_AT_15_DEG[name], abs=1e-4)
+
+
+def test_shipped_aerosonde_flies_level_at_20_m_per_s_with_two_thirds_of_its_throttle() -> None:
+    found = trim(Aircraft("aerosonde").model, FlightCondition(20.0))
+    assert found.inputs[3] == pytest.approx(0.64, abs=0.005)
 
 
 @pytest.mark.parametrize("radius", [150.0, -100.0])

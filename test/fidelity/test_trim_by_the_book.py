@@ -36,8 +36,21 @@ def test_trim_satisfies_textbook_equations(name: str, climb: float, radius: floa
     assert found.inputs == pytest.approx(inputs, abs=1e-8)
 
 
+@pytest.mark.parametrize("parameter", RECORDED["parameters"])
+def test_aerosonde_has_the_parameters_of_the_textbook_authors(parameter: str) -> None:
+    # ROSflight's file, and ours, round KQ to four digits.
+    expected = pytest.approx(RECORDED["parameters"][parameter], rel=5e-5)
+    assert Aircraft("aerosonde").parameters[parameter] == expected
+
+
+def test_other_coefficients_of_the_aerosonde_are_zero() -> None:
+    shipped = Aircraft("aerosonde").parameters
+    further = {name: value for name, value in shipped.items() if name.startswith("C_")}.keys() - RECORDED["parameters"]
+    assert {name: shipped[name] for name in further} == dict.fromkeys(further, 0.0)
+
+
 def test_aerosonde_trim_matches_textbook_authors() -> None:
-    aircraft = Aircraft("aerosonde", **AS_THE_BOOK, **RECORDED["parameters"])
+    aircraft = Aircraft("aerosonde", **AS_THE_BOOK, **RECORDED["drag"])
     found = trim(aircraft.model, FlightCondition(25.0, altitude=100.0))
     # Their minimiser's residual, 0.01 m/s^2 and 3e-4 rad/s^2, over the derivatives by w (4.5), elevator (36), aileron
     # (131), rudder (25) and throttle (8).
@@ -50,7 +63,7 @@ def test_aerosonde_trim_matches_textbook_authors() -> None:
 
 @pytest.mark.parametrize("block", ["longitudinal", "lateral"])
 def test_aerosonde_linear_models_match_textbook_authors(block: str) -> None:
-    aircraft = Aircraft("aerosonde", **AS_THE_BOOK, **RECORDED["parameters"])
+    aircraft = Aircraft("aerosonde", **AS_THE_BOOK, **RECORDED["drag"])
     found = trim(aircraft.model, FlightCondition(25.0, altitude=100.0))
     a, _ = linearise(aircraft.model, found).__getattribute__(block)
     # Their differences are one-sided with steps of 0.01: 0.005 times the second derivatives, g sin(theta) first.
@@ -60,3 +73,16 @@ def test_aerosonde_linear_models_match_textbook_authors(block: str) -> None:
     )
     # Both phugoids, dutch rolls and so on, within the effect of those steps.
     assert ours == pytest.approx(theirs, rel=0.02)
+
+
+def test_lateral_modes_of_the_shipped_aerosonde_are_those_of_the_textbook_authors() -> None:
+    # With the shipped drag, which turns 0.00015 rad of trim; measured 0.1 %.
+    aircraft = Aircraft("aerosonde", **AS_THE_BOOK)
+    found = trim(aircraft.model, FlightCondition(25.0, altitude=100.0))
+    modes = {mode.name: mode.eigenvalue for mode in linearise(aircraft.model, found).modes}
+    theirs = np.linalg.eigvals(np.array(RECORDED["lateral"]))
+    dutch_roll, roll = (theirs[np.argmax(part)] for part in (theirs.imag, -theirs.real))
+    assert dutch_roll == pytest.approx(-1.1405 + 4.6551j, abs=1e-4)
+    assert roll == pytest.approx(-22.44, abs=0.01)
+    assert modes["dutch roll"] == pytest.approx(dutch_roll, rel=1e-3)
+    assert modes["roll"] == pytest.approx(roll, rel=1e-3)

@@ -46,8 +46,9 @@ def landing_sweep(tmp_path: Path, plan: str, wind: str, step: float) -> Sweep:
     return read_sweep(file)
 
 
-# Gusts of the default wind change the airspeed by 2 m/s; eight seeds gave at most 0.9 m/s and 12 m.
-@pytest.mark.parametrize(("wind", "sink_rate", "off"), [("false", 0.6, 5.0), ("true", 1.1, 25.0)])
+# With its little drag the aerosonde floats 11 m beyond the planned point in calm air. Gusts of the default wind change
+# the airspeed by 2 m/s; eight seeds gave at most 1.0 m/s and 17 m.
+@pytest.mark.parametrize(("wind", "sink_rate", "off"), [("false", 0.6, 12.0), ("true", 1.1, 25.0)])
 def test_included_landing_plan_is_flown_softly_near_its_point(
     wind: str, sink_rate: float, off: float, tmp_path: Path
 ) -> None:
