@@ -8,6 +8,12 @@ from rosflight_py_sim.autopilot.loops import wrap_angle
 from rosflight_py_sim.autopilot.path_segments import Arc, Horizontal
 from rosflight_py_sim.autopilot.setpoint import Vector3
 
+SHARP = math.radians(100.0)
+"""Course change (rad) above which a corner is flown over, because an arc would miss it by half of its radius and more.
+
+More than a right angle, so that a circuit's right angles stay rounded when the aircraft joins it a little askew.
+"""
+
 # Course changes below this (rad) are not corners.
 _STRAIGHT = 1e-6
 
@@ -40,8 +46,20 @@ def turn_angle(before: Horizontal, after: Horizontal) -> float:
     return wrap_angle(math.atan2(after[1], after[0]) - math.atan2(before[1], before[0]))
 
 
-def bisector(before: Horizontal, after: Horizontal) -> Horizontal:
-    """Normal of the plane that bisects a corner: (q_{i-1} + q_i) / |...| of eq. 11.1; for a reversal, q_{i-1}."""
+def end_plane(before: Horizontal, after: Horizontal) -> Horizontal:
+    """Normal of the plane at a corner that ends the leg before it.
+
+    Up to a right angle it is the plane that bisects the corner, with the normal (q_{i-1} + q_i) / |...| of eq. 11.1. At
+    a sharper corner that plane leans towards the leg, in a reversal it contains the leg: a vehicle a metre beside the
+    leg would have crossed it long before the corner. There the plane is normal to the leg, q_{i-1}.
+    """
+    if before[0] * after[0] + before[1] * after[1] < 0.0:
+        return before
     north, east = before[0] + after[0], before[1] + after[1]
     length = math.hypot(north, east)
-    return (north / length, east / length) if length > 1e-6 else before
+    return north / length, east / length
+
+
+def is_sharp(turn_rad: float) -> bool:
+    """Whether a course changes by so much that the corner is flown over and never rounded."""
+    return abs(turn_rad) > SHARP

@@ -67,6 +67,13 @@ def shortest_dubins_path(
         raise UnreachableError(
             f"{apart:.1f} m apart; allowed for turns of {radius:g} m: at least 3 radii, {3.0 * radius:g} m"
         )
+    return shortest_straight_path(start, start_course, end, end_course, radius)
+
+
+def shortest_straight_path(
+    start: Horizontal, start_course: float, end: Horizontal, end_course: float, radius: float
+) -> DubinsPath:
+    """Shortest turn-straight-turn path at any distance; at less than 3 R, one of three turns may be shorter."""
     paths = []
     for case in CASES:
         # At 3 to 4 radii, circles of opposite sense may overlap and then have no inner tangent; outer tangents always

@@ -7,12 +7,22 @@ import math
 from collections.abc import Sequence
 from dataclasses import replace
 
-from rosflight_py_sim.autopilot.corners import bisector, corner_arc, corner_cut, direction, turn_angle
-from rosflight_py_sim.autopilot.dubins import UnreachableError, shortest_dubins_path
+from rosflight_py_sim.autopilot.corners import corner_arc, corner_cut, direction, end_plane, is_sharp, turn_angle
+from rosflight_py_sim.autopilot.dubins import (
+    DubinsPath,
+    UnreachableError,
+    shortest_dubins_path,
+    shortest_straight_path,
+)
 from rosflight_py_sim.autopilot.landing import Landing
-from rosflight_py_sim.autopilot.path_segments import Arc, Line, Segment
+from rosflight_py_sim.autopilot.path_segments import Arc, Horizontal, Line, Segment
 from rosflight_py_sim.autopilot.setpoint import Vector3
 from rosflight_py_sim.autopilot.waypoints import FlightPlan, Loiter, Waypoint, WaypointError
+
+# Turn radii of a leg within which an aircraft that overshoots a right angle is back on the leg.
+_TO_RETURN = 3.0
+# Turn radii after a sharp corner within which a turn back onto the leg ends, if the leg is that long.
+_TO_TURN_BACK = 4.0
 
 
 def planned_path(plan: FlightPlan) -> tuple[Segment, ...]:
@@ -67,8 +77,8 @@ def _approach(circuit: Sequence[Segment], landing: Landing, radius: float) -> li
 def joined_path(plan: FlightPlan, position_ned: Vector3, course: float) -> tuple[Segment, ...]:
     """The planned path, preceded by segments from the vehicle's position `position_ned` (m) and `course` (rad).
 
-    The vehicle's position becomes an additional waypoint. If it is too near or the first turn cannot be flown, a
-    straight line leads to the first waypoint, where the vector field leads the vehicle onto the path.
+    The vehicle's position becomes an additional waypoint. If it is too near for that, a turn, a straight line and
+    another turn lead to the beginning of the path.
 
     Raises:
         WaypointError: as for `planned_path`.
@@ -78,12 +88,9 @@ def joined_path(plan: FlightPlan, position_ned: Vector3, course: float) -> tuple
     try:
         return planned_path(replace(plan, waypoints=(here, *plan.waypoints)))
     except WaypointError:
-        start = path[0].point(0.0)
-        if math.dist(start[:2], position_ned[:2]) < 1e-3:
-            return path
-    onward = path[0].point(min(1.0, path[0].length))
-    normal = bisector(direction(position_ned, start), direction(start, onward))
-    return (Line(position_ned, start, normal, here.airspeed), *path)
+        start, onward = path[0].point(0.0), _start_course(path[0])
+    way = shortest_straight_path(position_ned[:2], course, start[:2], onward, plan.radius)
+    return (*_segments(way, position_ned[2], start[2], here.airspeed), *path)
 
 
 def polyline(path: Sequence[Segment], spacing: float) -> list[Vector3]:
@@ -99,38 +106,62 @@ def polyline(path: Sequence[Segment], spacing: float) -> list[Vector3]:
 
 
 def _lines(points: Sequence[Waypoint], radius: float) -> list[Segment]:
-    """Corner to corner; each line ends at the plane that bisects the corner (algorithm 5, eq. 11.1)."""
-    directions = [direction(a.position_ned, b.position_ned) for a, b in itertools.pairwise(points)]
-    lines: list[Segment] = []
-    for index, along in enumerate(directions):
-        onward = directions[index + 1] if index + 1 < len(directions) else along
-        start, end = points[index].position_ned, points[index + 1]
-        lines.append(Line(start, end.position_ned, bisector(along, onward), end.airspeed))
-    return lines
+    """Corner to corner; each line ends at the plane of its corner (algorithm 5, eq. 11.1)."""
+    return _straight_legs(points, radius, [0.0] * len(points))
 
 
 def _fillets(points: Sequence[Waypoint], radius: float) -> list[Segment]:
-    """Lines with corners rounded by tangent arcs (algorithm 6; eq. 11.2 to 11.4)."""
+    """Lines with corners rounded by tangent arcs (algorithm 6; eq. 11.2 to 11.4), except sharp ones."""
     directions = [direction(a.position_ned, b.position_ned) for a, b in itertools.pairwise(points)]
     turns = [turn_angle(a, b) for a, b in itertools.pairwise(directions)]
-    cuts = [0.0, *(corner_cut(turn, radius) for turn in turns), 0.0]
+    return _straight_legs(
+        points, radius, [0.0, *(0.0 if is_sharp(turn) else corner_cut(turn, radius) for turn in turns), 0.0]
+    )
+
+
+def _straight_legs(points: Sequence[Waypoint], radius: float, cuts: Sequence[float]) -> list[Segment]:
+    """Lines along the legs; `cuts` are the distances from each point to the ends of the arc that rounds its corner, m.
+
+    An aircraft overshoots a corner that is not rounded. Where the corner is sharp, or the leg too short to return to
+    it, a turn back is planned that ends on the leg. The course of the first point, if any, is that of a leg before it.
+    """
+    directions = [direction(a.position_ned, b.position_ned) for a, b in itertools.pairwise(points)]
+    course = points[0].course
+    before = directions[0] if course is None else (math.cos(course), math.sin(course))
     segments: list[Segment] = []
-    for index, (north, east) in enumerate(directions):
-        start, end = points[index].position_ned, points[index + 1].position_ned
-        before, after = cuts[index], cuts[index + 1]
-        length = math.dist(start[:2], end[:2])
-        if before + after > length:
+    for index, along in enumerate(directions):
+        start, end, speed = points[index].position_ned, points[index + 1].position_ned, points[index + 1].airspeed
+        length, after = math.dist(start[:2], end[:2]), cuts[index + 1]
+        if cuts[index] + after > length:
             raise WaypointError(
                 f"waypoints {index + 1} and {index + 2} are {length:.1f} m apart; allowed for fillets of {radius:g} m "
-                f"at their corners: at least {before + after:.1f} m"
+                f"at their corners: at least {cuts[index] + after:.1f} m"
             )
-        speed = points[index + 1].airspeed
-        enter = (start[0] + before * north, start[1] + before * east, start[2])
-        leave = (end[0] - after * north, end[1] - after * east, end[2])
-        segments.append(Line(enter, leave, (north, east), speed))
+        begin, leave = cuts[index], length - after
+        if begin == 0.0 and _needs_turn_back(turn_angle(before, along), radius, leave):
+            begin = min(_TO_TURN_BACK * radius, leave)
+            entry = _ahead(start, along, begin)
+            courses = math.atan2(before[1], before[0]), math.atan2(along[1], along[0])
+            back = shortest_straight_path(start[:2], courses[0], entry[:2], courses[1], radius)
+            segments += _segments(back, start[2], start[2] if begin < leave else end[2], speed)
+        onward = directions[index + 1] if index + 1 < len(directions) else along
+        enter, corner = _ahead(start, along, begin), _ahead(end, along, -after)
+        if begin < leave:
+            segments.append(Line(enter, corner, along if after > 0.0 else end_plane(along, onward), speed))
         if after > 0.0:
-            segments.append(corner_arc(leave, (north, east), turns[index], radius, speed))
+            segments.append(corner_arc(corner, along, turn_angle(along, onward), radius, speed))
+        before = along
     return segments
+
+
+def _ahead(place: Vector3, along: Horizontal, distance: float) -> Vector3:
+    """The point a distance (m) ahead of another one, at its height."""
+    return place[0] + distance * along[0], place[1] + distance * along[1], place[2]
+
+
+def _needs_turn_back(turn_rad: float, radius: float, length: float) -> bool:
+    """Whether an aircraft that overshoots a corner does not return to the next leg within its length (m)."""
+    return is_sharp(turn_rad) or length < _TO_RETURN * radius * math.tan(0.5 * abs(turn_rad))
 
 
 def _dubins(points: Sequence[Waypoint], radius: float) -> list[Segment]:
@@ -149,15 +180,29 @@ def _dubins(points: Sequence[Waypoint], radius: float) -> list[Segment]:
 def _dubins_leg(
     start: Vector3, start_course: float, end: Vector3, end_course: float, radius: float, airspeed: float
 ) -> list[Segment]:
-    (n0, e0, d0), (n1, e1, d1) = start, end
-    path = shortest_dubins_path((n0, e0), start_course, (n1, e1), end_course, radius)
-    first = Arc((*path.first_centre, d0), radius, path.first_turn, path.first_start, path.first_sweep, airspeed)
-    last = Arc((*path.last_centre, d1), radius, path.last_turn, path.last_start, path.last_sweep, airspeed)
+    return _segments(
+        shortest_dubins_path(start[:2], start_course, end[:2], end_course, radius), start[2], end[2], airspeed
+    )
+
+
+def _segments(path: DubinsPath, start_down: float, end_down: float, airspeed: float) -> list[Segment]:
+    """Segments of a Dubins path: the turns are level, the line between them climbs or descends."""
+    first = Arc(
+        (*path.first_centre, start_down), path.radius, path.first_turn, path.first_start, path.first_sweep, airspeed
+    )
+    last = Arc((*path.last_centre, end_down), path.radius, path.last_turn, path.last_start, path.last_sweep, airspeed)
     leave, enter = first.point(first.length), last.point(0.0)
     pieces: list[Segment] = [first, last]
     if path.straight > 1e-6:
         pieces.insert(1, Line(leave, enter, direction(leave, enter), airspeed))
     return [piece for piece in pieces if piece.length > 1e-6]
+
+
+def _start_course(segment: Segment) -> float:
+    """Course at the start of a segment, rad."""
+    if isinstance(segment, Line):
+        return segment.course
+    return segment.start_angle + segment.turn * math.pi / 2.0
 
 
 def _end_course(segment: Segment) -> float:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Final
 
-from rosflight_py_sim.autopilot.corners import bisector, corner_arc, corner_cut, direction, turn_angle
+from rosflight_py_sim.autopilot.corners import corner_arc, corner_cut, direction, end_plane, is_sharp, turn_angle
 from rosflight_py_sim.autopilot.flight_state import FlightState
 from rosflight_py_sim.autopilot.fly_target import (
     AirspeedTarget,
@@ -24,6 +24,15 @@ from rosflight_py_sim.parameters import Parameter, ParameterTable, Values, numbe
 
 ROUTE_PARAMETERS = ParameterTable(
     Parameter("turn_bank", 0.6, "Roll angle for planning turns between legs", "rad", minimum=0.05, maximum=1.2),
+    Parameter(
+        "waypoint_radius",
+        30.0,
+        "Horizontal distance within which a waypoint counts as passed; turns between legs stay within three quarters "
+        "of it, and a waypoint missed by more is flown over again",
+        "m",
+        minimum=10.0,
+        maximum=10000.0,
+    ),
 )
 
 GRAVITY = 9.81
@@ -32,8 +41,8 @@ GRAVITY = 9.81
 # Shape of the vector fields: chi_inf (rad) of lines, k_orbit of arcs.
 _APPROACH: Final = 1.05
 _ORBIT_GAIN: Final = 1.2
-# Sharper corners (rad) are flown over, because an inner arc would cut off too much.
-_SHARPEST: Final = 1.8
+# Greatest share of `waypoint_radius` that an arc may cut off; the rest is for the error of following it.
+_CUT_OFF: Final = 0.75
 # Course changes below this (rad) are not corners.
 _STRAIGHT: Final = 1e-3
 # Smallest share of the planned radius to which short legs may tighten a turn.
@@ -43,7 +52,7 @@ _SLIGHT: Final = 0.1
 # Waypoints closer together than this (m) count as one position.
 _ONE_PLACE: Final = 1.0
 _LEAST_RADIUS: Final = 1.0
-# The last waypoint is flown over once more if the vehicle has passed it at a greater distance (m).
+# The last waypoint, which no turn cuts off, is flown over again if it was missed by more than this (m).
 _REACHED: Final = 10.0
 
 
@@ -89,7 +98,10 @@ class Route:
     with k_path = 1 / R. R = V_g^2 / (g tan(phi)) is the radius of a turn with the roll angle phi, `turn_bank`, at the
     greater of the ground speeds on the two legs. Corners are rounded by an arc of that radius (algorithm 6), a tighter
     one if the legs are short, and a wider one if it stays near the corner, so that waypoints along a curve give a
-    smooth path. At sharp corners the vehicle continues to the bisecting plane (algorithm 5) and overshoots the turn.
+    smooth path. At sharp corners, and at those whose arc would miss the waypoint by too much, the
+    vehicle continues to the plane at the end of the leg (algorithm 5, `end_plane`) and overshoots the turn. A waypoint
+    that was missed by more than `waypoint_radius`, such as one that a turn leaves beside the vehicle, is flown over
+    before the route goes on; so is the last one if it was missed by more than 10 m.
     """
 
     def __init__(self, waypoints: Mapping[int, RouteWaypoint], first: int, values: Values) -> None:
@@ -105,6 +117,8 @@ class Route:
         self._leg: PathManager | None = None
         self._has_ended = False
         self._is_missed = False
+        self._closest = math.inf
+        self._waypoint_radius = number(values, "waypoint_radius")
         self._turn_bank = number(values, "turn_bank")
         self._gains = _field(_LEAST_RADIUS)
 
@@ -121,9 +135,13 @@ class Route:
     def update(self, state: FlightState) -> FlyTarget:
         """Current target."""
         self._read_waypoints(state)
+        apart = math.dist(state.position_ned[:2], self._to.position_ned[:2])
+        is_receding, self._closest = apart > self._closest, min(apart, self._closest)
+        if self._is_missed and is_receding and self._closest <= self._reach:
+            self._go_on(state.position_ned)
         # Each waypoint at most once, because all waypoints of a cycle may have the same position.
         for _ in range(len(self._waypoints) + 1):
-            if self._has_ended:
+            if self._has_ended or self._is_missed:
                 break
             if self._leg is None:
                 self._leg = PathManager(self._planned(state))
@@ -131,15 +149,23 @@ class Route:
             if not self._leg.is_over:
                 course = CourseTarget(wanted.course, wanted.curvature)
                 return FlyTarget(course, AirspeedTarget(wanted.airspeed), AltitudeTarget(wanted.height))
-            self._go_on(state)
+            self._is_missed = self._closest > self._reach
+            if not self._is_missed:
+                end = self._leg.path[-1]
+                self._go_on(end.point(end.length))
         north, east, _ = self._to.position_ned
         return replace(self._to.target, lateral=PositionTarget(north, east, overfly=self._is_missed))
+
+    @property
+    def _reach(self) -> float:
+        """Distance at which the waypoint counts as passed, m."""
+        return self._waypoint_radius if self._after is not None else _REACHED
 
     def _read_waypoints(self, state: FlightState) -> None:
         """Apply changes of the current and the next waypoint."""
         present = self._waypoints.get(self._to.id, self._to)
         if present != self._to:
-            self._to, self._start, self._leg, self._has_ended = present, None, None, False
+            self._approach(present, None)
         after = self._waypoints.get(self._to.next_id)
         if after is self._to:
             after = None
@@ -149,21 +175,25 @@ class Route:
             if turning:
                 self._start = state.position_ned
             if self._has_ended and after is not None:
-                self._go_on(state)
-                self._start = None
+                self._go_on(None)
 
-    def _go_on(self, state: FlightState) -> None:
-        """Continue to the next waypoint; stay if there is none."""
+    def _go_on(self, start: Vector3 | None) -> None:
+        """Continue to the next waypoint, from `start` or the vehicle's position; stay if there is none."""
         if self._after is None:
-            self._has_ended = True
-            self._is_missed = math.dist(state.position_ned[:2], self._to.position_ned[:2]) > _REACHED
+            self._has_ended, self._is_missed = True, False
             return
-        end = self._leg.path[-1] if self._leg is not None else None
-        self._start = end.point(end.length) if end is not None else self._to.position_ned
-        self._to, self._leg, self._has_ended = self._after, None, False
+        self._approach(self._after, start)
         self._after = self._waypoints.get(self._to.next_id)
         if self._after is self._to:
             self._after = None
+
+    def _approach(self, waypoint: RouteWaypoint, start: Vector3 | None) -> None:
+        """Begin the leg to a waypoint, from `start` or the vehicle's position."""
+        # A waypoint at the place of the previous one has been passed with it.
+        if math.dist(waypoint.position_ned[:2], self._to.position_ned[:2]) >= _ONE_PLACE:
+            self._closest = math.inf
+        self._to, self._start, self._leg = waypoint, start, None
+        self._has_ended = self._is_missed = False
 
     def _planned(self, state: FlightState) -> list[Segment]:
         """The leg to the current waypoint, and the turn at its end."""
@@ -183,14 +213,17 @@ class Route:
             radius = max(radius, self._radius(state, onward, after.airspeed))
         self._gains = _field(radius)
         turn = turn_angle(along, onward)
-        if not _STRAIGHT < abs(turn) < _SHARPEST:
-            return [Line(start, end, bisector(along, onward), speed)]
+        to_end: list[Segment] = [Line(start, end, end_plane(along, onward), speed)]
+        if abs(turn) <= _STRAIGHT or is_sharp(turn):
+            return to_end
         # The other half of the next leg is reserved for the corner at its end.
-        widest = min(length, 0.5 * onward_length) / math.tan(0.5 * abs(turn))
+        fitting = min(length, 0.5 * onward_length) / math.tan(0.5 * abs(turn))
+        # The arc of radius 1 m misses the corner by this much.
+        cut_off = 1.0 / math.cos(0.5 * turn) - 1.0
+        widest = min(fitting, _CUT_OFF * self._waypoint_radius / cut_off)
         if widest < _TIGHTEST * radius:
-            return [Line(start, end, bisector(along, onward), speed)]
-        slight = _SLIGHT * radius / (1.0 / math.cos(0.5 * turn) - 1.0)
-        chosen = min(widest, max(radius, slight))
+            return to_end
+        chosen = min(widest, max(radius, _SLIGHT * radius / cut_off))
         cut = corner_cut(turn, chosen)
         leave = (end[0] - cut * along[0], end[1] - cut * along[1], end[2])
         arc = corner_arc(leave, along, turn, chosen, speed)

@@ -130,9 +130,19 @@ def test_approach_to_path_is_planned_like_a_leg_where_possible() -> None:
     path = joined_path(plan("fillet", *CORNER), (-200.0, -300.0, -30.0), 0.0)
     assert path[0].point(0.0) == (-200.0, -300.0, -30.0)
     assert max(gaps_and_kinks(path)) < 1e-4
-    near = joined_path(plan("fillet", *CORNER), (30.0, 30.0, -30.0), 0.0)
-    assert [type(segment) for segment in near[:2]] == [Line, Line]
-    assert gaps_and_kinks(near)[0] < 1e-6
+
+
+@pytest.mark.parametrize(
+    ("path_type", "place"), [("fillet", (30.0, 30.0)), ("fillet", (-10.0, 30.0)), ("dubins", (30.0, 30.0))]
+)
+def test_path_that_begins_beside_the_aircraft_is_joined_by_turns_that_lead_through_its_first_waypoint(
+    path_type: str, place: tuple[float, float]
+) -> None:
+    path = joined_path(plan(path_type, *CORNER), (*place, -50.0), 0.0)
+    assert path[0].point(0.0) == pytest.approx((*place, -50.0))
+    assert course(path[0], 0.0) == pytest.approx(0.0, abs=1e-4)
+    assert min(math.dist(one.point(one.length), CORNER[0]) for one in path) < 1e-6
+    assert max(gaps_and_kinks(path)) < 1e-4
 
 
 def test_path_polyline_contains_corners_and_follows_arcs() -> None:
@@ -147,8 +157,35 @@ def test_legs_too_short_for_their_fillets_are_rejected_by_name() -> None:
     tight = ((0.0, 0.0, -50.0), (400.0, 0.0, -50.0), (400.0, 100.0, -50.0), (0.0, 100.0, -50.0))
     with pytest.raises(WaypointError, match=r"waypoints 2 and 3 are 100\.0 m apart; allowed for fillets of 60 m.*120"):
         planned_path(plan("fillet", *tight))
-    with pytest.raises(WaypointError, match=r"waypoints 1 and 2 are 400\.0 m apart"):
-        planned_path(plan("fillet", (0.0, 0.0, -50.0), (400.0, 0.0, -50.0), (0.0, 1e-9, -50.0)))
+    tight = ((0.0, 0.0, -50.0), (50.0, 0.0, -50.0), (50.0, 400.0, -50.0))
+    with pytest.raises(WaypointError, match=r"waypoints 1 and 2 are 50\.0 m apart.*at least 60"):
+        planned_path(plan("fillet", *tight))
+
+
+def test_straight_legs_before_a_sharp_corner_end_at_the_plane_normal_to_the_leg() -> None:
+    for east in (-5.0, 0.0, 5.0):
+        first = planned_path(plan("line", (0.0, 0.0, -50.0), (400.0, 0.0, -50.0), (0.0, east, -50.0)))[0]
+        assert isinstance(first, Line)
+        assert first.end_normal == (1.0, 0.0)
+        assert not first.is_over((399.0, 10.0, -50.0))
+        assert not first.is_over((399.0, -10.0, -50.0))
+
+
+@pytest.mark.parametrize("path_type", ["line", "fillet"])
+@pytest.mark.parametrize("turn_deg", [105.0, 150.0, 179.0, 180.0, -179.0, -150.0, -105.0])
+def test_sharp_corner_is_flown_over_and_followed_by_a_smooth_turn_back_onto_the_next_leg(
+    path_type: str, turn_deg: float
+) -> None:
+    turn = math.radians(turn_deg)
+    end = (400.0 + 500.0 * math.cos(turn), 500.0 * math.sin(turn), -50.0)
+    path = planned_path(plan(path_type, (0.0, 0.0, -50.0), (400.0, 0.0, -50.0), end))
+    assert max(gaps_and_kinks(path)) < 1e-4
+    assert path[0].point(path[0].length) == (400.0, 0.0, -50.0)
+    leg = path[-2]
+    assert isinstance(leg, Line)
+    assert math.cos(leg.course - turn) == pytest.approx(1.0)
+    assert leg.length == pytest.approx(500.0 - 4.0 * RADIUS)
+    assert leg.end_ned == pytest.approx(end)
 
 
 def test_dubins_waypoints_closer_than_three_radii_are_rejected_by_name() -> None:

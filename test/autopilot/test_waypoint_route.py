@@ -127,6 +127,25 @@ def test_chain_is_flown_to_its_end_and_circled_there() -> None:
         assert flight.apart(places[2]) == pytest.approx(80.0, abs=2.0)
 
 
+# Degrees of latitude turned into metres leave a reversal that is not exactly one of 180 degrees.
+@pytest.mark.parametrize("aside", [-1e-3, 0.0, 1e-3])
+@pytest.mark.parametrize("wind", [CALM, BREEZE], ids=["calm", "breeze"])
+def test_waypoint_before_a_reversal_is_passed(aside: float, wind: dict[str, Value]) -> None:
+    places = [(0.0, -200.0), (aside, 0.0), (-aside, 150.0), (0.0, -150.0)]
+    flight = winged(chain(places, airspeed=15.0), wind)
+    flight.to_the_end()
+    assert flight.visited == [0, 1, 2, 3]
+    assert max(map(flight.distance, places)) < 10.0
+
+
+def test_waypoint_that_a_turn_leaves_beside_the_aircraft_is_flown_over_before_the_next() -> None:
+    places = [(0.0, 0.0), (300.0, 0.0), (280.0, 0.0), (600.0, 0.0)]
+    flight = winged(chain(places), CALM)
+    flight.to_the_end()
+    assert flight.visited == [0, 1, 2, 3]
+    assert max(map(flight.distance, places)) < 10.0
+
+
 def test_multirotor_hovers_at_the_last_waypoint() -> None:
     places = [(20.0, 0.0), (20.0, 30.0)]
     flight = rotored(low(chain(places, airspeed=5.0)))
