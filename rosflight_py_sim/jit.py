@@ -11,13 +11,15 @@ Compiled kernels come from one of two places:
   loads the library starts at once and does not import numba. The library is valid only for the sources from which it
   was built.
 - numba, if there is no library of these sources, or for arguments that the library's kernel does not take. numba
-  compiles at the first call and caches the result.
+  compiles at the first call and caches the result. Before a flight without a library, `prepare_kernels`
+  (`kernel_preparation.py`) builds the library and fills numba's cache.
 
 With the environment variable ROSFLIGHT_PY_SIM_NO_JIT set to 1, kernels are plain Python even if numba is installed.
 """
 
 from __future__ import annotations
 
+import contextlib
 import os
 from collections.abc import Callable, Iterator
 from functools import cache, cached_property
@@ -38,7 +40,7 @@ COMPILED = os.environ.get("ROSFLIGHT_PY_SIM_NO_JIT") != "1" and find_spec("numba
 
 # Without numba's runtime, arrays are not reference-counted: passing an array takes a third of the time, and calls
 # between kernels take a fifth.
-_OPTIONS: dict[str, Any] = {"cache": True, "error_model": "numpy", "_nrt": False}
+_OPTIONS: dict[str, Any] = {"error_model": "numpy", "_nrt": False}
 
 LIBRARY_NAME = "rosflight_kernels"
 """Module name of the kernel library."""
@@ -56,28 +58,54 @@ def kernel_sources() -> Iterator[tuple[Path, bytes]]:
                     yield Path(folder, name), text
 
 
-def _cache_folder() -> Path:
-    """Folder for compiled kernels, one per version of the kernels' sources and of the code that builds the library.
+@cache
+def _version() -> str:
+    """Name of the folder for compiled kernels, one per version of the kernels and of the code that compiles them.
 
     numba detects changes in a kernel's file, but not in other files with kernels that it calls.
     """
     package = Path(__file__).parent
     makers = ("kernel_library.c", "kernel_library.py", "kernel_record.py", "kernel_signatures.py")
     texts = [*(text for _, text in kernel_sources()), *((package / name).read_bytes() for name in makers)]
-    folder = f"kernels-{source_hash(b''.join(texts)).hex()}"  # hashlib would load 4 MiB of OpenSSL
-    caches = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / package.name
-    try:
-        (caches / folder).mkdir(parents=True, exist_ok=True)
-    except OSError:
-        import tempfile
+    return f"kernels-{source_hash(b''.join(texts)).hex()}"  # hashlib would load 4 MiB of OpenSSL
 
-        return Path(tempfile.gettempdir()) / f"{package.name}-{os.getuid()}" / folder
-    return caches / folder
+
+def _cache_folders() -> Iterator[Path]:
+    """Folders for compiled kernels, the preferred one first."""
+    package = Path(__file__).parent.name
+    with contextlib.suppress(RuntimeError):  # the user has no home folder
+        yield Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / package / _version()
+    import tempfile  # rarely needed, and slow to import
+
+    temporary = Path(tempfile.gettempdir(), f"{package}-{os.getuid()}")
+    with contextlib.suppress(OSError):
+        temporary.mkdir(mode=0o700, exist_ok=True)
+        # Another user could otherwise leave machine code there.
+        if temporary.stat().st_uid == os.getuid():
+            yield temporary / _version()
+
+
+def _is_writable(folder: Path) -> bool:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError:
+        return False
+    return os.access(folder, os.W_OK | os.X_OK)
 
 
 def library_path() -> Path:
-    """Path of the kernel library, whether it has been built or not."""
-    return _CACHE / f"{LIBRARY_NAME}{EXTENSION_SUFFIXES[0]}"
+    """Path at which the kernel library is built.
+
+    Raises:
+        FileNotFoundError: no folder for it can be written.
+    """
+    if CACHE is None:
+        tried = " and ".join(map(str, _cache_folders())) or "none"
+        raise FileNotFoundError(
+            f"no folder for compiled kernels can be written (tried: {tried}): set XDG_CACHE_HOME to a folder that you "
+            "can write to"
+        )
+    return CACHE / _LIBRARY_FILE
 
 
 def load_library(path: Path) -> ModuleType:
@@ -93,16 +121,20 @@ def load_library(path: Path) -> ModuleType:
     return library
 
 
-def _found_library() -> ModuleType | None:
-    try:
-        return load_library(library_path())
-    except ImportError:
-        return None
+def found_library() -> ModuleType | None:
+    """Load the kernel library, also from a folder that cannot be written; None if none fits."""
+    for folder in _cache_folders():
+        with contextlib.suppress(ImportError):
+            return load_library(folder / _LIBRARY_FILE)
+    return None
 
 
-_CACHE = _cache_folder() if COMPILED else Path()
+_LIBRARY_FILE = f"{LIBRARY_NAME}{EXTENSION_SUFFIXES[0]}"
 
-LIBRARY = _found_library() if COMPILED else None
+CACHE = next(filter(_is_writable, _cache_folders()), None) if COMPILED else None
+"""Folder for compiled kernels; None if no folder can be written."""
+
+LIBRARY = found_library() if COMPILED else None
 """The kernel library; None if it has not been built for these sources and this Python, numpy and C library."""
 
 
@@ -180,7 +212,8 @@ def _compiled(function: Callable[P, R], options: dict[str, Any]) -> Callable[P, 
 
 
 def _compiled_by_numba(function: Callable[P, R], options: dict[str, Any]) -> Callable[P, R]:
-    compiled: Callable[P, R] = _numba().njit(**_OPTIONS, **options)(function)
+    can_cache = CACHE is not None or "NUMBA_CACHE_DIR" in os.environ
+    compiled: Callable[P, R] = _numba().njit(cache=can_cache, **_OPTIONS, **options)(function)
     return compiled
 
 
@@ -191,8 +224,8 @@ def _numba() -> Any:
     from numba.core import config
     from numba.extending import typeof_impl
 
-    if "NUMBA_CACHE_DIR" not in os.environ:
-        config.CACHE_DIR = str(_CACHE)
+    if "NUMBA_CACHE_DIR" not in os.environ and CACHE is not None:
+        config.CACHE_DIR = str(CACHE)
 
     @typeof_impl.register(BuiltinFunctionType)  # type: ignore[untyped-decorator]
     @typeof_impl.register(Kernel)  # type: ignore[untyped-decorator]
@@ -205,6 +238,17 @@ def _numba() -> Any:
         return numba_type(type(value))
 
     return numba
+
+
+def cache_mark() -> Path | None:
+    """File that exists if numba's cache holds all kernels; None if nothing can be cached."""
+    folder = os.environ.get("NUMBA_CACHE_DIR") or CACHE
+    if folder is None:
+        return None
+    import numba
+    from llvmlite.binding import get_host_cpu_name
+
+    return Path(folder, f"complete-{numba.__version__}-{get_host_cpu_name()}{EXTENSION_SUFFIXES[0]}")
 
 
 @cache

@@ -46,6 +46,12 @@ SUPPLIED = {
 """Functions of numba that `kernel_library.c` defines."""
 
 
+_NO_COMPILER = (
+    "no C compiler found (cc, gcc, clang): numba loads the kernels from its cache instead, which delays each start by "
+    "some seconds"
+)
+
+
 class LibraryError(Exception):
     """The library cannot be built; the text gives the reason."""
 
@@ -76,14 +82,17 @@ class CompiledKernel:
 def build_library() -> list[str]:
     """Build the library of these sources on all cores; return the kernels left to numba, with reasons.
 
+    numba's cache then holds all kernels, too; it is filled even without a C compiler.
+
     Raises:
-        LibraryError: numba or a C compiler is missing or fails.
+        LibraryError: numba or a C compiler is missing or fails, or the library cannot be written.
     """
     if not jit.COMPILED:
         raise LibraryError("numba is not installed, or ROSFLIGHT_PY_SIM_NO_JIT is 1: kernels run as plain Python")
+    mark = jit.cache_mark()
     compiler = next((found for name in ("cc", "gcc", "clang") if (found := shutil.which(name))), None)
-    if compiler is None:
-        raise LibraryError("no C compiler found (cc, gcc, clang): numba compiles the kernels at the first flight")
+    if compiler is None and mark is not None and mark.exists():
+        raise LibraryError(_NO_COMPILER)
     package = Path(__file__).parent
     rooms: dict[str, list[str]] = defaultdict(list)
     for source, text in jit.kernel_sources():
@@ -93,11 +102,17 @@ def build_library() -> list[str]:
     # Each process compiles whole folders, because kernels mostly call kernels in the same folder.
     with ProcessPoolExecutor(min(os.cpu_count() or 1, len(rooms)), get_context("spawn")) as pool:
         done = [one for compiled in pool.map(compiled_kernels, rooms.values()) for one in compiled]
-    path = jit.library_path()
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=path.parent) as folder:
-        linked = _linked([one for one in done if isinstance(one, CompiledKernel)], Path(folder), compiler)
-        linked.replace(path)
+    if mark is not None:
+        mark.touch()
+    if compiler is None:
+        raise LibraryError(_NO_COMPILER)
+    try:
+        path = jit.library_path()
+        with tempfile.TemporaryDirectory(dir=path.parent) as folder:
+            linked = _linked([one for one in done if isinstance(one, CompiledKernel)], Path(folder), compiler)
+            linked.replace(path)
+    except OSError as error:
+        raise LibraryError(f"the kernel library cannot be written: {error}") from error
     return [one for one in done if isinstance(one, str)]
 
 

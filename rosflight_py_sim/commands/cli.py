@@ -107,8 +107,8 @@ def command_parser() -> argparse.ArgumentParser:
         "compile",
         help="compile the numeric kernels, once after an installation",
         description="Compile the numeric kernels into a library in the cache folder (~/.cache/rosflight_py_sim), which "
-        "shortens the start and saves memory. Run it after each installation or edit of a kernel; otherwise numba "
-        "compiles the kernels at the first start. Needs numba, a C compiler and Python's headers.",
+        "shortens the start and saves memory. Run it after each installation or edit of a kernel; otherwise the first "
+        "flight does so before it starts. Needs numba, a C compiler and Python's headers.",
     )
     compiling.set_defaults(command=_compile)
     add_hand_over_parser(commands)
@@ -263,17 +263,17 @@ def _vehicles(_: argparse.Namespace) -> int:
 
 def _compile(_: argparse.Namespace) -> int:
     from rosflight_py_sim import jit
-    from rosflight_py_sim.kernel_library import LibraryError, build_library
+    from rosflight_py_sim.kernel_library import LibraryError
+    from rosflight_py_sim.kernel_preparation import compile_kernels
 
-    if jit.LIBRARY is None:
-        try:
-            left_out = build_library()
-        except LibraryError as error:
-            print(f"rosflight_py_sim: {error}", file=sys.stderr)
-            return 1
-        for reason in left_out:
-            print(f"rosflight_py_sim: compiled by numba at run time instead: {reason}", file=sys.stderr)
-    print(f"kernel library: {jit.library_path()}")
+    try:
+        left_out = compile_kernels()
+    except LibraryError as error:
+        print(f"rosflight_py_sim: {error}", file=sys.stderr)
+        return 1
+    for reason in left_out:
+        print(f"rosflight_py_sim: compiled by numba at run time instead: {reason}", file=sys.stderr)
+    print(f"kernel library: {jit.library_path() if jit.LIBRARY is None else jit.LIBRARY.__file__}")
     return 0
 
 

@@ -10,8 +10,10 @@ from rich.console import Console
 from rich.table import Table
 
 from rosflight_py_sim.commands.vehicle_models import SteadyVehicle, steady_vehicle
+from rosflight_py_sim.executables import interrupt_on_signals
 from rosflight_py_sim.graph.command_options import add_options
 from rosflight_py_sim.graph.options import TRIM
+from rosflight_py_sim.kernel_preparation import prepare_kernels
 from rosflight_py_sim.parameters import ParameterError
 from rosflight_py_sim.physics.linearisation import Mode, linearise
 from rosflight_py_sim.physics.steady_model import Array
@@ -54,6 +56,8 @@ def _run(options: argparse.Namespace) -> int:
     condition = FlightCondition(
         options.airspeed, math.radians(options.flight_path_angle), options.turn_radius, options.altitude
     )
+    interrupt_on_signals()
+    prepare_kernels()
     steady = steady_vehicle(chosen, _arguments(chosen, options), options.namespace)
     try:
         trimmed = trim(steady.model, condition)

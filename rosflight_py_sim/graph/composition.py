@@ -28,6 +28,7 @@ from rosflight_py_sim.interfaces.simulation_node import SimulationNode, Take, Ta
 from rosflight_py_sim.interfaces.step_topics import CLOCK
 from rosflight_py_sim.interfaces.time_manager_interface import TimeManagerInterface
 from rosflight_py_sim.interfaces.viewed_topics import RELAYED
+from rosflight_py_sim.kernel_preparation import prepare_kernels
 from rosflight_py_sim.nodes.node_names import SHORT, node_name
 from rosflight_py_sim.nodes.recorder import Recorder
 from rosflight_py_sim.nodes.running import (
@@ -122,6 +123,9 @@ class ComposedGraph:
             validate_namespace(f"/{namespace.lstrip('/')}")
         # An interrupted callback of rclpy leaves the process unable to end.
         with deferred_signals() as signals:
+            prepare_kernels(signals)
+            if signals:
+                raise KeyboardInterrupt
             initialise([sys.argv[0], *_for_ros(arguments)])
             self.nodes: list[Node] = []
             self._is_closed = False

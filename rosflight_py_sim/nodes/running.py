@@ -22,6 +22,7 @@ from rosflight_py_sim.executables import NODE_CLASSES
 from rosflight_py_sim.interfaces.parameter_files import check_files, files_of_arguments
 from rosflight_py_sim.interfaces.rclpy_internals import RCLError, UnknownROSArgsError
 from rosflight_py_sim.interfaces.simulation_node import SimulationNode
+from rosflight_py_sim.kernel_preparation import prepare_kernels
 from rosflight_py_sim.parameters import ParameterError, ParameterTable
 from rosflight_py_sim.registry import registered, registered_class
 
@@ -152,6 +153,9 @@ def _run(cls: type[SimulationNode], argv: list[str], signals: list[int], started
         print(help_text(name, cls) if asked else f"{name}: unknown arguments {rest}; see {name} --help")
         return 0 if asked else 2
     require_complete(cls)
+    prepare_kernels(signals)
+    if signals:
+        return 0
     initialise(argv)
     with refusals_of_ros():
         node = cls(arguments=argv, shared_names=SharedNames())

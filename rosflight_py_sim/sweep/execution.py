@@ -9,6 +9,7 @@ from pathlib import Path
 
 from rich.console import Console
 
+from rosflight_py_sim.kernel_preparation import prepare_kernels
 from rosflight_py_sim.parameters import ParameterError
 from rosflight_py_sim.sweep.definition import Row, Sweep, run_of
 from rosflight_py_sim.sweep.fly_run import check_direct, fly_run, fly_run_in_graph
@@ -58,6 +59,7 @@ def execute(
         raise ParameterError(f"workers: {workers} given; allowed: at least 1")
     with Store(folder, sweep) as store:
         if not store.is_complete:
+            prepare_kernels()
             job = Job(fly, sweep.file.absolute(), sweep.digest)
             pool = _workers(job, sweep.runs, workers, ray)
             try:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from rosflight_py_sim import __version__
+from rosflight_py_sim.kernel_preparation import prepare_kernels
 from rosflight_py_sim.sweep.definition import Row, Sweep, run_of
 from rosflight_py_sim.sweep.sweep_file import read_sweep
 
@@ -41,7 +42,7 @@ class Job:
     version: str = __version__
 
     def sweep(self) -> Sweep:
-        """Read the sweep, once in a process.
+        """Read the sweep and prepare the kernels, once in a process.
 
         Raises:
             ChangedError: the sweep file cannot be read or has changed, or the worker has another version.
@@ -73,6 +74,7 @@ def _read(file: Path, digest: str) -> Sweep:
         raise ChangedError(f"a worker cannot read '{file}': {error}") from error
     if sweep.digest != digest:
         raise ChangedError(f"'{file}', or a file that it names, has changed since the sweep began")
+    prepare_kernels()  # on this machine the command has done so, but a cluster has others
     return sweep
 
 
