@@ -24,6 +24,7 @@ from rosflight_py_sim.graph.launch_arguments import all_arguments, time_mode_of
 from rosflight_py_sim.graph.scenario import load_scenario
 from rosflight_py_sim.interfaces.parameter_files import check_files, values_of_arguments
 from rosflight_py_sim.parameters import ParameterError
+from rosflight_py_sim.protocols import zmtp
 from rosflight_py_sim.protocols.ardupilot_json import ProtocolError, decode_frame, encode_frame
 from rosflight_py_sim.protocols.auv_zeromq import decode_telemetry, decode_thrusters, encode_thrusters
 from rosflight_py_sim.protocols.uthere import UthereError, parse_packet, parse_reply, text_of
@@ -81,6 +82,20 @@ def _thrusters(data: bytes) -> None:
 def _telemetry(data: bytes) -> None:
     with contextlib.suppress(ProtocolError):
         decode_telemetry(data.split(b"|"))
+
+
+def _zeromq(data: bytes) -> None:
+    decoder = zmtp.Decoder(100)
+    decoder.feed(data)
+    with contextlib.suppress(ProtocolError):
+        while (frame := decoder.next_frame()) is not None:
+            again = zmtp.Decoder(100)
+            again.feed(zmtp.GREETING + zmtp.encode_frame(frame))
+            assert again.next_frame() == frame
+            zmtp.pong_for(frame)
+            zmtp.subscription_of(frame)
+            with contextlib.suppress(ProtocolError):
+                zmtp.socket_type_of(frame)
 
 
 @contextlib.contextmanager
@@ -159,6 +174,7 @@ PARSERS: dict[str, Parser] = {
     "uthere_replies": Parser(_uthere_replies, "UDP, TCP"),
     "auv_commands": Parser(_thrusters, "TCP"),
     "auv_telemetry": Parser(_telemetry, "TCP"),
+    "zeromq": Parser(_zeromq, "TCP"),
     "vehicle_files": Parser(_in_file(read_vehicle, ParameterError), "file"),
     "world_files": Parser(_in_file(load_world, WorldError), "file"),
     "scenario_files": Parser(_in_file(lambda path: load_scenario(str(path)), ParameterError), "file"),

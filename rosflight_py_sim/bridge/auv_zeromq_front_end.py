@@ -77,6 +77,7 @@ class AuvZeromqFrontEnd(ActuatorFrontEnd):
         "unknown_id",
         "refused_commands",
         "multipart",
+        "refused_connections",
         "telemetry_messages",
         "image_messages",
         "unsent_telemetry",
@@ -184,8 +185,8 @@ class AuvZeromqFrontEnd(ActuatorFrontEnd):
         return f"clients of AUV {self._auvs[vehicle].auv_id} on TCP {self._address}:{ports}"
 
     def filenos(self) -> list[int]:
-        """Descriptor for incoming thruster messages if the front-end waits for them; otherwise empty."""
-        return [self._thrusters.fileno] if self._waits else []
+        """Descriptors of the sockets if the front-end waits for thruster messages; otherwise empty."""
+        return self._sockets.filenos() if self._waits and self._sockets is not None else []
 
     def needs_images(self, vehicle: int) -> bool:
         """Whether a client is subscribed to the AUV's images, as of the last telemetry."""
@@ -193,9 +194,9 @@ class AuvZeromqFrontEnd(ActuatorFrontEnd):
 
     def open(self) -> None:
         """Bind the three sockets."""
-        self._sockets = ZeroMqSockets("auv_zeromq", self.values)
+        self._sockets = ZeroMqSockets("auv_zeromq", self.values, lambda text: self._count("refused_connections", text))
         try:
-            self._images = self._sockets.publisher("image", _IMAGES_HELD * len(self._auvs), watched=True)
+            self._images = self._sockets.publisher("image", _IMAGES_HELD * len(self._auvs))
             self._thrusters = self._sockets.puller("thruster")
             self._telemetry = self._sockets.publisher("telemetry", _TELEMETRY_HELD * len(self._auvs))
         except ParameterError:
@@ -220,13 +221,20 @@ class AuvZeromqFrontEnd(ActuatorFrontEnd):
             self._sockets.close()
             self._sockets = None
 
+    def serve(self) -> None:
+        """Read the sockets, also while the simulation is paused; an awaited command only in `exchange`."""
+        if self._waits:
+            self._serve_publishers()
+        else:
+            self._take_commands()
+
     def exchange(self, vehicle: int, snapshot: Snapshot) -> list[int] | None:
         """Process received thruster commands, send telemetry and images, and return the outputs."""
         auv = self._auvs[vehicle]
         self._take_commands_before(snapshot.time_ns)
         if not auv.awaited:
             auv.awaited = self._send(auv, snapshot) and self._waits
-        # Drain the queue: the file descriptor only signals messages that arrive later.
+        # Until none is left: the file descriptors do not signal messages that have been received but not processed.
         while auv.awaited and self._take_commands():
             pass
         return None if auv.awaited else auv.pwm_us
@@ -252,10 +260,11 @@ class AuvZeromqFrontEnd(ActuatorFrontEnd):
         return int(number(self.values, f"auv_zeromq.{name}_port"))
 
     def _take_commands(self) -> bool:
-        """Apply the queued commands; return whether there were any.
+        """Read the sockets and apply the commands; return whether there were any.
 
         All of an AUV together have the effect of the last one, so that a flood costs little more than its reading.
         """
+        self._serve_publishers()
         queued: dict[int, list[bytes]] = {}
         any_came = False
         for message in self._thrusters.messages():
@@ -274,6 +283,10 @@ class AuvZeromqFrontEnd(ActuatorFrontEnd):
             else:
                 self._apply(auv, messages)
         return any_came
+
+    def _serve_publishers(self) -> None:
+        self._images.serve()
+        self._telemetry.serve()
 
     def _apply(self, auv: _Auv, messages: list[bytes]) -> None:
         if auv.commander:

@@ -9,7 +9,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterator
 
-from rosflight_py_sim.bridge.peers import Address
+from rosflight_py_sim.bridge.peers import Address, bind
 
 LONGEST_DATAGRAM = 8192
 """Size above which datagrams are dropped, bytes; larger than any message of the protocol."""
@@ -55,7 +55,7 @@ class _Socket:
         try:
             if sender is not None:
                 self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            self.socket.bind(own)
+            bind(self.socket, own)
             if sender is not None:
                 self.socket.connect(sender)
         except OSError:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import socket
 
-from rosflight_py_sim.bridge.peers import Address
+from rosflight_py_sim.bridge.peers import Address, bind
 
 _LONGEST_DATAGRAM = 2048
 
@@ -32,7 +32,7 @@ class PeerSockets:
         self._shared = _udp_socket()
         self._shared.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, _RECEIVE_BUFFER)
         try:
-            self._shared.bind(own)
+            bind(self._shared, own)
         except OSError:
             self.close()
             raise
@@ -51,7 +51,7 @@ class PeerSockets:
         with _udp_socket() as fresh:
             for one in (self._shared, fresh):
                 one.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            fresh.bind(self._own)
+            bind(fresh, self._own)
             fresh.connect(peer)
             # No other process may bind the port.
             self._shared.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 0)

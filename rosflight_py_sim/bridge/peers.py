@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import ipaddress
+import os
+import socket
 from collections.abc import Sequence
 from typing import TypeAlias
 
@@ -14,6 +17,17 @@ Address: TypeAlias = tuple[str, int]
 def address_text(address: Address) -> str:
     """Address as text, such as 192.168.1.20:14000."""
     return f"{address[0]}:{address[1]}"
+
+
+def bind(one: socket.socket, own: Address) -> None:
+    """Bind a socket to a local address; not to the empty text, which sockets take for all addresses.
+
+    Raises:
+        OSError: the address cannot be used.
+    """
+    if not own[0]:
+        raise OSError(errno.EADDRNOTAVAIL, os.strerror(errno.EADDRNOTAVAIL))
+    one.bind(own)
 
 
 class AllowedPeers:

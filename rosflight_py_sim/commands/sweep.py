@@ -36,7 +36,10 @@ def add_sweep_parser(commands: argparse._SubParsersAction[argparse.ArgumentParse
     )
     parser.add_argument("--workers", type=int, metavar="N", help="number of runs at a time (default: one per CPU)")
     parser.add_argument(
-        "--ray", metavar="ADDRESS", help="fly on a Ray cluster: its host:port, or auto for the one on this machine"
+        "--ray",
+        metavar="ADDRESS",
+        help="fly on a Ray cluster: its host:port, auto for the one on this machine, or local to start one that "
+        "receives only at 127.0.0.1",
     )
     parser.add_argument(
         "--graph", action="store_true", help="fly each run in the node graph; slower, and the table is the same"

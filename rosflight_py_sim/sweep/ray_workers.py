@@ -6,6 +6,7 @@ import logging
 import os
 import socket
 from collections.abc import Sequence
+from types import ModuleType
 from typing import TYPE_CHECKING
 
 from rosflight_py_sim.extras import missing_extra
@@ -22,25 +23,38 @@ _RUNS_PER_CPU = 2
 
 _CONNECTION_TIMEOUT_S = 5.0
 
+LOCAL = "local"
+"""Address that starts a Ray runtime for the sweep."""
+
+# With the first variable, which Ray reads when it is imported, a runtime has the address 127.0.0.1 and receives only
+# there; otherwise, it has this machine's address in the network, and all its processes receive at all addresses. With
+# the second, it sends no statistics to Ray's makers.
+_LOOPBACK_VARIABLE = "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER"
+_LOCAL_ENVIRONMENT = {_LOOPBACK_VARIABLE: "0", "RAY_USAGE_STATS_ENABLED": "0"}
+
 
 class RayWorkers(Workers):
-    """Tasks on an existing Ray cluster, each of which flies a run on one CPU.
+    """Tasks on a Ray cluster, each of which flies a run on one CPU.
 
+    A runtime that is started for the sweep receives at 127.0.0.1 only, unless `RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER` is 1.
     Every node needs this package, and the sweep's files at the same paths.
     """
 
     def __init__(self, job: Job, address: str, count: int | None) -> None:
-        """Connect to the cluster.
+        """Connect to the cluster, or start one.
 
         Args:
             job: what the tasks fly.
-            address: as for `ray.init`: host:port, or 'auto' for the cluster on this machine.
+            address: as for `ray.init`: host:port, 'auto' for the cluster on this machine, or 'local' to start one.
             count: largest number of runs at a time; None: a run for each CPU of the cluster.
 
         Raises:
             ParameterError: ray is not installed.
-            SweepError: there is no cluster at the address.
+            SweepError: there is no cluster at the address, or a runtime cannot be started on loopback.
         """
+        if address == LOCAL:
+            for name, value in _LOCAL_ENVIRONMENT.items():
+                os.environ.setdefault(name, value)
         try:
             import ray
         except ImportError as error:
@@ -50,7 +64,13 @@ class RayWorkers(Workers):
         if self._is_connected_here:
             try:
                 _check_address(address)
-                ray.init(address, log_to_driver=False, logging_level=logging.ERROR)
+                ray.init(
+                    address,
+                    include_dashboard=False if address == LOCAL else None,
+                    log_to_driver=False,
+                    logging_level=logging.ERROR,
+                )
+                _check_loopback(ray, address)
             except (OSError, ValueError, RuntimeError) as error:
                 reason = str(error).partition(". ")[0]
                 raise SweepError(f"there is no Ray cluster at '{address}': {reason}") from error
@@ -93,13 +113,32 @@ class RayWorkers(Workers):
             return Lost(number, f"the worker process ended ({type(error).__name__})")
 
 
+def _check_loopback(ray: ModuleType, address: str) -> None:
+    """Shut a runtime down that was to receive on loopback but does not, because Ray was imported before.
+
+    Raises:
+        RuntimeError: this is so.
+    """
+    if address != LOCAL or os.environ[_LOOPBACK_VARIABLE] != _LOCAL_ENVIRONMENT[_LOOPBACK_VARIABLE]:
+        return
+    own = ray.util.get_node_ip_address()
+    if own != "127.0.0.1":
+        ray.shutdown()
+        raise RuntimeError(
+            f"the runtime would receive at {own}, because Ray had been imported before; set "
+            f"{_LOOPBACK_VARIABLE}=0 in the environment (127.0.0.1), or =1 (all addresses)"
+        )
+
+
 def _check_address(address: str) -> None:
     """Try to connect to an address with a port; Ray itself times out only after minutes.
 
     Raises:
         OSError: there is no server.
-        ValueError: the port is not a number.
+        ValueError: the port is not a number, or the address is empty.
     """
+    if not address:
+        raise ValueError("an empty address given; allowed: host:port, auto, local")
     host, colon, port = address.removeprefix("ray://").rpartition(":")
     if colon:
         socket.create_connection((host, int(port)), _CONNECTION_TIMEOUT_S).close()

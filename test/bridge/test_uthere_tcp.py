@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from rosflight_py_sim.bridge import line_server
+from rosflight_py_sim.bridge import line_server, stream_server
 from rosflight_py_sim.protocols.uthere import ClientIpList, Data, DataAll, ErrorReply, PlaneList, parse_reply
 from test.bridge.uthere_bench import UthereBench
 
@@ -127,7 +127,7 @@ def test_client_that_never_reads_costs_bounded_memory_and_delays_no_other(
 def test_connections_are_bounded_and_the_bound_is_reported(
     bench: UthereBench, connect: Callable[..., Connection], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(line_server, "MOST_CONNECTIONS", 3)
+    monkeypatch.setattr(stream_server, "MOST_CONNECTIONS", 3)
     for _ in range(3):
         one = connect()
         one.send("request_plane_list\n")

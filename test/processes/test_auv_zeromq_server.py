@@ -17,6 +17,7 @@ import pytest
 import zmq
 from diagnostic_msgs.msg import DiagnosticArray
 from free_ports import free_ports
+from zeromq_flood import MOST_MIB, attack
 
 from rosflight_py_sim.interfaces.diagnostics import DIAGNOSTICS_TOPIC
 from rosflight_py_sim.stamps import NANOSECONDS, time_ns_of
@@ -96,18 +97,45 @@ def test_stalled_client_costs_no_memory_in_five_minutes(
         "commands.cli", "sim", "--vehicle", "auv", "--no-camera", "--ros-args", *arguments(ports), *pace
     )
 
-    def resident_mib() -> float:
-        pages = Path(f"/proc/{server.process.pid}/statm").read_text().split()[1]
-        return int(pages) * resource.getpagesize() / 2**20
-
     # Small, so that messages wait at the server rather than here or in the operating system.
     slow = connect(zmq.SUB, "telemetry", rcvhwm=1, rcvbuf=4096)
     telemetry(slow)
     observer.wait_for(lambda: bool(times_s) and times_s[-1] > 20.0, "the first messages")
-    before, begin_s = resident_mib(), times_s[-1]
+    before, begin_s = resident_mib(server), times_s[-1]
     observer.wait_for(lambda: times_s[-1] >= begin_s + 300.0, "five minutes more")
     # Without a limit, queued telemetry takes 1.6 MiB.
-    assert resident_mib() - before < 1.0
+    assert resident_mib(server) - before < 1.0
+
+
+def test_time_goes_on_under_subscriptions_to_long_topics_and_a_flood_of_connections(
+    processes: Any, ports: dict[str, int], connect: Callable[..., Any]
+) -> None:
+    pace = ["-p", "real_time_multiplier:=0.0", "-p", f"step_size:={STEP_S}"]
+    server = processes.run(
+        "commands.cli", "sim", "--vehicle", "auv", "--no-camera", "--ros-args", *arguments(ports), *pace
+    )
+    client = connect(zmq.SUB, "telemetry")
+    for _ in range(100):
+        telemetry(client)
+    before = resident_mib(server)
+    with attack("subscriptions", ports["telemetry"]) as subscriber, attack("connections", *ports.values()) as flood:
+        assert subscriber.stdout is not None
+        assert subscriber.stdout.readline() == "received\n"
+        for _ in range(100):
+            telemetry(client)
+        # The end of the client, with all its subscriptions.
+        subscriber.kill()
+        for _ in range(1000):
+            telemetry(client)
+        assert flood.poll() is None
+        telemetry(connect(zmq.SUB, "telemetry"))
+    assert resident_mib(server) - before < MOST_MIB
+
+
+def resident_mib(server: Any) -> float:
+    """Resident memory of a program."""
+    pages = Path(f"/proc/{server.process.pid}/statm").read_text().split()[1]
+    return int(pages) * resource.getpagesize() / 2**20
 
 
 @pytest.mark.parametrize("port", ["image", "thruster", "telemetry"])

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 import socket
 import time
 from collections.abc import Iterator
+from importlib.util import find_spec
 from pathlib import Path
 from typing import NamedTuple
 
@@ -24,6 +26,16 @@ vehicles:
   - {name: copter, kind: multirotor, flight_controller: ardupilot, start: {position: [0.0, 0.0]}}
   - {name: plane, kind: uthere, start: {position: [0.0, 4.0]}}
   - {name: sub, kind: auv, flight_controller: auv_zeromq, start: {position: [-4.0, 2.0]}}
+"""
+
+FLIGHTS = """\
+description: mass of the multirotor
+vehicle: multirotor
+runs: 1
+limit: 10
+parameters:
+  step_size: 0.02
+  mass: {uniform: [2.8, 3.4]}
 """
 
 # Datagrams sent to a socket to find out whether it is read.
@@ -114,6 +126,23 @@ def test_every_socket_that_is_read_is_at_a_documented_port_of_loopback(processes
     assert [name for name in given if f"`{name}`" not in page] == []
     # In addition, each process has two ports of DDS and one of its shared memory.
     assert len(received - {*bound.values(), *others}) <= 4 * len(with_children(program.process.pid))
+
+
+@pytest.mark.skipif(find_spec("ray") is None, reason="Ray is not installed")
+def test_ray_runtime_of_a_sweep_listens_on_loopback(processes: Processes, tmp_path: Path) -> None:
+    file = tmp_path / "flights.yaml"
+    file.write_text(FLIGHTS)
+    program = processes.command("sweep", str(file), "--ray", "local")
+    found: set[Bound] = set()
+    while program.process.poll() is None:
+        for process in with_children(program.process.pid):
+            # A process may end meanwhile.
+            with contextlib.suppress(FileNotFoundError, PermissionError):
+                found |= {one for one in sockets(process) if one.protocol.startswith("tcp")}
+        time.sleep(0.05)
+    assert program.wait() == 0, program.stderr
+    assert len(found) > 3
+    assert {one.address for one in found} <= {"127.0.0.1", "::ffff:127.0.0.1"}, found
 
 
 def wait_until_viewed(program: Program) -> None:

@@ -152,6 +152,8 @@ def test_port_in_use_is_rejected_with_a_hint() -> None:
 def test_non_local_server_address_is_rejected() -> None:
     with pytest.raises(NoServerError, match=r"192\.0\.2\.1:0 .*a local address"):
         open_server("192.0.2.1", 0, "test")
+    with pytest.raises(NoServerError, match="cannot serve at :0"):
+        open_server("", 0, "test")
 
 
 def test_server_url_contains_the_bound_port(server: viser.ViserServer) -> None:

@@ -9,6 +9,7 @@ import socket
 import warnings
 from typing import TYPE_CHECKING
 
+from rosflight_py_sim.bridge.peers import bind
 from rosflight_py_sim.viewer.web.viser_internals import checking_visitors, forbid_sharing, open_icon_archive_once
 
 if TYPE_CHECKING:
@@ -65,7 +66,7 @@ def _check_free(address: str, port: int) -> None:
     try:
         with socket.socket() as probe:
             probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            probe.bind((address, port))
+            bind(probe, (address, port))
     except OSError as error:
         raise NoServerError(_taken(address, port, error.strerror or str(error))) from error
 
