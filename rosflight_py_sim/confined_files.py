@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from rosflight_py_sim.parameters import ParameterError
+
 
 class FileOutsideError(ValueError):
     """A file outside of the allowed folders; the text names both."""
@@ -22,6 +24,21 @@ def is_file(path: Path) -> bool:
         return path.is_file()
     except OSError:
         return False
+
+
+def expanded(name: str) -> Path:
+    """A path in which `~` at the beginning is the user's home folder.
+
+    Raises:
+        ParameterError: the home folder is unknown.
+    """
+    try:
+        return Path(name).expanduser()
+    except RuntimeError as error:
+        raise ParameterError(
+            f"'{name}' given, but the home folder is unknown: set the environment variable HOME, or give an absolute "
+            "path"
+        ) from error
 
 
 def confined_file(name: str, folders: Sequence[Path]) -> Path:

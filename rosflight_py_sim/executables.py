@@ -11,6 +11,8 @@ import signal
 import sys
 from collections.abc import Callable
 from importlib import import_module
+from io import TextIOWrapper
+from pathlib import Path
 
 from rosflight_py_sim.process_environment import prepare_environment, stay_on_this_machine
 from rosflight_py_sim.type_supports import leave_out_generator
@@ -66,12 +68,65 @@ def interrupt_on_signals() -> None:
         signal.signal(number, signal.default_int_handler)
 
 
+class _Output(TextIOWrapper):
+    """Standard output that keeps the first error: some libraries ignore it, and a buffer reports it late."""
+
+    error: OSError | None = None
+
+    def write(self, text: str) -> int:
+        try:
+            return super().write(text)
+        except OSError as error:
+            self.error = self.error or error
+            raise
+
+    def flush(self) -> None:
+        try:
+            super().flush()
+        except OSError as error:
+            self.error = self.error or error
+            raise
+
+
+def _print_all(program: Callable[[], None]) -> None:
+    """Run a program that prints; if its output cannot be written, print one line to stderr and exit with code 1.
+
+    File names that are not UTF-8 are printed as the bytes that they are. The end of a pipe's reader needs no line.
+    """
+    stdout = sys.stdout
+    if not isinstance(stdout, TextIOWrapper):  # closed, or replaced
+        program()
+        return
+    buffering, through = stdout.line_buffering, stdout.write_through
+    encoding = stdout.encoding
+    output = _Output(stdout.detach(), encoding, "surrogateescape", line_buffering=buffering, write_through=through)
+    sys.stdout = output
+    try:
+        try:
+            program()
+        finally:
+            output.flush()
+    except OSError:
+        if output.error is None:
+            raise
+    except SystemExit:
+        if output.error is None:
+            raise
+    if output.error is not None:
+        # Python would write once more at the end.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), output.fileno())
+        if not isinstance(output.error, BrokenPipeError):
+            name = Path(sys.argv[0]).name
+            print(f"{name}: the output cannot be written: {output.error.strerror}", file=sys.stderr)
+        sys.exit(1)
+
+
 def command() -> None:
     """Run the command `rosflight_py_sim`."""
     exit_on_signals(INTERRUPTED)
     stay_on_this_machine()
     leave_out_generator()
-    import_module("rosflight_py_sim.commands.cli").main()
+    _print_all(lambda: import_module("rosflight_py_sim.commands.cli").main())
 
 
 def _executable(name: str) -> Callable[[], None]:
@@ -79,7 +134,7 @@ def _executable(name: str) -> Callable[[], None]:
         exit_on_signals()
         prepare_environment()
         leave_out_generator()
-        import_module(f"rosflight_py_sim.nodes.{name}").main()
+        _print_all(import_module(f"rosflight_py_sim.nodes.{name}").main)
 
     return main
 

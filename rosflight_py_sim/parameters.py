@@ -29,6 +29,16 @@ def number(values: Values, name: str) -> float:
     return float(value)
 
 
+def is_utf8(text: str) -> bool:
+    """Whether a text, such as a file's name on the command line, consists of characters that UTF-8 has."""
+    return text == text.encode(errors="replace").decode()
+
+
+def shown(text: str) -> str:
+    r"""A text for people, in which bytes that are not UTF-8 are written as \xe9."""
+    return text.encode(errors="surrogateescape").decode(errors="backslashreplace")
+
+
 class ParameterError(ValueError):
     """Error for a parameter that is refused; the text has its name, the value given and the values allowed."""
 
@@ -145,6 +155,8 @@ class Parameter:
                 raise self._error(given)
             if self.choices and value not in self.choices:
                 raise self._error(given)
+            if isinstance(value, str) and not is_utf8(value):
+                raise self._error(given, "not UTF-8, which ROS requires of texts and file names")
             return value
         if isinstance(value, bool) or not isinstance(value, (int, float)):
             raise self._error(given)
@@ -157,12 +169,12 @@ class Parameter:
 
     def _error(self, given: object, detail: str = "") -> ParameterError:
         # Parameter messages contain arrays, which print as array('d', [...]).
-        shown = given if isinstance(given, (str, bytes)) or not isinstance(given, Iterable) else list(given)
+        value = given if isinstance(given, (str, bytes)) or not isinstance(given, Iterable) else list(given)
         allowed = self.constraints
         if not self.allowed and self.scalar_type is float:
             allowed += f", finite{' ' + self.unit if self.unit else ''}"
         detail = f" ({detail})" if detail else ""
-        return ParameterError(f"parameter '{self.name}': {shown!r} given{detail}; allowed: {allowed}")
+        return ParameterError(f"parameter '{self.name}': {value!r} given{detail}; allowed: {allowed}")
 
 
 class ParameterTable:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rosflight_py_sim.executables import interrupt_on_signals
-from rosflight_py_sim.parameters import ParameterError
+from rosflight_py_sim.parameters import ParameterError, shown
 from rosflight_py_sim.recording.columns import Array
 from rosflight_py_sim.recording.mcap_file import Recording, Topic
 from rosflight_py_sim.recording.recorded_vehicle import (
@@ -198,14 +198,14 @@ def replay(recording: Recording, address: str, port: int, speed: float) -> None:
     # Simulated times are shown as recorded; Unix times are shown relative to the start of the recording.
     zero_s = first_s if first_s > _LONG_AGO_S else 0.0
     player = Player(first_s - zero_s, last_s - zero_s, speed)
-    server = open_server(address, port, f"rosflight_py_sim: {recording.path.name}")
+    server = open_server(address, port, f"rosflight_py_sim: {shown(recording.path.name)}")
     try:
         from rosflight_py_sim.viewer.web.display import Display
         from rosflight_py_sim.viewer.web.playback import Playback
 
         looks = {track.name: appearance_of(track.vehicle) for track in tracks}
         display = Display(server, looks, world_of_recording(recording))
-        playback = Playback(server, display, player, recording.path.name, _SPEEDS)
+        playback = Playback(server, display, player, shown(recording.path.name), _SPEEDS)
         print(f"open the recording in a browser: {url_of(server)}", flush=True)
         _play(player, tracks, zero_s, display, playback)
     finally:

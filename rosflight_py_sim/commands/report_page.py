@@ -13,6 +13,7 @@ from rosflight_py_sim import __version__
 from rosflight_py_sim.missions.mission_judge import MissionJudge
 from rosflight_py_sim.missions.recorded_mission import RecordedMission
 from rosflight_py_sim.missions.summary_table import motion_rows
+from rosflight_py_sim.parameters import shown
 from rosflight_py_sim.recording.mcap_file import Recording, Topic
 from rosflight_py_sim.recording.motion_summary import summarise_motion
 from rosflight_py_sim.recording.recorded_vehicle import RecordedVehicle, recorded_vehicles, world_of_recording
@@ -86,7 +87,7 @@ def report_page(recording: Recording, missions: list[RecordedMission]) -> str:
     ]
     return html_page(
         "viewer/report.html",
-        title=recording.path.name,
+        title=shown(recording.path.name),
         facts=facts,
         troubles=troubles_of(recording),
         vehicles=[

@@ -33,6 +33,7 @@ from rosflight_py_sim.nodes.node_names import SHORT, node_name
 from rosflight_py_sim.nodes.recorder import Recorder
 from rosflight_py_sim.nodes.running import (
     SharedNames,
+    check_utf8,
     deferred_signals,
     initialise,
     make_executor,
@@ -119,6 +120,7 @@ class ComposedGraph:
         common = _for_ros(arguments)[1:]
         for one in sources.own.values():
             ordinary_arguments([sys.argv[0], "--ros-args", *ros_arguments(one), *common])
+        check_utf8([namespace])
         with refusals_of_ros():
             validate_namespace(f"/{namespace.lstrip('/')}")
         # An interrupted callback of rclpy leaves the process unable to end.

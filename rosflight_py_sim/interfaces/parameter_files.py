@@ -56,6 +56,46 @@ def values_of_arguments(
     return values
 
 
+def place_of(parameter: str, arguments: Sequence[str], node_name: str, namespace: str, aliases: Sequence[str]) -> str:
+    """File and line that give a parameter of a node its value; empty if no file does.
+
+    Args:
+        parameter: name of the parameter.
+        arguments: as of `values_of_arguments`.
+        node_name: as of `values_of_arguments`.
+        namespace: as of `values_of_arguments`.
+        aliases: as of `values_of_arguments`.
+    """
+    place = ""
+    for flag, word in itertools.pairwise(arguments):
+        if flag == "--params-file":
+            lines = _lines(word, Path(word).stat().st_mtime_ns)
+            for names in ({"/**"}, *(_names(name, namespace) for name in (*reversed(aliases), node_name))):
+                place = next((f"{word}, line {lines[n, parameter]}" for n in names if (n, parameter) in lines), place)
+        elif flag in ("-p", "--param") and word.partition(":=")[0].rpartition(":")[2] == parameter:
+            place = ""
+    return place
+
+
+@functools.lru_cache(maxsize=64)
+def _lines(file: str, _: int) -> dict[tuple[str, str], int]:
+    """Line of each parameter in a parameter file that `_document` accepts, by section and name."""
+    lines: dict[tuple[str, str], int] = {}
+
+    def descend(node: yaml.Node | None, section: str, prefix: str | None) -> None:
+        for key, inner in node.value if isinstance(node, yaml.MappingNode) else ():
+            if prefix is None and key.value == "ros__parameters":
+                descend(inner, section, "")
+            elif prefix is None:
+                descend(inner, f"{section}/{key.value.strip('/')}" if section else key.value, None)
+            else:
+                lines[section, prefix + key.value] = key.start_mark.line + 1
+                descend(inner, section, f"{prefix}{key.value}.")
+
+    descend(yaml.compose(Path(file).read_text(encoding="utf-8"), _Loader), "", None)
+    return lines
+
+
 def _single(parameter: str, text: str) -> Any:
     try:
         return load_yaml(text)

@@ -10,6 +10,8 @@ from __future__ import annotations
 import difflib
 import functools
 import math
+import re
+import traceback
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, ClassVar, TypeVar
@@ -29,7 +31,7 @@ from rclpy.timer import Timer
 
 from rosflight_py_sim.interfaces.diagnostics import DIAGNOSTICS_TOPIC, Diagnosis, Reports
 from rosflight_py_sim.interfaces.hand_off import HandOff, Outlet, Sender
-from rosflight_py_sim.interfaces.parameter_files import files_of_arguments, named_values, values_of_arguments
+from rosflight_py_sim.interfaces.parameter_files import files_of_arguments, named_values, place_of, values_of_arguments
 from rosflight_py_sim.interfaces.polled_subscription import PolledSubscription
 from rosflight_py_sim.interfaces.qos import NEWEST
 from rosflight_py_sim.interfaces.rclpy_internals import (
@@ -206,10 +208,16 @@ class SimulationNode(Node):
         given |= values_of_arguments(arguments, self.get_name(), self.get_namespace(), self._other_names)
         given |= {parameter.name: parameter.value for parameter in node_arguments.get("parameter_overrides") or ()}
         self.table = self.table_for(given)
-        self._refuse_misspelt(files_of_arguments(arguments), shared_names)
-        for parameter in self.table:
-            self._declare(parameter, given)
-        self.configure(self.values)
+        try:
+            self._refuse_misspelt(files_of_arguments(arguments), shared_names)
+            for parameter in self.table:
+                self._declare(parameter, given)
+            self._configure(self.values, {name: given[name] for name in self.values if name in given})
+        except ParameterError as error:
+            placed = self._placed(error, arguments)
+            # Otherwise the context would call the derived class's method, for which the node is not complete.
+            SimulationNode.destroy_node(self)
+            raise placed from error
         self.add_on_set_parameters_callback(self._on_set_parameters)
         self.create_system_timer(_REPORT_PERIOD_S, Reports(self, self, self._statistics).report)
 
@@ -295,6 +303,30 @@ class SimulationNode(Node):
         """
         return ()
 
+    def _configure(self, values: dict[str, Value], changes: Mapping[str, Any]) -> None:
+        """Configure; an error of any type becomes a refusal that names the parameters given or changed.
+
+        Raises:
+            ParameterError: the values cannot be used; the node is as before.
+        """
+        try:
+            self.configure(values)
+        except ParameterError:
+            raise
+        except Exception as error:
+            # A defect of the node, for which the simulation must not end.
+            self.get_logger().error(f"configure: {''.join(traceback.format_exception(error))}")
+            given = self.table.given({**values, **changes}, changes)
+            raise ParameterError(f"{given} cannot be used: {type(error).__name__}: {error}") from error
+
+    def _placed(self, error: ParameterError, arguments: Sequence[str]) -> ParameterError:
+        """The error, preceded by file and line of the first parameter that it names."""
+        for name in re.findall(r"[\w.]+", str(error)):
+            place = place_of(name, arguments, self.get_name(), self.get_namespace(), self._other_names)
+            if place:
+                return ParameterError(f"{place}: {error}")
+        return error
+
     @property
     def _other_names(self) -> tuple[str, ...]:
         """Names besides the node's own whose sections in parameter files apply, strongest first."""
@@ -363,7 +395,7 @@ class SimulationNode(Node):
         values = {**self.values, **{change.name: change.value for change in changes if change.name in self.table}}
         try:
             if values != self.values:
-                self.configure(values)
+                self._configure(values, {change.name: change.value for change in changes})
         except ParameterError as error:
             return SetParametersResult(successful=False, reason=str(error))
         self.values = values

@@ -6,7 +6,6 @@ import math
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from datetime import datetime
 from pathlib import Path
 
 from rich.console import Console
@@ -24,6 +23,7 @@ from rosflight_py_sim.missions.mission_settings import MissionSettings
 from rosflight_py_sim.missions.mission_topics import MISSION_END
 from rosflight_py_sim.missions.overview_picture import draw_overview
 from rosflight_py_sim.missions.summary_table import print_table
+from rosflight_py_sim.new_files import reserved
 from rosflight_py_sim.nodes.running import deferred_signals
 from rosflight_py_sim.parameters import Value
 from rosflight_py_sim.stamps import NANOSECONDS
@@ -197,7 +197,7 @@ def fly(
     succeeded = [print_verdict(flight.judge, console) for flight in flights]
     judges = [flight.judge for flight in flights if flight.judge.has_begun]
     if judges:
-        plot = output / f"{scenario.name}-{datetime.now():%Y%m%d-%H%M%S}.png"
+        plot = reserved(output, scenario.name, ".png")
         if len(flights) == 1:
             judges[0].draw(plot)
         else:

@@ -5,8 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from datetime import datetime
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from operator import itemgetter
 from pathlib import Path
 from typing import Any
@@ -32,12 +31,13 @@ from rosflight_py_sim.interfaces.simulation_node import SimulationNode
 from rosflight_py_sim.interfaces.step_topics import CLOCK
 from rosflight_py_sim.interfaces.time_manager_interface import VEHICLES, vehicle_namespaces
 from rosflight_py_sim.interfaces.topic_statistics import Period
+from rosflight_py_sim.new_files import names
 from rosflight_py_sim.nodes.running import run
 from rosflight_py_sim.nodes.vehicle_physics import PHYSICS_PARAMETERS, physics_of_vehicle
 from rosflight_py_sim.parameters import Parameter, ParameterError, ParameterTable
 from rosflight_py_sim.recording.mcap_file import RUN
 from rosflight_py_sim.recording.pipe_messages import Channel
-from rosflight_py_sim.recording.writer_process import Outcome, RecordingError, Take, WriterProcess
+from rosflight_py_sim.recording.writer_process import FileTakenError, Outcome, RecordingError, Take, WriterProcess
 from rosflight_py_sim.vehicle_parameters import values_of_vehicle
 from rosflight_py_sim.viewer.appearance import APPEARANCE
 from rosflight_py_sim.world import WORLD
@@ -103,7 +103,6 @@ class Recorder(SimulationNode):
         super().__init__(**arguments)
         vehicle = str(self.values["record.vehicle"])
         named = str(self.values["record.file"])
-        self.path = Path(named) if named else new_file(Path(vehicle).stem or "recording")
         self.lost: Counter[str] = Counter()
         self.outcome: Outcome | None = None
         self._error_logged = False
@@ -123,8 +122,9 @@ class Recorder(SimulationNode):
         }
         simulated = bool(self.get_parameter("use_sim_time").value)
         self._clock_due_s = time.monotonic() + _CLOCK_TIMEOUT_S if simulated else 0.0
+        paths = [Path(named)] if named else names(Path("flights"), Path(vehicle).stem or "recording", ".mcap")
         try:
-            self._writer = WriterProcess(self.path.absolute(), simulated=simulated, facts=facts)
+            self.path, self._writer = _writer_of(paths, simulated=simulated, facts=facts)
         except RecordingError as error:
             super().destroy_node()
             raise ParameterError(f"parameter 'record.file': {error}") from error
@@ -279,9 +279,19 @@ class Recorder(SimulationNode):
         subscribe()
 
 
-def new_file(vehicle: str) -> Path:
-    """File name for a recording that starts now."""
-    return Path("flights") / f"{vehicle}-{datetime.now():%Y%m%d-%H%M%S}.mcap"
+def _writer_of(paths: Iterable[Path], *, simulated: bool, facts: Mapping[str, str]) -> tuple[Path, WriterProcess]:
+    """The first path at which there is no file yet, and the process that writes it.
+
+    Raises:
+        RecordingError: as of `WriterProcess`.
+    """
+    taken = RecordingError("")
+    for path in paths:
+        try:
+            return path, WriterProcess(path.absolute(), simulated=simulated, facts=facts)
+        except FileTakenError as error:
+            taken = error
+    raise taken
 
 
 def _full_namespaces(own: str, vehicles: Sequence[str]) -> list[str]:

@@ -23,7 +23,7 @@ from rosflight_py_sim.interfaces.parameter_files import check_files, files_of_ar
 from rosflight_py_sim.interfaces.rclpy_internals import RCLError, UnknownROSArgsError
 from rosflight_py_sim.interfaces.simulation_node import SimulationNode
 from rosflight_py_sim.kernel_preparation import prepare_kernels
-from rosflight_py_sim.parameters import ParameterError, ParameterTable
+from rosflight_py_sim.parameters import ParameterError, ParameterTable, is_utf8, shown
 from rosflight_py_sim.registry import registered, registered_class
 
 # Long enough to cost nothing, short enough to react to signals at once.
@@ -188,10 +188,22 @@ def ordinary_arguments(argv: list[str]) -> list[str]:
     Raises:
         ParameterError: ROS refuses its arguments, or a parameter file is invalid.
     """
+    check_utf8(argv)
     check_files(files_of_arguments(argv))
     with refusals_of_ros():
         rest: list[str] = remove_ros_args(argv)[1:]
     return rest
+
+
+def check_utf8(words: Iterable[str]) -> None:
+    """Check words that ROS receives.
+
+    Raises:
+        ParameterError: a word has bytes that are not UTF-8.
+    """
+    for word in words:
+        if not is_utf8(word):
+            raise ParameterError(f"'{shown(word)}' given; allowed: UTF-8, which ROS requires of names and files")
 
 
 def initialise(argv: list[str]) -> None:
@@ -217,6 +229,8 @@ def refusals_of_ros() -> Iterator[None]:
         text = re.sub(r", at \S+:\d+", "", str(error))
         if isinstance(error, UnknownROSArgsError):
             text = f"unknown ROS arguments {text}"
+        if "log" in text and "director" in text:
+            text += " (set HOME, or ROS_LOG_DIR to a folder that you can write to)"
         raise ParameterError(" ".join(text.split())) from error
 
 

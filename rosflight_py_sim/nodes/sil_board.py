@@ -12,6 +12,7 @@ from typing import Any, ClassVar
 
 from std_srvs.srv import Trigger
 
+from rosflight_py_sim.confined_files import expanded
 from rosflight_py_sim.failures.failure import FAILURES, LOST
 from rosflight_py_sim.failures.schedule import Signals
 from rosflight_py_sim.failures.signal import Link
@@ -150,7 +151,7 @@ class SilBoard(FallibleNode):
         try:
             self._board = Board(
                 Path(initial) if initial else None,
-                Path(storage).expanduser() if storage else None,
+                expanded(storage) if storage else None,
                 self._log,
                 AS_ROSFLIGHT if self.values["as_rosflight"] else REPAIRED,
                 given=given,
@@ -174,7 +175,7 @@ class SilBoard(FallibleNode):
         self._sensors = SensorRelay(self, self._board)
         self._create_topics()
         self._status = StatusReports(self, self._board)
-        folder = Path(str(self.values["param_file_folder"])).expanduser()
+        folder = expanded(str(self.values["param_file_folder"]))
         loadable = [share_directory() / "config", *([Path(initial).parent] if initial else [])]
         self._parameter_services = ParameterServices(self, self._board, folder, loadable)
         self._command_services = CommandServices(self, self._board)

@@ -280,7 +280,9 @@ def main() -> None:
         recording.finish()
         file.close()
     except OSError as error:
-        _report({"error": error.strerror or str(error), "messages": recording.messages if recording else 0})
+        messages = recording.messages if recording else 0
+        taken = isinstance(error, FileExistsError)
+        _report({"error": error.strerror or str(error), "messages": messages, "taken": taken})
         sys.exit(1)
     _report({"messages": recording.messages, "bytes": path.stat().st_size})
 

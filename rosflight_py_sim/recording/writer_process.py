@@ -35,6 +35,10 @@ class RecordingError(Exception):
     """A recording cannot be started; the text gives the reason."""
 
 
+class FileTakenError(RecordingError):
+    """The file already exists."""
+
+
 @dataclass(frozen=True)
 class Outcome:
     """Result of a recording.
@@ -91,7 +95,7 @@ class WriterProcess:
         except OSError as error:
             raise RecordingError(f"cannot write '{path}': {error.strerror}") from error
         if has_file:
-            raise RecordingError(f"the file '{path}' already exists")
+            raise FileTakenError(f"the file '{path}' already exists")
         settings = json.dumps({"simulated": simulated, "facts": dict(facts)})
         # A separate session: Ctrl-C must end only the simulation, which then completes the file.
         self._process = subprocess.Popen(
@@ -107,6 +111,8 @@ class WriterProcess:
         answer = self._answer()
         if "open" not in answer:
             self.close()
+            if answer.get("taken"):  # by another process, since the check above
+                raise FileTakenError(f"the file '{path}' already exists")
             raise RecordingError(f"cannot write '{path}': {answer['error']}")
 
     @property

@@ -21,6 +21,7 @@ from std_msgs.msg import String
 
 from rosflight_py_sim.autopilot.mission_phase import MissionPhase
 from rosflight_py_sim.autopilot.setpoint import Vector3
+from rosflight_py_sim.confined_files import expanded
 from rosflight_py_sim.delay_line import DelayLine
 from rosflight_py_sim.failures.failure import FAILURES, LOST, OFF, Failure
 from rosflight_py_sim.failures.outputs import FailedOutputs
@@ -479,7 +480,7 @@ class DirectFlight:
         initial, storage = str(board["firmware_param_file"]), str(board["param_storage_file"])
         self.board = Board(
             Path(initial) if initial else None,
-            Path(storage).expanduser() if storage else None,
+            expanded(storage) if storage else None,
             lambda severity, text: None,
             AS_ROSFLIGHT if board["as_rosflight"] else REPAIRED,
             given=board[FIRMWARE_PARAMETERS.name],
