@@ -35,6 +35,8 @@ from rosflight_py_sim.pulse_width import LOW_US, OUTPUTS
 class FlightModelInterface(TruthInterface):
     """Answers each sim/pwm_output with the truth state and the wind; also publishes the wrench.
 
+    The wrench stamped t is that of the state from which the outputs stamped t advance the model.
+
     For models that cannot be split into a wrench and a rigid body. A derived node replaces two nodes of the step,
     forces_and_moments and dynamics.
 
@@ -53,6 +55,7 @@ class FlightModelInterface(TruthInterface):
         self._failed_outputs = FailedOutputs()
         self.firmware_parameters: dict[str, float] = {}
         super().__init__(**arguments)
+        self._forces = self.compute_forces_and_torques().tolist()
         self._send_wrench = self.publisher(FORCES_AND_MOMENTS)
         self._send_battery = self.publisher(TRUTH_BATTERY)
         self._battery_schedule = Schedule(number(self.values, "truth_battery_frequency"))
@@ -105,12 +108,13 @@ class FlightModelInterface(TruthInterface):
         self._pwm_us[:] = driver.pulse_us
         if self.has_failures:
             self._failed_outputs.apply(driver.time_ns, self._pwm_us)
+        # Before the step: the outputs have no effect on the wrench of their own instant.
+        self._forces = self.compute_forces_and_torques().tolist()
         self.fly(self._pwm_us, dt)
 
     def publish_forces(self, stamp_ns: int) -> None:
-        """Publish the wrench, with the stamp of the outputs, and the battery when it is due."""
-        numbers = self.compute_forces_and_torques().tolist()
-        self._send_wrench(Wrench(stamp_ns, numbers[:3], numbers[3:]))
+        """Publish the wrench at the start of the step, with the outputs' stamp, and the battery when it is due."""
+        self._send_wrench(Wrench(stamp_ns, self._forces[:3], self._forces[3:]))
         if self._battery_schedule.due(stamp_ns):
             self._send_battery(BatterySample(stamp_ns, *self.compute_battery()))
 

@@ -124,7 +124,7 @@ class ForcesAndMomentsInterface(FallibleNode, ABC):
         Args:
             state: truth state of the vehicle.
             wind_ned: velocity of the air over the ground, NED, m/s (3,).
-            pwm_us: pulse width of each output of the flight controller, us (14,).
+            pwm_us: pulse width of each output of the flight controller, us (14,), in force from the state's time on.
             dt: time since the previous call, s; 0 in the first.
 
         Returns:

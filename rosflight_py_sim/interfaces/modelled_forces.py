@@ -57,7 +57,10 @@ class VehicleModel(Protocol):
         dt: float,
         wind_rates: NDArray[np.float64],
     ) -> NDArray[np.float64]:
-        """Advance actuators and battery by `dt` seconds; return the wrench on the body (6,), N and N m."""
+        """Advance actuators and battery by `dt` seconds under the last outputs; return the wrench (6,), N and N m.
+
+        `pwm_us` is in force from now on: only an actuator without lag shows it in this wrench.
+        """
 
     def lose_cells(self, count: int, full_voltage: float) -> None:
         """Short-circuit cells of the battery, whose voltage is `full_voltage` (V) when it is full."""

@@ -108,14 +108,16 @@ def auv_wrench(
     sea: NDArray[np.float64],
     tether: Tether,
     thrusters: NDArray[np.float64],
+    pulses_us: NDArray[np.float64],
     thrusts: NDArray[np.float64],
     battery: Battery,
     wrench: NDArray[np.float64],
 ) -> None:
-    """Advance thrusters and battery by dt and write the wrench (6,).
+    """Advance thrusters and battery by dt to the state, write the wrench (6,), and put the outputs in force.
 
     `damping` (6, 12): the linear matrix, and beside it the quadratic one. `hull` as in
-    `immersion.py`, `sea` as in `waves.py`, `thrusters` (n, 13) as in `thrusters.py`, `thrusts` (n,) N.
+    `immersion.py`, `sea` as in `waves.py`, `thrusters` (n, 13) as in `thrusters.py`, `pulses_us` (n,): the
+    previous outputs, `thrusts` (n,) N.
     """
     qw, qx, qy, qz = truth[3], truth[4], truth[5], truth[6]
     share, bx, by, bz = immersed_part(truth, hull, sea)
@@ -139,7 +141,10 @@ def auv_wrench(
     dx, dy, dz = rotate_to_body(qw, qx, qy, qz, sea[SLOPE], sea[SLOPE + 1], 1.0)
     for k in range(thrusters.shape[0]):
         thruster = thrusters[k]
-        thrusts[k] = advance_thrust(thruster, pwm_us[k], thrusts[k], dt)
+        thrusts[k] = advance_thrust(thruster, pulses_us[k], thrusts[k], dt)
+        pulses_us[k] = pwm_us[k]
+        # Without lag at once.
+        thrusts[k] = advance_thrust(thruster, pulses_us[k], thrusts[k], 0.0)
         drawn += motor_current(thruster, thrusts[k])
         x, y, z = thruster[PLACE], thruster[PLACE + 1], thruster[PLACE + 2]
         depth = truth[2] + sea[ELEVATION] + dx * x + dy * y + dz * z
@@ -188,6 +193,7 @@ class Auv(BatteryPowered):
             resistance=number(values, "battery_internal_resistance"),
         )
         self._damping = np.hstack([matrix_of(values, "linear_damping"), matrix_of(values, "quadratic_damping")])
+        self._pulses_us = np.zeros(len(self._thrusters))
         self._thrusts = np.zeros(len(self._thrusters))
         self._battery = full_battery(self._body.full_voltage)
         self._wrench = np.zeros(6)
@@ -200,10 +206,11 @@ class Auv(BatteryPowered):
         dt: float,
         current_rates: NDArray[np.float64] = NO_ROTATION,
     ) -> NDArray[np.float64]:
-        """Wrench (6,), N and N m in body axes, without weight, contact and added mass, at the end of a step of dt (s).
+        """Wrench (6,), N and N m in body axes, without weight, contact and added mass, dt (s) after the last pulses.
 
         `truth` (19,), `current_ned` (3,) m/s, `pwm_us` (14,): 1500 +/- 500 us is -1 to 1 of the thruster of that
-        number, less than NO_PULSE_US means no output. The rotation of the water, `current_rates`, has no effect. The
+        number, less than NO_PULSE_US means no output. The pulse widths take effect from this instant on: thrusters with
+        a lag show it from the next call on. The rotation of the water, `current_rates`, has no effect. The
         next call overwrites the returned array.
         """
         auv_wrench(
@@ -217,6 +224,7 @@ class Auv(BatteryPowered):
             self.waves.sea,
             self._tether,
             self._thrusters,
+            self._pulses_us,
             self._thrusts,
             self._battery,
             self._wrench,
@@ -239,7 +247,8 @@ class Auv(BatteryPowered):
         return np.zeros(0)
 
     def adopt(self, other: Auv) -> None:
-        """Copy the thrusts and the battery charge of another vehicle; additional thrusters start at rest."""
+        """Copy the state of thrusters and battery of another vehicle; additional thrusters start at rest."""
         count = min(len(self._thrusts), len(other._thrusts))
+        self._pulses_us[:count] = other._pulses_us[:count]
         self._thrusts[:count] = other._thrusts[:count]
         self._battery = copy(other._battery)

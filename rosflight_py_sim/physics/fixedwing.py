@@ -30,14 +30,12 @@ from rosflight_py_sim.physics.powertrain import (
     AIR_PARAMETERS,
     POWERTRAIN_PARAMETERS,
     Powertrain,
-    acceleration_torque,
-    advanced_speed,
     air_density,
-    followed_share,
     load_battery,
     powertrain_of,
     propeller_load,
-    supply_voltage,
+    set_inflow,
+    turn_rotors,
 )
 from rosflight_py_sim.physics.rotations import rotate_to_body
 from rosflight_py_sim.physics.wind_model import NO_ROTATION
@@ -110,6 +108,14 @@ class Fittings:
 
 
 @kernel
+def deflect(servo_lag: float, dt: float, targets: NDArray[np.float64], deflections: NDArray[np.float64]) -> None:
+    """Let the surfaces (3,) follow their targets, rad, for dt (s): at once without a lag."""
+    follow = 1.0 - math.exp(-dt / servo_lag) if servo_lag > 0.0 else 1.0
+    for k in range(3):
+        deflections[k] += follow * (targets[k] - deflections[k])
+
+
+@kernel
 def fixedwing_wrench(
     truth: NDArray[np.float64],
     wind_ned: NDArray[np.float64],
@@ -119,41 +125,35 @@ def fixedwing_wrench(
     derivatives: NDArray[np.float64],
     fittings: Fittings,
     powertrain: Powertrain,
-    targets: NDArray[np.float64],
     deflections: NDArray[np.float64],
     throttles: NDArray[np.float64],
     speeds: NDArray[np.float64],
+    accelerations: NDArray[np.float64],
+    inflows: NDArray[np.float64],
+    halfway: NDArray[np.float64],
     battery: Battery,
     causes: NDArray[np.float64],
     wrench: NDArray[np.float64],
 ) -> None:
-    """Advance surfaces, propeller and battery by dt (s; infinite: to the end) and write the wrench (6,).
+    """Advance propeller and battery by dt (s; infinite: to the end) and write the wrench (6,) with the deflections.
 
-    `derivatives` as in `aerodynamics.py`; `targets` (3,): commanded deflections (rad); `deflections` (3,): present
-    ones (rad); `causes` (9,): scratch space.
+    `derivatives` as in `aerodynamics.py`; `deflections` (3,) in rad; `causes` (9,): scratch space.
     """
-    lag = fittings.servo_lag
-    follow = 1.0 - math.exp(-dt / lag) if lag > 0.0 else 1.0
-    for k in range(3):
-        deflections[k] += follow * (targets[k] - deflections[k])
     wx, wy, wz = rotate_to_body(truth[3], truth[4], truth[5], truth[6], wind_ned[0], wind_ned[1], wind_ned[2])
     u, v, w = truth[7] - wx, truth[8] - wy, truth[9] - wz
     airspeed = math.sqrt(u * u + v * v + w * w)
     air = air_density(powertrain, truth)
-    inflow = max(0.0, u) if fittings.axial_inflow else airspeed
-    voltage = supply_voltage(powertrain, battery, throttles, speeds)
-    before, follow = speeds[0], followed_share(powertrain, dt)
-    speeds[0] = advanced_speed(powertrain, throttles[0] * voltage, inflow, air, follow, before)
-    thrust, torque = propeller_load(powertrain, speeds[0], inflow, air, fittings.limited)
+    set_inflow(powertrain, dt, max(0.0, u) if fittings.axial_inflow else airspeed, inflows[0])
+    turn_rotors(powertrain, battery, throttles, inflows, air, dt, speeds, accelerations, halfway)
+    thrust, torque = propeller_load(powertrain, speeds[0], inflows[0, 0], air, fittings.limited)
     slipstream = slipstream_speed(thrust, max(0.0, u), air, powertrain.diameter)
     p, q, r = truth[10] - wind_rates[0], truth[11] - wind_rates[1], truth[12] - wind_rates[2]
     aerodynamic_wrench(airspeed, u, v, w, p, q, r, air, slipstream, deflections, airframe, derivatives, causes, wrench)
     wrench[0] += thrust
     inertia = powertrain.rotor_inertia
-    wrench[3] -= torque + acceleration_torque(powertrain, before, speeds[0], dt)
+    wrench[3] -= torque + inertia * accelerations[0, 1]
     wrench[4] -= inertia * speeds[0] * truth[12]
     wrench[5] += inertia * speeds[0] * truth[11]
-    load_battery(powertrain, battery, voltage, throttles, speeds, dt)
 
 
 @kernel
@@ -176,7 +176,7 @@ def unmix(
 
 
 @kernel
-def unmixed_wrench(
+def driven_wrench(
     truth: NDArray[np.float64],
     wind_ned: NDArray[np.float64],
     wind_rates: NDArray[np.float64],
@@ -192,12 +192,25 @@ def unmixed_wrench(
     deflections: NDArray[np.float64],
     throttles: NDArray[np.float64],
     speeds: NDArray[np.float64],
+    accelerations: NDArray[np.float64],
+    inflows: NDArray[np.float64],
+    halfway: NDArray[np.float64],
     battery: Battery,
     causes: NDArray[np.float64],
+    commanded: NDArray[np.float64],
     wrench: NDArray[np.float64],
 ) -> None:
-    """`unmix` and `fixedwing_wrench` in one call."""
-    unmix(mixer, pwm_us, limits, targets, throttles)
+    """Advance all actuators by dt (s) to the state, write the wrench (6,), and put the outputs in force.
+
+    `targets` (3,): deflections (rad) that the previous outputs command. `commanded` (1,): scratch space. The rest as
+    in `fixedwing_wrench` and `unmix`.
+    """
+    deflect(fittings.servo_lag, dt, targets, deflections)
+    unmix(mixer, pwm_us, limits, targets, commanded)
+    deflect(fittings.servo_lag, 0.0, targets, deflections)
+    if powertrain.lag == 0.0:
+        throttles[0] = commanded[0]
+        load_battery(powertrain, battery, throttles, speeds)
     fixedwing_wrench(
         truth,
         wind_ned,
@@ -207,14 +220,18 @@ def unmixed_wrench(
         derivatives,
         fittings,
         powertrain,
-        targets,
         deflections,
         throttles,
         speeds,
+        accelerations,
+        inflows,
+        halfway,
         battery,
         causes,
         wrench,
     )
+    throttles[0] = commanded[0]
+    load_battery(powertrain, battery, throttles, speeds)
 
 
 def direct_mixer(aileron: int = 0, elevator: int = 1, rudder: int = 2, throttle: int = 4) -> NDArray[np.float64]:
@@ -247,8 +264,10 @@ class FixedWing(BatteryPowered):
         self._deflections = np.zeros(3)
         self._throttles = np.zeros(1)
         self._speeds = np.zeros(1)
+        self._accelerations = np.zeros((1, 2))
+        self._inflows, self._halfway = np.zeros((1, 2)), np.zeros(1)
         self._battery = full_battery(self._powertrain.full_voltage)
-        self._causes = np.zeros(9)
+        self._causes, self._commanded = np.zeros(9), np.zeros(1)
         self._wrench = np.zeros(6)
 
     def set_mixer(self, mixer: NDArray[np.float64]) -> None:
@@ -269,12 +288,13 @@ class FixedWing(BatteryPowered):
         dt: float,
         wind_rates: NDArray[np.float64] = NO_ROTATION,
     ) -> NDArray[np.float64]:
-        """Wrench (6,), N and N m in body axes, without gravity and contact, at the end of a step of dt.
+        """Wrench (6,), N and N m in body axes, without gravity and contact, dt (s) after the previous pulse widths.
 
-        `truth` (19,), `wind_ned` (3,) m/s, `pwm_us` (14,) pulse widths in us, `dt` in s, `wind_rates` (3,) angular
-        velocity of the air in body axes, rad/s. The next call overwrites the returned array.
+        `truth` (19,), `wind_ned` (3,) m/s, `pwm_us` (14,) pulse widths in us, `wind_rates` (3,) angular velocity of the
+        air in body axes, rad/s. The pulse widths take effect from this instant on: surfaces and a propeller with a lag
+        show it from the next call on. The next call overwrites the returned array.
         """
-        unmixed_wrench(
+        driven_wrench(
             truth,
             wind_ned,
             wind_rates,
@@ -290,8 +310,12 @@ class FixedWing(BatteryPowered):
             self._deflections,
             self._throttles,
             self._speeds,
+            self._accelerations,
+            self._inflows,
+            self._halfway,
             self._battery,
             self._causes,
+            self._commanded,
             self._wrench,
         )
         return self._wrench
@@ -311,11 +335,12 @@ class FixedWing(BatteryPowered):
         """
         deflections = np.array([aileron_rad, elevator_rad, rudder_rad])
         throttles, speeds, battery = np.array([throttle]), self._speeds.copy(), copy(self._battery)
-        wrench = np.zeros(6)
+        accelerations, inflows, wrench = np.zeros((1, 2)), np.zeros((1, 2)), np.zeros(6)
         # Speed and voltage are coupled; each iteration reduces the error by more than half in practice.
         for _ in range(200):
             before = speeds[0]
             battery.charge_drawn = self._battery.charge_drawn
+            load_battery(self._powertrain, battery, throttles, speeds)
             fixedwing_wrench(
                 truth,
                 wind_ned,
@@ -326,9 +351,11 @@ class FixedWing(BatteryPowered):
                 self._fittings,
                 self._powertrain,
                 deflections,
-                deflections,
                 throttles,
                 speeds,
+                accelerations,
+                inflows,
+                self._halfway,
                 battery,
                 self._causes,
                 wrench,
@@ -365,6 +392,10 @@ class FixedWing(BatteryPowered):
     def adopt(self, other: FixedWing) -> None:
         """Copy the surfaces, the propeller, the battery and the mixer of another fixed wing."""
         self._mixer = other._mixer
+        self._targets[:] = other._targets
         self._deflections[:] = other._deflections
+        self._throttles[:] = other._throttles
         self._speeds[:] = other._speeds
+        self._accelerations[:] = other._accelerations
+        self._inflows[:] = other._inflows
         self._battery = copy(other._battery)

@@ -30,6 +30,7 @@ _INPUT_STEP = 1e-5
 _MOVING = [STATES.index(name) for name in ("u", "v", "w", "phi", "theta", "p", "q", "r")]
 _LONGITUDINAL_NAMES = ("short period", "phugoid", "longitudinal")
 _NEUTRAL = 1e-6
+_ROUNDING = 1e-6
 """Eigenvalues below it count as zero, rad/s."""
 
 
@@ -95,6 +96,8 @@ class LinearModel:
     def modes(self) -> list[Mode]:
         """The modes, longitudinal ones first, in each group the fastest first."""
         values, shapes = np.linalg.eig(self.a[np.ix_(_MOVING, _MOVING)])
+        # Rounding turns a double real eigenvalue into a pair.
+        values = np.where(np.abs(values.imag) < _ROUNDING * np.abs(values), values.real, values)
         modes = [Mode("", complex(s), shape) for s, shape in zip(values, shapes.T, strict=True) if s.imag >= 0.0]
         modes.sort(key=lambda mode: -abs(mode.eigenvalue))
         lateral = [self._is_lateral(mode) for mode in modes]

@@ -19,7 +19,7 @@ Vehicles, IEEE Robotics & Automation Magazine 19(3), 2012).
 
 A rotor's angular momentum h_i relative to the body, with `rotor_inertia` J_r, gives the reaction to its acceleration
 and the gyroscopic moment. The moments of inertia in dynamics are those of the vehicle with its rotors at rest. The
-acceleration is the mean over the step that ends at the state, so that the moment's impulse is exactly -J_r times the
+acceleration is extrapolated from the means over the last two steps, so that the moment's impulse is -J_r times the
 change of the speed.
 
 Ground effect raises the thrust of a rotor whose wake meets the ground (Cheeseman and Bennett, The effect of the ground
@@ -53,14 +53,12 @@ from rosflight_py_sim.physics.powertrain import (
     AIR_PARAMETERS,
     POWERTRAIN_PARAMETERS,
     Powertrain,
-    acceleration_torque,
-    advanced_speed,
     air_density,
-    followed_share,
     load_battery,
     powertrain_of,
     propeller_load,
-    supply_voltage,
+    set_inflow,
+    turn_rotors,
 )
 from rosflight_py_sim.physics.rotations import rotate_to_body
 from rosflight_py_sim.physics.wind_model import NO_ROTATION
@@ -173,6 +171,13 @@ def ground_factor(strength: float, radius: float, height: float, upward: float) 
 
 
 @kernel
+def set_throttles(pwm_us: NDArray[np.float64], throttles: NDArray[np.float64]) -> None:
+    """Write the throttles (n,), 0 to 1, that the outputs command."""
+    for i in range(throttles.shape[0]):
+        throttles[i] = min(1.0, max(0.0, command_of(pwm_us[i], MOTOR)))
+
+
+@kernel
 def multirotor_wrench(
     truth: NDArray[np.float64],
     wind_ned: NDArray[np.float64],
@@ -185,10 +190,13 @@ def multirotor_wrench(
     rotors: NDArray[np.float64],
     throttles: NDArray[np.float64],
     speeds: NDArray[np.float64],
+    accelerations: NDArray[np.float64],
+    inflows: NDArray[np.float64],
+    halfway: NDArray[np.float64],
     battery: Battery,
     wrench: NDArray[np.float64],
 ) -> None:
-    """Advance rotors and battery by dt and write the wrench (6,).
+    """Advance rotors and battery by dt to the state, write the wrench (6,), and put the outputs in force.
 
     `ground_effect` (5,): coefficients of the force (N) over the height, fourth power first. `rotors` (n, 7):
     position, thrust axis, direction. The rest as in `powertrain.py`.
@@ -199,12 +207,9 @@ def multirotor_wrench(
     dx, dy, dz = rotate_to_body(qw, qx, qy, qz, 0.0, 0.0, 1.0)
     u, v, w = truth[7] - wx, truth[8] - wy, truth[9] - wz
 
-    count = rotors.shape[0]
-    for i in range(count):
-        throttles[i] = min(1.0, max(0.0, command_of(pwm_us[i], MOTOR)))
-    voltage = supply_voltage(powertrain, battery, throttles, speeds)
-    follow = followed_share(powertrain, dt)
-
+    if powertrain.lag == 0.0:
+        set_throttles(pwm_us, throttles)
+        load_battery(powertrain, battery, throttles, speeds)
     scale = 0.5 * air * aerodynamics.drag_area * math.sqrt(u * u + v * v + w * w)
     fx, fy, fz = -scale * u, -scale * v, -scale * w
     mx, my, mz = 0.0, 0.0, 0.0
@@ -212,15 +217,18 @@ def multirotor_wrench(
     if aerodynamics.at_hub:
         p, q, r = truth[10] - wind_rates[0], truth[11] - wind_rates[1], truth[12] - wind_rates[2]
         lever = 1.0
-    for i in range(count):
+    for i in range(rotors.shape[0]):
+        x, y, z = rotors[i, 0], rotors[i, 1], rotors[i, 2]
+        along = (u + q * z - r * y) * rotors[i, 3]
+        along += (v + r * x - p * z) * rotors[i, 4] + (w + p * y - q * x) * rotors[i, 5]
+        set_inflow(powertrain, dt, along if aerodynamics.at_hub else max(0.0, along), inflows[i])
+    turn_rotors(powertrain, battery, throttles, inflows, air, dt, speeds, accelerations, halfway)
+    for i in range(rotors.shape[0]):
         x, y, z = rotors[i, 0], rotors[i, 1], rotors[i, 2]
         ax, ay, az = rotors[i, 3], rotors[i, 4], rotors[i, 5]
         ui, vi, wi = u + q * z - r * y, v + r * x - p * z, w + p * y - q * x
         along = ui * ax + vi * ay + wi * az
-        inflow = along if aerodynamics.at_hub else max(0.0, along)
-        before = speeds[i]
-        speeds[i] = advanced_speed(powertrain, throttles[i] * voltage, inflow, air, follow, speeds[i])
-        thrust, torque = propeller_load(powertrain, speeds[i], inflow, air, True)
+        thrust, torque = propeller_load(powertrain, speeds[i], inflows[i, 0], air, True)
         height = aerodynamics.ground_down - truth[2] - (x * dx + y * dy + z * dz)
         upward = -(ax * dx + ay * dy + az * dz)
         thrust *= ground_factor(aerodynamics.ground_effect, 0.5 * powertrain.diameter, height, upward)
@@ -231,7 +239,7 @@ def multirotor_wrench(
         fy += ty + hy
         fz += tz + hz
         tx, ty, tz = tx + lever * hx, ty + lever * hy, tz + lever * hz
-        turn = rotors[i, 6] * (torque + acceleration_torque(powertrain, before, speeds[i], dt))
+        turn = rotors[i, 6] * (torque + powertrain.rotor_inertia * accelerations[i, 1])
         spin = rotors[i, 6] * powertrain.rotor_inertia * speeds[i]
         mx += y * tz - z * ty + turn * ax + spin * (truth[11] * az - truth[12] * ay)
         my += z * tx - x * tz + turn * ay + spin * (truth[12] * ax - truth[10] * az)
@@ -242,8 +250,8 @@ def multirotor_wrench(
         lift = lift * height + ground_effect[k]
     wrench[0], wrench[1], wrench[2] = fx, fy, fz - max(0.0, lift)
     wrench[3], wrench[4], wrench[5] = mx, my, mz
-
-    load_battery(powertrain, battery, voltage, throttles, speeds, dt)
+    set_throttles(pwm_us, throttles)
+    load_battery(powertrain, battery, throttles, speeds)
 
 
 class Multirotor(BatteryPowered):
@@ -267,6 +275,8 @@ class Multirotor(BatteryPowered):
         self._powertrain = self._supply = powertrain_of(values)
         self._throttles = np.zeros(count)
         self._speeds = np.zeros(count)
+        self._accelerations = np.zeros((count, 2))
+        self._inflows, self._halfway = np.zeros((count, 2)), np.zeros(count)
         self._battery = full_battery(self._powertrain.full_voltage)
         self._wrench = np.zeros(6)
 
@@ -278,11 +288,12 @@ class Multirotor(BatteryPowered):
         dt: float,
         wind_rates: NDArray[np.float64] = NO_ROTATION,
     ) -> NDArray[np.float64]:
-        """Wrench (6,), N and N m in body axes, without gravity and contact, at the end of a step of dt (s).
+        """Wrench (6,), N and N m in body axes, without gravity and contact, dt (s) after the previous pulse widths.
 
         `truth` (19,), `wind_ned` (3,) m/s, `pwm_us` (14,) pulse widths in us: 1000 to 2000 is throttle 0 to 1 of the
-        rotor of that number, `wind_rates` (3,) angular velocity of the air in body axes, rad/s. The next call
-        overwrites the returned array.
+        rotor of that number, `wind_rates` (3,) angular velocity of the air in body axes, rad/s. The pulse widths take
+        effect from this instant on: rotors with a lag show it from the next call on. The next call overwrites the
+        returned array.
         """
         multirotor_wrench(
             truth,
@@ -296,6 +307,9 @@ class Multirotor(BatteryPowered):
             self._rotors,
             self._throttles,
             self._speeds,
+            self._accelerations,
+            self._inflows,
+            self._halfway,
             self._battery,
             self._wrench,
         )
@@ -309,10 +323,13 @@ class Multirotor(BatteryPowered):
         The array is new.
         """
         pwm_us = pulse_of(throttles, MOTOR)
-        work, speeds, wrench = self._throttles.copy(), self._speeds.copy(), np.zeros(6)
+        work, speeds, battery = throttles.copy(), self._speeds.copy(), copy(self._battery)
+        accelerations, inflows, wrench = np.zeros((len(work), 2)), np.zeros((len(work), 2)), np.zeros(6)
         # Speeds and voltage are coupled; each iteration reduces the error by more than half in practice.
         for _ in range(200):
             before = speeds.copy()
+            battery.charge_drawn = self._battery.charge_drawn
+            load_battery(self._powertrain, battery, work, speeds)
             multirotor_wrench(
                 truth,
                 wind_ned,
@@ -325,7 +342,10 @@ class Multirotor(BatteryPowered):
                 self._rotors,
                 work,
                 speeds,
-                copy(self._battery),
+                accelerations,
+                inflows,
+                self._halfway,
+                battery,
                 wrench,
             )
             if np.all(np.abs(speeds - before) <= 1e-13 * before):
@@ -343,10 +363,12 @@ class Multirotor(BatteryPowered):
         return self._speeds
 
     def adopt(self, other: Multirotor) -> None:
-        """Copy the rotor speeds and the battery charge of another multirotor; additional rotors start at rest."""
+        """Copy the rotors' state and the battery of another multirotor; additional rotors start at rest."""
         count = min(len(self._speeds), len(other._speeds))
-        self._speeds[:] = 0.0
+        self._throttles[:count] = other._throttles[:count]
         self._speeds[:count] = other._speeds[:count]
+        self._accelerations[:count] = other._accelerations[:count]
+        self._inflows[:count] = other._inflows[:count]
         self._battery = copy(other._battery)
 
 

@@ -3,7 +3,11 @@
 A speed controller supplies the throttle's share of the battery's voltage to its motor, or, where the motor's current
 would exceed `esc_current_limit`, the voltage at which the current is at the limit.
 All rotors of a vehicle are equal and draw on one battery. Their state is in arrays, so that a step allocates nothing:
-`throttles` (n,) share of the battery's voltage at each motor, `speeds` (n,) rad/s.
+`throttles` (n,) share of the battery's voltage at each motor, `speeds` (n,) rad/s, `accelerations` (n, 2) rad/s^2.
+
+Actuators are causal: a rotor with a lag has turned under the throttles and the voltage of the previous instant up to
+the present one, from which on the new throttles are in force. So a new throttle has no effect on the wrench of its own
+instant. A rotor without lag has its new speed at once.
 """
 
 from __future__ import annotations
@@ -199,14 +203,12 @@ def balanced_speed(
 
 
 @kernel
-def advanced_speed(
-    powertrain: Powertrain, voltage: float, inflow: float, air: float, follow: float, speed: float
-) -> float:
-    """Speed (rad/s) of a rotor after a step in which it closes the share `follow` of its error, from `speed`.
+def advanced_speed(powertrain: Powertrain, voltage: float, inflow: float, air: float, dt: float, speed: float) -> float:
+    """Speed (rad/s) of a rotor after dt (s), from `speed`.
 
-    It follows the equilibrium speed at `voltage` (V). If the motor's current would then exceed its limit L, the voltage
-    is K Omega + R L, with the speed Omega at the end of the step, so that the result does not depend on the step's size
-    and holds for an infinite one. In descent, the propeller's torque beyond that in hover is that of the present speed.
+    It follows the equilibrium speed at `voltage` (V) with a first-order lag, solved exactly. If the motor's current
+    would then exceed its limit L, the voltage is K Omega + R L, with the mean speed Omega over the step; this holds for
+    an infinite step as well. In descent, the propeller's torque beyond that in hover is that of the present speed.
     """
     conductance, emf, limit = 1.0 / powertrain.resistance, powertrain.torque_constant, powertrain.current_limit
     driving = 0.0
@@ -216,25 +218,75 @@ def advanced_speed(
         driving = (in_hover - propeller_load(powertrain, turning, inflow, air, True)[1]) / emf
         inflow = 0.0
     balance = balanced_speed(powertrain, voltage * conductance + driving, conductance, inflow, air)
+    follow = followed_share(powertrain, dt)
     advanced = speed + follow * (balance - speed)
     if voltage - emf * advanced > powertrain.resistance * limit:
-        rest = (1.0 - follow) * conductance
+        # Share of the error that is left on average over the step.
+        left = follow * powertrain.lag / dt if dt > 0.0 and powertrain.lag > 0.0 else 1.0 - follow
+        rest = left * conductance
         balance = balanced_speed(powertrain, limit + rest * emf * speed + driving, rest, inflow, air)
         advanced = speed + follow * (balance - speed)
     return advanced
 
 
 @kernel
-def followed_share(powertrain: Powertrain, dt: float) -> float:
-    """Share of the speed error that a rotor closes in dt (s): the exact solution of its first-order lag."""
-    lag = powertrain.lag
-    return 1.0 - math.exp(-dt / lag) if lag > 0.0 else 1.0
+def set_inflow(powertrain: Powertrain, dt: float, inflow: float, inflows: NDArray[np.float64]) -> None:
+    """Note the present inflow of a rotor, in m/s, dt (s) after the last one.
+
+    `inflows` (2,) receives it, and the constant inflow with which the rotor's lag would have the same effect over the
+    step as with one that changes linearly.
+    """
+    share, lag = 1.0, powertrain.lag
+    if lag > 0.0 and dt > 0.0:
+        share = 1.0 / followed_share(powertrain, dt) - lag / dt
+    inflows[1] = inflows[0] + share * (inflow - inflows[0])
+    inflows[0] = inflow
 
 
 @kernel
-def acceleration_torque(powertrain: Powertrain, before: float, after: float, dt: float) -> float:
-    """Torque (N m) that changes a rotor's speed (rad/s) within dt (s); 0 in a step of no length."""
-    return powertrain.rotor_inertia * (after - before) / dt if dt > 0.0 else 0.0
+def turn_rotors(
+    powertrain: Powertrain,
+    battery: Battery,
+    throttles: NDArray[np.float64],
+    inflows: NDArray[np.float64],
+    air: float,
+    dt: float,
+    speeds: NDArray[np.float64],
+    accelerations: NDArray[np.float64],
+    halfway: NDArray[np.float64],
+) -> None:
+    """Advance the speeds (n,) by dt (s) under the throttles in force, then discharge the battery by its current.
+
+    `inflows` (n, 2) as in `set_inflow`, `air` density in kg/m^3, `halfway` (n,): scratch space. The voltage is that in
+    the middle of the step, so that the speeds are accurate to second order in dt.
+
+    `accelerations` (n, 2) receives the mean over the step, and the acceleration at its end, extrapolated from the means
+    over this and the last step, which were of equal length: known without the throttles that come into force now, and
+    its sum over time is the change of speed. The speed of a rotor without lag jumps, and counts as changed over a step.
+    A step of no length changes neither.
+    """
+    voltage, lagging = battery.voltage, powertrain.lag > 0.0
+    if powertrain.internal_resistance > 0.0 and lagging and dt > 0.0:
+        for i in range(speeds.shape[0]):
+            halfway[i] = advanced_speed(powertrain, throttles[i] * voltage, inflows[i, 1], air, 0.5 * dt, speeds[i])
+        voltage = supply_voltage(powertrain, battery, throttles, halfway)
+    for i in range(speeds.shape[0]):
+        before = speeds[i]
+        speeds[i] = advanced_speed(powertrain, throttles[i] * voltage, inflows[i, 1], air, dt, before)
+        if dt > 0.0:
+            mean = (speeds[i] - before) / dt
+            accelerations[i, 1] = 1.5 * mean - 0.5 * accelerations[i, 0] if lagging else mean
+            accelerations[i, 0] = mean
+    # No discharge without current, even for an infinite dt.
+    if powertrain.capacity > 0.0 and battery.current > 0.0:
+        battery.charge_drawn = min(powertrain.capacity, battery.charge_drawn + battery.current * dt)
+
+
+@kernel
+def followed_share(powertrain: Powertrain, dt: float) -> float:
+    """Share of the speed error that a rotor closes in dt (s)."""
+    lag = powertrain.lag
+    return 1.0 - math.exp(-dt / lag) if lag > 0.0 else 1.0
 
 
 @kernel
@@ -266,24 +318,15 @@ def propeller_load(
 
 @kernel
 def load_battery(
-    powertrain: Powertrain,
-    battery: Battery,
-    voltage: float,
-    throttles: NDArray[np.float64],
-    speeds: NDArray[np.float64],
-    dt: float,
+    powertrain: Powertrain, battery: Battery, throttles: NDArray[np.float64], speeds: NDArray[np.float64]
 ) -> None:
-    """Discharge the battery by the motor current at `voltage` (V) for dt (s)."""
-    current = battery_load(
-        voltage,
+    """Set voltage and current of the battery under the motors' load."""
+    battery.voltage = supply_voltage(powertrain, battery, throttles, speeds)
+    battery.current = battery_load(
+        battery.voltage,
         throttles,
         speeds,
         powertrain.resistance,
         powertrain.torque_constant,
         powertrain.current_limit,
     )
-    battery.voltage = voltage
-    battery.current = current
-    # No discharge without current, even for an infinite dt.
-    if powertrain.capacity > 0.0 and current > 0.0:
-        battery.charge_drawn = min(powertrain.capacity, battery.charge_drawn + current * dt)

@@ -80,7 +80,9 @@ def test_quad_x_rotates_as_arducopter_commands(command: tuple[float, float, floa
         for (forward, right), counterclockwise in QUAD_X
     ]
     copter = Multirotor(values(MULTIROTOR_PARAMETERS, files("multirotor")))
-    wrench = copter.update(truth(), np.zeros(3), outputs("multirotor", channels), LONG_S)
+    # The rotors follow outputs from their instant on.
+    for _ in range(2):
+        wrench = copter.update(truth(), np.zeros(3), outputs("multirotor", channels), LONG_S)
     moments = wrench[3:]
     assert wrench[2] < 0.0
     assert moments[axis] > 0.01
@@ -173,6 +175,8 @@ def test_vectored_frame_moves_as_ardusub_commands(command: str) -> None:
 
     def wrench(size: float) -> NDArray[np.float64]:
         channels = [1500.0 + size * factor for factor in factors]
+        # The thrusters follow outputs from their instant on.
+        sub.update(truth(down=5.0), np.zeros(3), outputs("bluerov2", channels), 0.0)
         return sub.update(truth(down=5.0), np.zeros(3), outputs("bluerov2", channels), LONG_S).copy()
 
     change = wrench(200.0) - wrench(0.0)

@@ -38,6 +38,7 @@ MODULES = (
     "rotors",
     "slipstream",
     "water",
+    "whole_loop",
     "wrench_hold",
 )
 """Modules of this folder that are subjects."""

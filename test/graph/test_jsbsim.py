@@ -103,6 +103,14 @@ def test_each_output_yields_wrench_with_same_stamp_and_truth_one_step_later(
         for messages, stamp in ((pwm, now), (wrench, now), (wind, now + STEP_NS), (truth, now + STEP_NS)):
             g.spin_until(lambda m=messages, t=stamp: time_ns_of(m[-1].header.stamp) == t, f"a message of {stamp} ns")
     assert battery[-1].voltage == 14.0
+    # The wrench is that of the state from which the step began.
+    (model,) = (node for node in g.nodes if node.get_name() == "dynamics")
+    before = model.compute_forces_and_torques()
+    g.step()
+    g.spin_until(lambda: len(wrench) > 0 and time_ns_of(wrench[-1].header.stamp) == g.time_ns - STEP_NS, "a wrench")
+    published = wrench[-1].wrench
+    assert (published.force.x, published.force.y, published.force.z) == tuple(before[:3])
+    assert not np.array_equal(before, model.compute_forces_and_torques())
     # The idling engine produces thrust, and the brakes hold.
     assert wrench[-1].wrench.force.x > 50.0
     assert truth[-1].twist.linear.x == pytest.approx(0.0, abs=1e-3)

@@ -169,7 +169,7 @@ import numpy as np
 from rosflight_py_sim import jit
 from rosflight_py_sim.physics.battery import full_battery
 from rosflight_py_sim.physics.fixedwing import FIXEDWING_PARAMETERS
-from rosflight_py_sim.physics.powertrain import air_density, load_battery, powertrain_of, supply_voltage
+from rosflight_py_sim.physics.powertrain import air_density, load_battery, powertrain_of, supply_voltage, turn_rotors
 
 def refused(function, *arguments):
     try:
@@ -181,7 +181,9 @@ def refused(function, *arguments):
 values = {"battery_capacity_mah": 1000.0, "battery_internal_resistance": 0.02, "use_standard_atmosphere": False}
 powertrain = powertrain_of({**FIXEDWING_PARAMETERS.defaults(), **values})
 battery, truth = full_battery(powertrain.full_voltage), np.zeros(19)
-load_battery(powertrain, battery, 22.0, np.array([0.5]), np.array([100.0]), 2.0)
+throttles, speeds, calm = np.array([0.5]), np.array([100.0]), np.zeros((1, 2))
+load_battery(powertrain, battery, throttles, speeds)
+turn_rotors(powertrain, battery, throttles, calm, 1.2, 2.0, speeds, calm.copy(), np.zeros(1))
 print(jit.COMPILED, jit.LIBRARY is not None)
 print(battery.voltage.hex(), battery.current.hex(), battery.charge_drawn.hex())
 voltage = supply_voltage(powertrain, battery, np.array([0.5]), np.array([100.0]))

@@ -183,8 +183,8 @@ def test_surfaces_follow_first_order_lag_at_any_step_size():
     reached = []
     for dt, steps in ((0.01, 2), (0.0025, 8), (0.0005, 40)):
         one = plane(servo_tau=0.02)
-        for _ in range(steps):
-            one.update(truth((20.0, 0.0, 0.0)), CALM, outputs(0.5, -0.25, 1.0), dt)
+        for k in range(steps + 1):
+            one.update(truth((20.0, 0.0, 0.0)), CALM, outputs(0.5, -0.25, 1.0), dt if k else 0.0)
         reached.append(one.deflections.copy())
     expected = (1 - math.exp(-1.0)) * np.radians(40.0) * np.array([0.5, -0.25, 1.0])
     for deflections in reached:

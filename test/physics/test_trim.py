@@ -11,7 +11,7 @@ from rosflight_py_sim.parameters import ParameterError
 from rosflight_py_sim.physics.battery import full_battery
 from rosflight_py_sim.physics.fixedwing import FIXEDWING_PARAMETERS
 from rosflight_py_sim.physics.linearisation import LATERAL, LONGITUDINAL, STATES, linearise, truth_of
-from rosflight_py_sim.physics.powertrain import load_battery, powertrain_of
+from rosflight_py_sim.physics.powertrain import load_battery, powertrain_of, turn_rotors
 from rosflight_py_sim.physics.rotations import rotate_to_inertial
 from rosflight_py_sim.physics.trim import CONVERGED, FlightCondition, TrimError, trim
 from rosflight_py_sim.vehicles import vehicle
@@ -177,5 +177,7 @@ def test_stopped_motor_never_draws_charge() -> None:
     values = {**FIXEDWING_PARAMETERS.defaults(), "battery_capacity_mah": 1000.0}
     powertrain = powertrain_of(values)
     battery, still = full_battery(24.0), np.zeros(1)
-    load_battery(powertrain, battery, 24.0, still, still, math.inf)
+    load_battery(powertrain, battery, still, still)
+    calm = np.zeros((1, 2))
+    turn_rotors(powertrain, battery, still, calm, 1.2, math.inf, np.zeros(1), calm.copy(), np.zeros(1))
     assert (battery.voltage, battery.current, battery.charge_drawn) == (24.0, 0.0, 0.0)

@@ -45,9 +45,11 @@ def moved(name, *given, seconds=4.0):
 def thrust_wrench(name, output):
     """Wrench of one thruster at full positive command, without buoyancy."""
     vehicle = Underwater(name, world="")
-    still = vehicle.forces.update(state(20.0), np.zeros(3), commands(), 100.0).copy()
+    still = vehicle.forces.update(state(20.0), np.zeros(3), commands(), 0.0).copy()
     given = np.zeros(output + 1)
     given[output] = 1.0
+    at_once = vehicle.forces.update(state(20.0), np.zeros(3), commands(*given), 0.0)
+    assert np.array_equal(at_once, still)
     return vehicle.forces.update(state(20.0), np.zeros(3), commands(*given), 100.0) - still
 
 

@@ -54,7 +54,7 @@ vehicle: multirotor
 runs: 1
 parameters:
 {SQUARE}
-  step_size: 0.008
+  step_size: 0.005
 {SMALL_BIASES}
 firmware: {{{CALIBRATED}}}
 failures:
