@@ -180,7 +180,7 @@ class ArduPilotFrontEnd(ActuatorFrontEnd):
         return self._links[vehicle].exchange(snapshot)
 
     def requested_step(self, vehicle: int) -> float | None:
-        """Step that corresponds to the last frame's rate, s."""
+        """Step that corresponds to the rate of the frame with the last commands, s."""
         rate = self._links[vehicle].frame_rate
         return None if rate is None else min(1.0 / rate, self._max_steps[vehicle])
 

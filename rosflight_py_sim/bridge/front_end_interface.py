@@ -261,8 +261,17 @@ class ActuatorFrontEnd(FrontEndInterface):
             and the same time (the IMU is not sampled again).
         """
 
+    @classmethod
+    def requests_step_sizes(cls) -> bool:
+        """Whether the class overrides `requested_step`."""
+        return cls.requested_step is not ActuatorFrontEnd.requested_step
+
     def requested_step(self, vehicle: int) -> float | None:
-        """Requested length of the step that begins with the last commands, s; None: no request."""
+        """Length of the step that the last commands begin, s; None: no request.
+
+        A front-end requests the length either of every step or of none. Called once for each step, before `exchange`
+        is called again. The step gets the shortest length that the vehicles request for it.
+        """
         return None
 
     def refused(self, vehicle: int) -> str:

@@ -16,6 +16,7 @@ from rclpy.qos import QoSProfile
 from rclpy.validate_namespace import validate_namespace
 
 from rosflight_py_sim.graph.fleet import Member
+from rosflight_py_sim.graph.flight_controllers import step_size_settings
 from rosflight_py_sim.graph.parameter_sources import parameter_sources, ros_arguments
 from rosflight_py_sim.graph.plan import PlannedNode, planned_nodes
 from rosflight_py_sim.graph.run_description import RunDescription, versions
@@ -135,7 +136,11 @@ class ComposedGraph:
             self._names = names
             self._taps = [] if tap is None else [tap]
             self._simulated = time_mode != "wall"
-            self._own: dict[str, Any] = {"time_mode": time_mode, "vehicles": [member.namespace for member in vehicles]}
+            self._own: dict[str, Any] = {
+                "time_mode": time_mode,
+                "vehicles": [member.namespace for member in vehicles],
+                **step_size_settings(vehicles),
+            }
             self._sources, self._arguments, self._namespace = sources, common, namespace
             self._members = vehicles
             self._options: dict[str, Any] = {

@@ -27,6 +27,7 @@ class FlightController:
         needs_file: whether a vehicle needs a parameter file for it.
         follows_commands: whether it follows the topic `command`, which an autopilot publishes.
         needs_lockstep: whether the simulation must wait for it.
+        requests_step_sizes: whether it requests the length of each step.
         pages: title and page of docs/ for each further explanation.
     """
 
@@ -39,6 +40,7 @@ class FlightController:
     needs_file: bool = False
     follows_commands: bool = False
     needs_lockstep: bool = False
+    requests_step_sizes: bool = False
     pages: tuple[tuple[str, str], ...] = ()
 
     def flies(self, vehicle: Vehicle) -> bool:
@@ -96,6 +98,7 @@ ARDUPILOT = FlightController(
     keyboard_settings={"ardupilot.rc": True},
     needs_file=True,
     needs_lockstep=True,
+    requests_step_sizes=True,
     pages=(("ArduPilot", "ardupilot.md"),),
 )
 AUV_AUTOPILOT = FlightController(
@@ -138,7 +141,7 @@ class _FlightControllers(Mapping[str, FlightController]):
         if name not in registered("front_ends"):
             raise KeyError(name)
         # Imported here because it loads numpy, which the command line does not need otherwise.
-        from rosflight_py_sim.bridge.front_end_interface import FrontEndInterface, OffboardFrontEnd
+        from rosflight_py_sim.bridge.front_end_interface import ActuatorFrontEnd, FrontEndInterface, OffboardFrontEnd
 
         front_end = registered_class("front_ends", name, FrontEndInterface)
         offboard = issubclass(front_end, OffboardFrontEnd)
@@ -148,6 +151,7 @@ class _FlightControllers(Mapping[str, FlightController]):
             (front_end.__doc__ or "no description").strip().splitlines()[0],
             front_end=name,
             needs_lockstep=not offboard,
+            requests_step_sizes=issubclass(front_end, ActuatorFrontEnd) and front_end.requests_step_sizes(),
         )
 
 
@@ -174,6 +178,12 @@ def flight_controller_of(member: Member) -> FlightController:
         ParameterError: there is none with the given name.
     """
     return chosen_flight_controller(member.flight_controller or member.vehicle.flight_controller)
+
+
+def step_size_settings(members: Sequence[Member]) -> dict[str, Value]:
+    """Parameter of the lockstep time manager: vehicles whose flight controllers request the length of each step."""
+    names = [member.namespace for member in members if flight_controller_of(member).requests_step_sizes]
+    return {"step_size_requests": names} if names else {}
 
 
 def keyboard_settings(members: Sequence[Member]) -> dict[str, Value]:

@@ -22,7 +22,12 @@ from rosflight_py_sim.bounded_yaml import load_yaml
 from rosflight_py_sim.confined_files import is_file
 from rosflight_py_sim.graph.command_options import arguments_of
 from rosflight_py_sim.graph.fleet import Member, fleet
-from rosflight_py_sim.graph.flight_controllers import chosen_flight_controller, instructions, keyboard_settings
+from rosflight_py_sim.graph.flight_controllers import (
+    chosen_flight_controller,
+    instructions,
+    keyboard_settings,
+    step_size_settings,
+)
 from rosflight_py_sim.graph.launch_arguments import (
     all_arguments,
     arguments_of_file,
@@ -209,6 +214,7 @@ def _processes(given: dict[str, str], scenario: Scenario) -> list[LaunchDescript
         "time_mode": time_mode,
         "use_vimfly": by_keyboard,
         "vehicles": [member.namespace for member in members],
+        **step_size_settings(members),
         **(keyboard_settings(members) if by_keyboard else {}),
         **_numbers(given, "real_time_multiplier"),
         **scenario.settings,

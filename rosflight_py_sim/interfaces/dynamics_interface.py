@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 from rosflight_msgs.srv import SetSimState
-from std_msgs.msg import Float64, String
+from std_msgs.msg import String
 from std_srvs.srv import Trigger
 
 from rosflight_py_sim.failures.failure import FAILURES
@@ -26,10 +26,11 @@ from rosflight_py_sim.interfaces.step_join import JoinRule, StepJoin
 from rosflight_py_sim.interfaces.step_topics import (
     FAULT,
     FORCES_AND_MOMENTS,
-    STEP_SIZE_S,
+    SIM_STEP_SIZE,
     TRUTH_STATE,
     TRUTH_WIND,
     TRUTH_WIND_RATES,
+    StepSize,
     StepTopic,
     Wind,
     WindRates,
@@ -54,11 +55,11 @@ class TruthInterface(FallibleNode, ABC):
 
     Offers dynamics/set_sim_state, and dynamics/reset, which returns the vehicle to its start while time continues.
 
-    In lockstep a driving message stamped t advances the state from t to t plus the step given by sim/step_size. In the
-    other time modes it advances the state from the stamp of the previous message to t. The answer to a repeated message
-    is the current state. So is the answer to a message with an older stamp: the stamps of the truth state only decrease
-    if /clock does. Outside of lockstep, while no step is taken, the state is published again every half second of
-    system time.
+    In lockstep a driving message stamped t advances the state from t to t plus the step given by sim/step_size. While
+    vehicles request step lengths, the message waits until sim/step_size gives the step of t. In the other time modes it
+    advances the state from the stamp of the previous message to t. The answer to a repeated message is the current
+    state. So is the answer to a message with an older stamp: the stamps of the truth state only decrease if /clock
+    does. Outside of lockstep, while no step is taken, the state is published again every half second of system time.
 
     When the derived class raises StateDivergedError, the state is kept, the error is published on sim/fault (which
     pauses the time manager), and messages have no effect until one of the services sets a finite state.
@@ -85,7 +86,6 @@ class TruthInterface(FallibleNode, ABC):
         super().__init__(**arguments)
         self._lockstep = self.values["time_mode"] == "lockstep"
         self._join = StepJoin(self.join_rule, self._take_step, self._answer_again, lockstep=self._lockstep)
-        self._step_size_arrived = self._join.input(STEP_SIZE_S.name)
         self._send_wind = self.publisher(TRUTH_WIND)
         has_rates = self.compute_wind_rates() is not None
         self._send_wind_rates = self.publisher(TRUTH_WIND_RATES) if has_rates else None
@@ -95,10 +95,10 @@ class TruthInterface(FallibleNode, ABC):
         self.create_service(SetSimState, "dynamics/set_sim_state", self._set_sim_state)
         if self._lockstep:
             self.follow_stamps()
-            self.subscribe(STEP_SIZE_S, self._on_step_size)
+            self.subscribe(SIM_STEP_SIZE, self._on_step_size)
         else:
             # The stamps determine the step.
-            self._step_size_arrived()
+            self._join.admit()
             self._time_ns = self.get_clock().now().nanoseconds
             self.create_system_timer(_REPEAT_S, self._repeat_if_idle)
         self.create_service(Trigger, "dynamics/reset", self._reset)
@@ -172,7 +172,7 @@ class TruthInterface(FallibleNode, ABC):
     @property
     def join_rule(self) -> JoinRule:
         """Inputs of a step; read once, after the first `configure`."""
-        return JoinRule(self.DRIVEN_BY.name, required=(STEP_SIZE_S.name,))
+        return JoinRule(self.DRIVEN_BY.name, admitted_by=SIM_STEP_SIZE.name)
 
     def publish_forces(self, stamp_ns: int) -> None:
         """Publish further topics of the step that a message stamped `stamp_ns` drove; by default none."""
@@ -188,9 +188,12 @@ class TruthInterface(FallibleNode, ABC):
         }
         yield Diagnosis("", state, Level.ERROR if self._diverged else Level.OK, values=values)
 
-    def _on_step_size(self, message: Float64) -> None:
-        self._step_ns = round(message.data * NANOSECONDS)
-        self._step_size_arrived()
+    def _on_step_size(self, step: StepSize) -> None:
+        self._step_ns = step.end_ns - step.time_ns
+        if step.is_requested:
+            self._join.admit(step.time_ns)
+        else:
+            self._join.admit()
 
     def _on_driven(self, message: Any) -> None:
         stamp = message.time_ns

@@ -7,6 +7,7 @@ from functools import partial
 from typing import Any, NamedTuple
 
 _NONE_NS = -1
+_EVERY_NS = -2
 _NO_TRIGGER: tuple[int, Any] = (_NONE_NS, None)
 
 
@@ -18,12 +19,15 @@ class JoinRule(NamedTuple):
         synchronized: topics whose messages with the trigger's stamp go into the answer.
         required: topics that must have received a message, with any stamp, before the first answer.
         renewed_by: synchronized topics whose messages with the stamp of the last answer make that answer stale.
+        admitted_by: topic that must admit the trigger's stamp, by itself or with all others, before the answer; empty
+            if none.
     """
 
     trigger: str
     synchronized: tuple[str, ...] = ()
     required: tuple[str, ...] = ()
     renewed_by: tuple[str, ...] = ()
+    admitted_by: str = ""
 
 
 class StepJoin:
@@ -41,7 +45,8 @@ class StepJoin:
     - A message of a topic in `renewed_by` with the stamp of the last answer (a state was set) makes that answer
       stale, and so does `make_stale`. The next trigger with that stamp is treated as a new one.
     - Outside of lockstep a trigger does not wait for synchronized topics: its answer uses the newest messages.
-    - In any mode a trigger waits, however often it is repeated, until each `required` input has arrived once.
+    - In any mode a trigger waits, however often it is repeated, until each `required` input has arrived once, and, if
+      the rule has `admitted_by`, until `admit` has been called for its stamp or for all.
 
     Outside of lockstep an older trigger counts as a new time. The inputs of different topics arrive in any order. The
     caller stores the contents of inputs before it reports them.
@@ -52,6 +57,7 @@ class StepJoin:
     """
 
     __slots__ = (
+        "_admitted_ns",
         "_again",
         "_answer",
         "_content",
@@ -84,6 +90,7 @@ class StepJoin:
         self._stamps = [_NONE_NS] * len(self._names)
         self._waits_for = len(rule.synchronized) if lockstep else 0
         self._missing = {self._names.index(name) for name in rule.required}
+        self._admitted_ns = _NONE_NS if rule.admitted_by else _EVERY_NS
         self._is_lockstep = lockstep
         # Stamp and content of the last trigger, if it was older than the newest.
         self._older = _NO_TRIGGER
@@ -101,6 +108,11 @@ class StepJoin:
         """
         arrived = self._renewing_arrived if name in self._renewed_by else self._arrived
         return partial(arrived, self._names.index(name))
+
+    def admit(self, stamp_ns: int = _EVERY_NS) -> None:
+        """Admit the answer of this stamp, and no other; without a stamp, all answers."""
+        self._admitted_ns = stamp_ns
+        self._give_if_complete()
 
     def is_late(self, stamp_ns: int) -> bool:
         """Whether a trigger would be held back: in lockstep, it is older than the newest and no repetition."""
@@ -120,8 +132,10 @@ class StepJoin:
         self._older = _NO_TRIGGER
         is_repeated = stamp_ns == self.waiting_ns
         self.waiting_ns, self._content = stamp_ns, content
-        if (is_repeated or self._stamps.count(stamp_ns) >= self._waits_for) and not self._missing:
-            self._give()
+        if is_repeated:
+            self.give_up()
+        else:
+            self._give_if_complete()
 
     def repeat(self, stamp_ns: int) -> None:
         """Repeat the trigger of that stamp, with its content; without effect if it has not arrived."""
@@ -132,7 +146,7 @@ class StepJoin:
 
     def give_up(self) -> None:
         """End the wait, if there is one, as a repeated trigger does."""
-        if self.waiting_ns != _NONE_NS and not self._missing:
+        if self.waiting_ns != _NONE_NS and not self._missing and self._admitted_ns in (self.waiting_ns, _EVERY_NS):
             self._give()
 
     def make_stale(self) -> None:
@@ -143,18 +157,26 @@ class StepJoin:
         self._is_stale = True
 
     def _arrived(self, index: int, stamp_ns: int = _NONE_NS) -> None:
-        stamps = self._stamps
-        stamps[index] = stamp_ns
+        self._stamps[index] = stamp_ns
         if self._missing:
             self._missing.discard(index)
-        waiting_ns = self.waiting_ns
-        if waiting_ns != _NONE_NS and stamps.count(waiting_ns) >= self._waits_for and not self._missing:
-            self._give()
+        if self.waiting_ns != _NONE_NS:
+            self._give_if_complete()
 
     def _renewing_arrived(self, index: int, stamp_ns: int) -> None:
         if stamp_ns == self.answered_ns:
             self._is_stale = True
         self._arrived(index, stamp_ns)
+
+    def _give_if_complete(self) -> None:
+        waiting_ns = self.waiting_ns
+        if (
+            waiting_ns != _NONE_NS
+            and self._stamps.count(waiting_ns) >= self._waits_for
+            and not self._missing
+            and self._admitted_ns in (_EVERY_NS, waiting_ns)
+        ):
+            self._give()
 
     def _give(self) -> None:
         stamp_ns, self.waiting_ns = self.waiting_ns, _NONE_NS

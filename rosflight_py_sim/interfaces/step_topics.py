@@ -34,14 +34,14 @@ from rosflight_msgs.msg import (
     Status,
 )
 from rosgraph_msgs.msg import Clock
-from sensor_msgs.msg import Imu, JointState, MagneticField, Range, Temperature
+from sensor_msgs.msg import Imu, JointState, MagneticField, Range, Temperature, TimeReference
 from std_msgs.msg import Bool, Float64, String, UInt8, UInt32
 
 from rosflight_py_sim import topic_names
 from rosflight_py_sim.interfaces.qos import CHAIN, LATCHED, clock_qos, imu_qos, state_qos
 from rosflight_py_sim.interfaces.vehicle_state import VehicleState
 from rosflight_py_sim.interfaces.wire import Coders, WireFormat, encode_clock, encode_named_numbers
-from rosflight_py_sim.stamps import stamp_ns, time_ns_of
+from rosflight_py_sim.stamps import NANOSECONDS, set_time, stamp_ns, time_ns_of
 
 Floats: TypeAlias = Sequence[float]
 M = TypeVar("M")
@@ -240,6 +240,24 @@ class Setpoint(NamedTuple):
     quaternion_xyzw: Floats
 
 
+class StepSize(NamedTuple):
+    """Time at the end of the step that begins at `time_ns`, ns.
+
+    Attributes:
+        is_requested: whether vehicles request the length of each step. The message then applies to this step only;
+            otherwise it applies to all later steps, too.
+    """
+
+    time_ns: int
+    end_ns: int
+    is_requested: bool
+
+    @property
+    def seconds(self) -> float:
+        """Length of the step, s."""
+        return (self.end_ns - self.time_ns) / NANOSECONDS
+
+
 class NamedNumbers(NamedTuple):
     """Numbers, each with a name."""
 
@@ -355,6 +373,21 @@ def _named_numbers(data: bytes) -> NamedNumbers:
     return NamedNumbers(time_ns_of(message.header.stamp), tuple(message.name), tuple(message.position))
 
 
+_OF_PARAMETER, _OF_REQUEST = "step_size", "step_size_request"
+
+
+def _encode_step_size(step: StepSize) -> bytes:
+    message = TimeReference(source=_OF_REQUEST if step.is_requested else _OF_PARAMETER)
+    set_time(message.header.stamp, step.time_ns)
+    set_time(message.time_ref, step.end_ns)
+    return bytes(serialize_message(message))
+
+
+def _decode_step_size(data: bytes) -> StepSize:
+    message = deserialize_message(data, TimeReference)
+    return StepSize(time_ns_of(message.header.stamp), time_ns_of(message.time_ref), message.source == _OF_REQUEST)
+
+
 _NO_ORIENTATION = {"orientation": (0.0, 0.0, 0.0, 1.0), "orientation_covariance": (-1.0, *(0.0,) * 8)}
 _IMU = {"gyro": "angular_velocity", "accel": "linear_acceleration"}
 
@@ -420,8 +453,19 @@ FORCES_AND_MOMENTS = _stamped(
 TRUTH_BATTERY = _stamped(
     topic_names.TRUTH_BATTERY, BatteryStatus, BatterySample, by="forces_and_moments, dynamics", to="sensors"
 )
-STEP_SIZE_S = StepTopic[Float64]("sim/step_size", Float64, LATCHED, by="time_manager", to="dynamics, bridge")
-STEP_SIZE_REQUEST_S = StepTopic[Float64]("sim/step_size_request", Float64, LATCHED, by="bridge", to="time_manager")
+# From the beginning of a step (stamp) to its end (time_ref). The source is "step_size_request" for a step of requested
+# length; otherwise it is "step_size", the parameter, and later steps have the same length.
+SIM_STEP_SIZE = StepTopic[StepSize](
+    "sim/step_size",
+    TimeReference,
+    LATCHED,
+    carried=StepSize,
+    fields=StepSize._fields,
+    coders=Coders(_encode_step_size, _decode_step_size),
+    by="time_manager",
+    to="dynamics, bridge",
+)
+SIM_STEP_SIZE_REQUEST = SIM_STEP_SIZE.renamed("sim/step_size_request", by="bridge", to="time_manager")
 WAITING_FOR = StepTopic[String]("sim/waiting_for", String, LATCHED, by="bridge", to="time_manager")
 FAULT = StepTopic[String]("sim/fault", String, LATCHED, by="dynamics", to="time_manager")
 # Active failures of a node; created with the node's first failure.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from abc import abstractmethod
 from collections.abc import Iterable
@@ -45,6 +46,7 @@ class SteppingTimeManager(TimeManagerInterface):
         """Create the pace timer."""
         self.time_ns = -1
         self._began_s: float | None = None
+        self._multiplier = math.nan
         self._took_s: list[float] = []
         super().__init__(**arguments)
         self._pace_timer = self.create_system_timer(1.0, self._on_pace_timer, autostart=False)
@@ -52,8 +54,9 @@ class SteppingTimeManager(TimeManagerInterface):
     def configure(self, values: dict[str, Value]) -> None:
         """Set the pace."""
         super().configure(values)
-        self._multiplier = number(values, "real_time_multiplier")
-        self._anchor(self.time_ns)
+        multiplier, self._multiplier = self._multiplier, number(values, "real_time_multiplier")
+        if self._multiplier != multiplier:
+            self._anchor(self.time_ns)
 
     @property
     @abstractmethod

@@ -31,8 +31,8 @@ class ActuatorExchange:
 
     A front-end receives a snapshot of time t, and its commands answer the IMU message of t; until then the simulation
     waits. The name of the client that the simulation is waiting for is published on sim/waiting_for of the vehicle
-    (empty if none). The step size that the front-end requires is requested on sim/step_size_request; the reply arrives
-    on sim/step_size.
+    (empty if none). The step length that a front-end requests is published on sim/step_size_request, with the stamp of
+    the step.
     """
 
     def __init__(self, node: SimulationNode) -> None:
@@ -127,29 +127,17 @@ class ActuatorExchange:
         return vehicle.phase is SlotState.AWAITING_COMMANDS
 
     def _publish(self) -> None:
-        """Publish the commands of all vehicles that have them, if the step has the required length."""
-        answered = [v for v in self._vehicles if v.phase.has_commands and not v.is_early]
-        if not answered:
-            return
-        # Also those of vehicles whose commands have not arrived: the first commands begin the step for all.
-        requested = [v.commander.requested_step(v.index) for v in self._vehicles]
-        shortest = min((step for step in requested if step is not None), default=None)
-        for vehicle in answered:
-            # A step already under way would end up with two lengths.
-            begun = vehicle.pending is not None and self._has_begun(vehicle.pending.time_ns)
-            if not vehicle.has_step(shortest, may_request=not begun):
-                return
-        for vehicle in answered:
-            if vehicle.waiting:
-                self._report_waiting(vehicle, waiting=False)
-            vehicle.begin_step()
-
-    def _has_begun(self, time_ns: int) -> bool:
-        return any(vehicle.answered_ns >= time_ns for vehicle in self._vehicles)
+        """Publish the commands of all vehicles that have them."""
+        for vehicle in self._vehicles:
+            if vehicle.phase is SlotState.ANSWERED and not vehicle.is_early:
+                if vehicle.waiting:
+                    self._report_waiting(vehicle, waiting=False)
+                vehicle.begin_step()
 
     def _on_check_timer(self) -> None:
+        are_waiting = any(map(self._is_waiting, self._vehicles))
         for vehicle in self._vehicles:
-            vehicle.repeat_requests()
+            vehicle.count_second(may_be_undecided=are_waiting)
             if self._is_waiting(vehicle) and vehicle.pending is vehicle.pending_before and not vehicle.waiting:
                 self._report_waiting(vehicle, waiting=True)
             vehicle.pending_before = vehicle.pending

@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from functools import partial
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 from rclpy.parameter import Parameter as RosParameter
 from rclpy.timer import Timer
-from std_msgs.msg import Float64, String
+from std_msgs.msg import String
 
 from rosflight_py_sim.interfaces.diagnostics import Diagnosis, Level
 from rosflight_py_sim.interfaces.step_topics import (
     REPEATED_CLOCK,
-    STEP_SIZE_REQUEST_S,
-    STEP_SIZE_S,
+    SIM_STEP_SIZE,
+    SIM_STEP_SIZE_REQUEST,
     TRUTH_STATE,
     WAITING_FOR,
+    StepSize,
     topic_of,
 )
 from rosflight_py_sim.interfaces.stepping_time_manager import SteppingTimeManager
@@ -35,6 +35,8 @@ _MAX_REPEATS = 40
 # repeated time; without a limit, every repetition that it causes would cause the next one.
 _MAX_REPEATS_AT_ONCE = 4
 
+_LONGEST_STEP_NS = round(STEP_SIZE.maximum * NANOSECONDS)
+
 
 class _Vehicle:
     """State of one vehicle, as received by the time manager.
@@ -43,7 +45,7 @@ class _Vehicle:
         truth_topic: topic of its truth state.
         ready_ns: stamp of its newest truth state, ns.
         waiting_for: name of the client outside of the graph that the simulation is waiting for; empty if none.
-        step_size_request: requested step size, s; infinite if none is requested.
+        request: newest request for the length of a step; None before the first.
         repeats_at_once: number of successive repetitions of a time that its states caused.
     """
 
@@ -51,7 +53,7 @@ class _Vehicle:
         self.truth_topic = topic_of(name, TRUTH_STATE.name)
         self.ready_ns = -1
         self.waiting_for = ""
-        self.step_size_request = math.inf
+        self.request: StepSize | None = None
         self.repeats_at_once = 0
 
     def on_waiting_for(self, message: String) -> None:
@@ -61,7 +63,7 @@ class _Vehicle:
 class LockstepTimeManager(SteppingTimeManager):
     """Publishes t(k+1) when the truth state of t(k+1) has arrived from each vehicle: a slow machine changes no result.
 
-    The step size is published to dynamics on sim/step_size (s, latched). The time follows the stamps of the truth
+    The step size is published to dynamics on sim/step_size (latched). The time follows the stamps of the truth
     states, so the manager may be stopped and restarted. If no step has been completed for stall_timeout, the current
     time is published again, on /clock and on sim/repeated_clock: sensors answer it if they have not yet, and the flight
     controller repeats its PWM, whereupon the nodes after it repeat their answers. The time is repeated at once if
@@ -69,8 +71,11 @@ class LockstepTimeManager(SteppingTimeManager):
     ROSflight's forces and moments may have. If a node of a vehicle waits for a client outside of the graph, it
     publishes the client's name on sim/waiting_for, and no message counts as missing.
 
-    A vehicle may request a step size on sim/step_size_request (s, latched) before it takes a step. The shortest request
-    becomes the parameter step_size, and sim/step_size is published at once.
+    Vehicles may request the length of each step on sim/step_size_request (latched). No vehicle takes the step that
+    begins at t before each of them has requested the length of that step; sim/step_size then gives the shortest, for
+    that step only, and the parameter step_size follows it. The parameter step_size_requests lists these vehicles. A
+    vehicle that it does not list is added by its first request; beside other vehicles, its requests count from the next
+    step on.
     """
 
     ALIASES: ClassVar[tuple[str, ...]] = ("standalone_time_manager",)
@@ -79,6 +84,14 @@ class LockstepTimeManager(SteppingTimeManager):
         Parameter(
             "stall_timeout", 0.25, "System time without a completed step after which the time is repeated", "s", 0.01
         ),
+        Parameter(
+            "step_size_requests",
+            [],
+            "Vehicles, out of the parameter vehicles, that request the length of each step: no vehicle takes a step "
+            "before their requests for it",
+            element=str,
+            read_only=True,
+        ),
     )
 
     def __init__(self, **arguments: Any) -> None:
@@ -86,28 +99,30 @@ class LockstepTimeManager(SteppingTimeManager):
         self._ready_ns = self._repeated_ns = -1
         self._repeats, self._all_repeats = 0, 0
         self._stall_timer: Timer | None = None
-        self._published_step_size = 0.0
         super().__init__(**arguments)
         for name, vehicle in zip(self.vehicles, self._all, strict=True):
             self.subscribe(WAITING_FOR, vehicle.on_waiting_for, name)
-            self.subscribe(STEP_SIZE_REQUEST_S, partial(self._on_step_size_request, vehicle), name)
+            self.subscribe(SIM_STEP_SIZE_REQUEST, partial(self._on_step_size_request, vehicle), name)
             self.subscribe(TRUTH_STATE, partial(self._on_truth, vehicle), name)
 
     def configure(self, values: dict[str, Value]) -> None:
         """Set step, pace and stall timeout."""
         super().configure(values)
         if self._stall_timer is None:
-            self._all = [_Vehicle(name) for name in self.vehicles]
+            by_name = {name: _Vehicle(name) for name in self.vehicles}
+            self._all = list(by_name.values())
+            self._requesting = _listed(by_name, values["step_size_requests"])
             self._behind = set(self._all)
-            self._send_step_sizes = [self.publisher(STEP_SIZE_S, name) for name in self.vehicles]
+            self._present_step = StepSize(-1, -1, is_requested=bool(self._requesting))
+            self._send_step_sizes = [self.publisher(SIM_STEP_SIZE, name) for name in self.vehicles]
             self._send_repeated = [self.publisher(REPEATED_CLOCK, name) for name in self.vehicles]
         else:
             self.destroy_timer(self._stall_timer)
-        self._step_size = number(values, "step_size")
+        self._step_ns = round(number(values, "step_size") * NANOSECONDS)
         self._stall_timer = self.create_system_timer(number(values, "stall_timeout"), self._on_stall_timer)
         # During a step, it would reach some vehicles before they take the step and others after.
         if self.time_ns < 0 or not self._behind:
-            self._publish_step_size()
+            self._set_ordinary_step()
 
     @property
     def next_ns(self) -> int:
@@ -127,29 +142,59 @@ class LockstepTimeManager(SteppingTimeManager):
                 vehicle.repeats_at_once = 0
         super().update_time()
         self._behind.update(v for v in self._all if v.ready_ns <= self.time_ns)
+        self._set_requested_step()
 
     def on_resume(self) -> None:
         """Take the step that was held back."""
         self._repeats = 0
         super().on_resume()
 
-    def _publish_step_size(self) -> None:
-        self._published_step_size = self._step_size
-        for send in self._send_step_sizes:
-            send(Float64(data=self._step_size))
+    @property
+    def _has_step_size(self) -> bool:
+        """Whether sim/step_size gives the length of the present step."""
+        return self._present_step.time_ns == self.time_ns or not self._requesting
 
-    def _on_step_size_request(self, vehicle: _Vehicle, message: Float64) -> None:
-        try:
-            requested = STEP_SIZE.checked(message.data)
-        except ParameterError as error:
-            self.get_logger().warning(f"request on {STEP_SIZE_REQUEST_S.name} refused: {error}")
+    def _set_ordinary_step(self) -> None:
+        """Give the parameter's step size to this and all later steps, if no vehicle requests another."""
+        if not self._requesting:
+            begin_ns = max(self.time_ns, 0)
+            self._publish_step_size(StepSize(begin_ns, begin_ns + self._step_ns, is_requested=False))
+
+    def _set_requested_step(self) -> None:
+        """Give the present step the shortest requested length, once all requests for it have arrived."""
+        requests = [one.request for one in self._requesting if one.request and one.request.time_ns == self.time_ns]
+        if not requests or len(requests) < len(self._requesting):
             return
-        vehicle.step_size_request = float(requested)  # type: ignore[arg-type]
-        shortest = min(one.step_size_request for one in self._all)
-        if shortest != self._step_size:
-            self.set_parameters([RosParameter("step_size", value=shortest)])
-        # The requesting vehicle has not taken the step under way, so no other vehicle can have taken it.
-        self._publish_step_size()
+        end_ns = min(request.end_ns for request in requests)
+        self._publish_step_size(StepSize(self.time_ns, end_ns, is_requested=True))
+        if end_ns - self.time_ns != self._step_ns:
+            self.set_parameters([RosParameter("step_size", value=self._present_step.seconds)])
+
+    def _publish_step_size(self, step: StepSize) -> None:
+        self._present_step = step
+        for send in self._send_step_sizes:
+            send(step)
+
+    def _on_step_size_request(self, vehicle: _Vehicle, request: StepSize) -> None:
+        try:
+            STEP_SIZE.checked(request.seconds)
+        except ParameterError as error:
+            self.get_logger().warning(f"request on {SIM_STEP_SIZE_REQUEST.name} refused: {error}")
+            return
+        vehicle.request = request
+        is_first = not self._requesting
+        if vehicle not in self._requesting:
+            self._requesting.append(vehicle)
+        if request.time_ns != self.time_ns:
+            return
+        if is_first and len(self._all) > 1:
+            # Another vehicle may have taken the step: it keeps its length.
+            end_ns = self.time_ns + self._present_step.end_ns - self._present_step.time_ns
+            self._publish_step_size(StepSize(self.time_ns, end_ns, is_requested=True))
+        elif self._present_step.is_requested and self._has_step_size:
+            self._publish_step_size(self._present_step)
+        else:
+            self._set_requested_step()
 
     def _on_truth(self, vehicle: _Vehicle, state: VehicleState) -> None:
         stamp = state.time_ns
@@ -165,9 +210,10 @@ class LockstepTimeManager(SteppingTimeManager):
         stamps = [vehicle.ready_ns for vehicle in self._all]
         # They differ only if the manager or dynamics has been restarted. Vehicles one step ahead wait for the others; a
         # vehicle that restarts at 0 continues at the time of the others.
-        self._ready_ns = max(min(stamps), max(stamps) - round(self._published_step_size * NANOSECONDS))
-        if self._published_step_size != self._step_size:
-            self._publish_step_size()
+        newest_ns = max(stamps)
+        self._ready_ns = min(stamp for stamp in stamps if newest_ns - stamp <= _LONGEST_STEP_NS)
+        if self._present_step.end_ns - self._present_step.time_ns != self._step_ns:
+            self._set_ordinary_step()
         self._repeats = 0
         self.end_of_missing()
         self.complete_step()
@@ -203,7 +249,14 @@ class LockstepTimeManager(SteppingTimeManager):
 
     def _missing(self) -> str:
         """Topics of the missing truth states, without those of vehicles that wait for a client."""
-        return ", ".join(v.truth_topic for v in self._all if v in self._behind and not v.waiting_for)
+        return ", ".join(v.truth_topic for v in self._holding_up if not v.waiting_for)
+
+    @property
+    def _holding_up(self) -> list[_Vehicle]:
+        """Vehicles that have yet to take the step or, until its length is known, to request it."""
+        if self._has_step_size:
+            return [v for v in self._all if v in self._behind]
+        return [v for v in self._requesting if v.request is None or v.request.time_ns != self.time_ns]
 
     @property
     def is_stalled(self) -> bool:
@@ -218,9 +271,25 @@ class LockstepTimeManager(SteppingTimeManager):
             level = Level.ERROR if self._repeats >= _MAX_REPEATS else Level.WARN
             yield Diagnosis("", f"stalled at {self.time_text}: no {missing}", level)
         elif self.is_stalled:
-            clients = ", ".join(v.waiting_for for v in self._all if v in self._behind)
+            clients = ", ".join(v.waiting_for for v in self._holding_up)
             yield Diagnosis("", f"waiting for {clients} at {self.time_text}", Level.WARN)
         yield from super().diagnose(period)
+
+
+def _listed(vehicles: Mapping[str, _Vehicle], names: Value) -> list[_Vehicle]:
+    """The vehicles of the parameter step_size_requests.
+
+    Raises:
+        ParameterError: the time manager does not serve one of them.
+    """
+    listed = cast("list[str]", names)
+    unknown = [name for name in listed if name not in vehicles]
+    if unknown:
+        raise ParameterError(
+            f"parameter 'step_size_requests': '{unknown[0]}' given; allowed: vehicles of the parameter 'vehicles' "
+            f"({', '.join(map(repr, vehicles))})"
+        )
+    return [vehicles[name] for name in dict.fromkeys(listed)]
 
 
 def main() -> None:

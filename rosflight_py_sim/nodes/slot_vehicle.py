@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from enum import Enum
 from typing import Any, Literal
 
 from rclpy.task import Future
-from std_msgs.msg import Float64, String
+from std_msgs.msg import String
 from std_srvs.srv import Trigger
 
 from rosflight_py_sim.bridge.front_end_interface import START_OVER, ActuatorFrontEnd, Snapshot, StartOver
@@ -16,22 +15,28 @@ from rosflight_py_sim.interfaces.simulation_node import SimulationNode
 from rosflight_py_sim.interfaces.step_join import StepJoin
 from rosflight_py_sim.interfaces.step_topics import (
     PWM_OUTPUT,
-    STEP_SIZE_REQUEST_S,
-    STEP_SIZE_S,
+    SIM_STEP_SIZE,
+    SIM_STEP_SIZE_REQUEST,
     WAITING_FOR,
     ImuSample,
     PulseWidths,
+    StepSize,
     Wind,
     topic_of,
 )
 from rosflight_py_sim.interfaces.time_manager_interface import STEP_SIZE
 from rosflight_py_sim.interfaces.vehicle_state import VehicleState
 from rosflight_py_sim.nodes.bridged_vehicle import BridgedVehicle, VehicleFrontEnds
+from rosflight_py_sim.stamps import NANOSECONDS
 from rosflight_py_sim.transitions import TransitionMachine, Transitions
 
-# Calls of `repeat_requests`, one per second, after which an answer is overdue. Resetting a JSBSim aircraft reloads it,
-# which takes long.
+# Calls of `count_second` without a reply after which it is overdue. Resetting a JSBSim aircraft reloads it, which takes
+# long.
 _OVERDUE_CALLS = 5
+
+# A step is cut to whole nanoseconds, so that its rate is not below the requested one: ArduPilot, which cuts rates to
+# whole hertz, would read the next lower one. The fraction is for the rounding error of a length in seconds.
+_ROUNDING_NS = 1e-6
 
 
 class SlotState(Enum):
@@ -40,15 +45,9 @@ class SlotState(Enum):
     STEPPING = "stepping"
     AWAITING_COMMANDS = "awaiting commands"
     ANSWERED = "answered"
-    LENGTH_REQUESTED = "step length requested"
     RESETTING = "resetting"
     SERVICES_REPLIED = "services replied, awaiting the state"
     STATE_RESET = "state reset, awaiting replies"
-
-    @property
-    def has_commands(self) -> bool:
-        """Whether the front-end has answered the snapshot."""
-        return self in (SlotState.ANSWERED, SlotState.LENGTH_REQUESTED)
 
     @property
     def starts_over(self) -> bool:
@@ -62,12 +61,9 @@ class SlotEvent(Enum):
     SNAPSHOT = "snapshot complete"
     COMMANDS = "commands from the front-end"
     START_OVER = "START_OVER from the front-end"
-    LENGTH_NEEDED = "another step length needed"
-    LENGTH_SET = "step length within the request"
     PUBLISH = "step may begin"
     RESET_DONE = "reply of the last reset service"
     NEW_STATE = "new state"
-    SECOND = "no reply for 1 s"
     OVERDUE = f"no reply for {_OVERDUE_CALLS} s"
 
 
@@ -77,6 +73,8 @@ class SlotVehicle(BridgedVehicle):
     The IMU message triggers the snapshot, by the rule of `StepJoin`. If the front-end does not use the IMU, state and
     wind of the same time also trigger it, whichever arrives first. Commands answer the IMU message: if the front-end's
     commands are earlier, they are published when it arrives. A repeated IMU message or time gets the same PWM again.
+    If the front-end requests the length of the step, the request is published with the PWM and has the same stamp. The
+    first PWM waits until the time manager has replied to the request.
     `SLOT_TRANSITIONS` defines the rest.
 
     Attributes:
@@ -102,16 +100,18 @@ class SlotVehicle(BridgedVehicle):
         # The commands for `pending`, and those last published.
         self._commands: list[int] = []
         self._pwm = PulseWidths(-1, ())
-        self._requested_step, self._step_size = math.inf, 0.0
-        self._resets = self._calls_without_reply = 0
+        # The request that belongs to the PWM; None if the front-end requests no length.
+        self._request: StepSize | None = None
+        self._step = StepSize(-1, -1, is_requested=False)
+        self._resets = self._calls_without_reply = self._calls_without_step_size = 0
         self._conversation = TransitionMachine(SLOT_TRANSITIONS, SlotState.STEPPING, self)
         self._send_pwm = node.publisher(PWM_OUTPUT, name)
         self._send_waiting_for = node.publisher(WAITING_FOR, name)
         self._send_waiting_for(String())
-        self._send_step_size_request = node.publisher(STEP_SIZE_REQUEST_S, name)
+        self._send_step_size_request = node.publisher(SIM_STEP_SIZE_REQUEST, name)
         services = ("forces_and_moments/reset", "dynamics/reset")
         self._reset_clients = [node.create_client(Trigger, topic_of(name, service)) for service in services]
-        node.subscribe(STEP_SIZE_S, self._on_step_size, name)
+        node.subscribe(SIM_STEP_SIZE, self._on_step_size, name)
         super().__init__(node, front_ends, imu=True)
 
     @property
@@ -122,7 +122,7 @@ class SlotVehicle(BridgedVehicle):
     @property
     def step_s(self) -> float:
         """Length of a step, s; 0 before the time manager has published it."""
-        return self._step_size
+        return self._step.seconds
 
     @property
     def is_early(self) -> bool:
@@ -148,29 +148,20 @@ class SlotVehicle(BridgedVehicle):
         self.waiting = bool(peer)
         self._send_waiting_for(String(data=peer))
 
-    def has_step(self, requested: float | None, *, may_request: bool) -> bool:
-        """Whether the next step has the requested length (s) or a shorter one, or must be taken as it is.
+    def count_second(self, *, may_be_undecided: bool) -> None:
+        """Ask or warn again for a reply that is overdue; call this once a second.
 
-        If the step is too long and `may_request` is true, this requests the length from the time manager; `on_change`
-        is called when the time manager has set it. If `may_request` is false, a step is under way and keeps its length.
+        Args:
+            may_be_undecided: whether other vehicles have yet to request the length of the step.
         """
-        if requested is None:
-            return True
-        step = min(max(requested, STEP_SIZE.minimum), STEP_SIZE.maximum)
-        if self.phase is SlotState.LENGTH_REQUESTED:
-            return False
-        if not may_request or (step == self._requested_step and self._step_size <= step):
-            return True
-        self._requested_step, self._calls_without_reply = step, 0
-        self._conversation.handle(SlotEvent.LENGTH_NEEDED)
-        return False
-
-    def repeat_requests(self) -> None:
-        """Repeat unanswered requests, because a node may have been restarted; call this once a second."""
         self._calls_without_reply += 1
-        self._conversation.handle(SlotEvent.SECOND)
         if self._calls_without_reply == _OVERDUE_CALLS:
             self._conversation.handle(SlotEvent.OVERDUE)
+        request = self._request
+        if request is not None and not may_be_undecided and self._step.time_ns < request.time_ns:
+            self._calls_without_step_size += 1
+            if self._calls_without_step_size == _OVERDUE_CALLS:
+                self._warn_of_missing_step_size(request)
 
     # Actions of the transitions.
 
@@ -178,23 +169,31 @@ class SlotVehicle(BridgedVehicle):
         self.pending = self._snapshot(time_ns)
         self._on_change()
 
-    def _exchange_again(self) -> None:
-        self._on_change()
-
     def _publish_commands(self) -> None:
         assert self.pending is not None
         self.answered_ns = self.pending.time_ns
         self._pwm = PulseWidths(self.answered_ns, self._commands)
+        self._request = self._new_request(self.answered_ns)
         self.pending = None
-        self._send_pwm(self._pwm)
+        self._send_answer()
 
-    def _request_length(self) -> None:
-        self._send_step_size_request(Float64(data=self._requested_step))
+    def _new_request(self, time_ns: int) -> StepSize | None:
+        requested = self.commander.requested_step(self.index)
+        if requested is None:
+            return None
+        step = min(max(requested, STEP_SIZE.minimum), STEP_SIZE.maximum)
+        return StepSize(time_ns, time_ns + int(step * NANOSECONDS + _ROUNDING_NS), is_requested=True)
 
-    def _warn_of_missing_reply(self) -> None:
-        topic = self._node.resolve_topic_name(topic_of(self.name, STEP_SIZE_REQUEST_S.name))
+    def _send_answer(self) -> None:
+        if self._request is not None:
+            self._send_step_size_request(self._request)
+        if self._request is None or self._step.is_requested:
+            self._send_pwm(self._pwm)
+
+    def _warn_of_missing_step_size(self, request: StepSize) -> None:
+        topic = self._node.resolve_topic_name(topic_of(self.name, SIM_STEP_SIZE_REQUEST.name))
         self._node.get_logger().warning(
-            f"no reply to the step-size request ({self._requested_step:g} s) on {topic}: is a lockstep time manager "
+            f"no reply to the step-size request ({request.seconds:g} s) on {topic}: is a lockstep time manager "
             "running for this vehicle?"
         )
 
@@ -221,11 +220,13 @@ class SlotVehicle(BridgedVehicle):
 
     # Callbacks of subscriptions.
 
-    def _on_step_size(self, message: Float64) -> None:
-        # The first step size received may predate the request, so it counts only if it equals the requested one.
-        is_first, self._step_size = not self._step_size, message.data
-        if message.data == self._requested_step or (message.data < self._requested_step and not is_first):
-            self._conversation.handle(SlotEvent.LENGTH_SET)
+    def _on_step_size(self, step: StepSize) -> None:
+        is_first_reply = step.is_requested and not self._step.is_requested
+        self._step = step
+        if step.is_requested:
+            self._calls_without_step_size = 0
+        if is_first_reply and self._request is not None:
+            self._send_pwm(self._pwm)
 
     def _on_wind(self, wind: Wind) -> None:
         super()._on_wind(wind)
@@ -265,7 +266,7 @@ class SlotVehicle(BridgedVehicle):
         """Publish the PWM again if it has the stamp `time_ns`; return whether it has."""
         if time_ns != self.answered_ns:
             return False
-        self._send_pwm(self._pwm)
+        self._send_answer()
         return True
 
     def _begin_early(self) -> None:
@@ -291,18 +292,7 @@ SLOT_TRANSITIONS: Transitions[SlotState, SlotEvent] = {
         SlotEvent.COMMANDS: (SlotState.ANSWERED, ()),
         SlotEvent.START_OVER: _RESETTING,
     },
-    SlotState.ANSWERED: {
-        SlotEvent.SNAPSHOT: _PASSED,
-        SlotEvent.LENGTH_NEEDED: (SlotState.LENGTH_REQUESTED, (SlotVehicle._request_length,)),
-        SlotEvent.PUBLISH: _STEP_BEGINS,
-    },
-    SlotState.LENGTH_REQUESTED: {
-        SlotEvent.SNAPSHOT: _PASSED,
-        SlotEvent.LENGTH_SET: (SlotState.ANSWERED, (SlotVehicle._exchange_again,)),
-        SlotEvent.SECOND: (SlotState.LENGTH_REQUESTED, (SlotVehicle._request_length,)),
-        SlotEvent.OVERDUE: (SlotState.LENGTH_REQUESTED, (SlotVehicle._warn_of_missing_reply,)),
-        SlotEvent.PUBLISH: _STEP_BEGINS,
-    },
+    SlotState.ANSWERED: {SlotEvent.SNAPSHOT: _PASSED, SlotEvent.PUBLISH: _STEP_BEGINS},
     # SNAPSHOT is ignored while the vehicle is being reset.
     SlotState.RESETTING: {
         SlotEvent.RESET_DONE: (SlotState.SERVICES_REPLIED, ()),
@@ -312,4 +302,4 @@ SLOT_TRANSITIONS: Transitions[SlotState, SlotEvent] = {
     SlotState.SERVICES_REPLIED: {SlotEvent.NEW_STATE: _PASSED, SlotEvent.OVERDUE: _RESETTING},
     SlotState.STATE_RESET: {SlotEvent.RESET_DONE: _PASSED, SlotEvent.OVERDUE: _RESETTING},
 }
-"""The exchange with front-end, time manager and reset services; an event not listed changes nothing."""
+"""The exchange with front-end and reset services; an event not listed changes nothing."""

@@ -30,8 +30,6 @@ _OF_PEER = set(PeerEvent) - {F.FROM_NEWCOMER}
 _OTHERS = {F.FROM_OTHER, F.FROM_OTHER_AGAIN}
 _OF_THE_FRONT_END = {N.COMMANDS, N.START_OVER}
 _OF_RESETS = {N.RESET_DONE, N.NEW_STATE}
-_OF_LENGTHS = {N.LENGTH_NEEDED, N.LENGTH_SET}
-_OF_TIME = {N.SECOND, N.OVERDUE}
 
 CHANGES_NOTHING: dict[Enum, set[Any]] = {
     # Ignored frames, or the end of frames that required no action.
@@ -47,17 +45,16 @@ CHANGES_NOTHING: dict[Enum, set[Any]] = {
     P.NEW: _OTHERS,
     P.SENDING: set(),
     P.CONTESTED: _OTHERS,
-    # No request to the front-end, the time manager or the reset services is pending.
-    V.STEPPING: _OF_THE_FRONT_END | _OF_LENGTHS | _OF_RESETS | _OF_TIME | {N.PUBLISH},
+    # No request to the front-end or the reset services is pending.
+    V.STEPPING: _OF_THE_FRONT_END | _OF_RESETS | {N.PUBLISH, N.OVERDUE},
     # The front-end may take any length of time.
-    V.AWAITING_COMMANDS: _OF_LENGTHS | _OF_RESETS | _OF_TIME | {N.PUBLISH},
-    # The front-end is asked once. A step size set from elsewhere is only stored.
-    V.ANSWERED: _OF_THE_FRONT_END | _OF_RESETS | _OF_TIME | {N.LENGTH_SET},
-    V.LENGTH_REQUESTED: _OF_THE_FRONT_END | _OF_RESETS | {N.LENGTH_NEEDED},
+    V.AWAITING_COMMANDS: _OF_RESETS | {N.PUBLISH, N.OVERDUE},
+    # The front-end is asked once.
+    V.ANSWERED: _OF_THE_FRONT_END | _OF_RESETS | {N.OVERDUE},
     # The next state that the front-end receives is that of the vehicle at its start.
-    V.RESETTING: _OF_THE_FRONT_END | _OF_LENGTHS | {N.SNAPSHOT, N.PUBLISH, N.SECOND},
-    V.SERVICES_REPLIED: _OF_THE_FRONT_END | _OF_LENGTHS | {N.SNAPSHOT, N.PUBLISH, N.SECOND, N.RESET_DONE},
-    V.STATE_RESET: _OF_THE_FRONT_END | _OF_LENGTHS | {N.SNAPSHOT, N.PUBLISH, N.SECOND, N.NEW_STATE},
+    V.RESETTING: _OF_THE_FRONT_END | {N.SNAPSHOT, N.PUBLISH},
+    V.SERVICES_REPLIED: _OF_THE_FRONT_END | {N.SNAPSHOT, N.PUBLISH, N.RESET_DONE},
+    V.STATE_RESET: _OF_THE_FRONT_END | {N.SNAPSHOT, N.PUBLISH, N.NEW_STATE},
 }
 
 
@@ -186,16 +183,6 @@ def test_peer_follows_its_transition_table(events: list[PeerEvent], state: PeerS
 _ANSWERED = [N.SNAPSHOT, N.COMMANDS]
 SLOT_SEQUENCES: dict[str, tuple[list[SlotEvent], SlotState, list[str]]] = {
     "step": ([*_ANSWERED, N.PUBLISH], V.STEPPING, ["_pass_snapshot", "_publish_commands"]),
-    "rate change": (
-        [*_ANSWERED, N.LENGTH_NEEDED, N.LENGTH_SET, N.PUBLISH],
-        V.STEPPING,
-        ["_pass_snapshot", "_request_length", "_exchange_again", "_publish_commands"],
-    ),
-    "length that is not set": (
-        [*_ANSWERED, N.LENGTH_NEEDED, N.SECOND, N.OVERDUE, N.SECOND],
-        V.LENGTH_REQUESTED,
-        ["_pass_snapshot", "_request_length", "_request_length", "_warn_of_missing_reply", "_request_length"],
-    ),
     "start over, services first": (
         [N.SNAPSHOT, N.START_OVER, N.RESET_DONE, N.NEW_STATE],
         V.AWAITING_COMMANDS,
@@ -207,7 +194,7 @@ SLOT_SEQUENCES: dict[str, tuple[list[SlotEvent], SlotState, list[str]]] = {
         ["_pass_snapshot", "_call_reset_services", "_pass_snapshot"],
     ),
     "timeout while starting over": (
-        [N.SNAPSHOT, N.START_OVER, N.NEW_STATE, N.SECOND, N.OVERDUE, N.RESET_DONE],
+        [N.SNAPSHOT, N.START_OVER, N.NEW_STATE, N.OVERDUE, N.RESET_DONE],
         V.SERVICES_REPLIED,
         ["_pass_snapshot", "_call_reset_services", "_call_reset_services"],
     ),

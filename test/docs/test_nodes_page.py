@@ -11,7 +11,7 @@ from rosflight_py_sim.interfaces.flight_model_interface import FlightModelInterf
 from rosflight_py_sim.interfaces.forces_and_moments_interface import ForcesAndMomentsInterface
 from rosflight_py_sim.interfaces.sensor_interface import SensorInterface
 from rosflight_py_sim.interfaces.step_join import JoinRule
-from rosflight_py_sim.interfaces.step_topics import PWM_OUTPUT, STEP_SIZE_S, STEP_TOPICS
+from rosflight_py_sim.interfaces.step_topics import PWM_OUTPUT, SIM_STEP_SIZE, STEP_TOPICS
 from rosflight_py_sim.nodes.auv_autopilot import AuvAutopilot
 from rosflight_py_sim.nodes.sil_board import SilBoard
 from rosflight_py_sim.nodes.slot_vehicle import SlotVehicle
@@ -43,8 +43,8 @@ def test_each_contract_interface_class_is_in_the_table() -> None:
         ("`auv_autopilot`", AuvAutopilot.JOIN),
         ("`bridge` as flight controller", SlotVehicle.JOIN),
         ("`forces_and_moments`", ForcesAndMomentsInterface.JOIN),
-        ("`dynamics`", JoinRule(DynamicsInterface.DRIVEN_BY.name, (PWM_OUTPUT.name,), (STEP_SIZE_S.name,))),
-        ("a whole flight model", JoinRule(FlightModelInterface.DRIVEN_BY.name, required=(STEP_SIZE_S.name,))),
+        ("`dynamics`", JoinRule(DynamicsInterface.DRIVEN_BY.name, (PWM_OUTPUT.name,), admitted_by=SIM_STEP_SIZE.name)),
+        ("a whole flight model", JoinRule(FlightModelInterface.DRIVEN_BY.name, admitted_by=SIM_STEP_SIZE.name)),
     ],
 )
 def test_each_join_table_row_matches_its_rule_in_code(node: str, rule: JoinRule) -> None:
@@ -52,6 +52,9 @@ def test_each_join_table_row_matches_its_rule_in_code(node: str, rule: JoinRule)
     trigger, synchronized, required = (re.findall(r"`(/?\w+/?\S*)`", cell) for cell in row.split("|")[2:5])
     assert trigger == [rule.trigger]
     assert tuple(name for name in synchronized if name != "use_timer") == rule.synchronized
-    assert tuple(required) == rule.required
+    admitting = (rule.admitted_by,) if rule.admitted_by else ()
+    assert tuple(required) == (*rule.required, *admitting)
     services = {"sil_board/run"}
-    assert {rule.trigger, *rule.synchronized, *rule.required} - services <= {topic.name for topic in STEP_TOPICS}
+    assert {rule.trigger, *rule.synchronized, *rule.required, *admitting} - services <= {
+        topic.name for topic in STEP_TOPICS
+    }

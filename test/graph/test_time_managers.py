@@ -32,8 +32,11 @@ from rosflight_py_sim.interfaces.step_topics import (
     FORCES_AND_MOMENTS,
     IMU,
     RC,
+    SIM_STEP_SIZE,
+    SIM_STEP_SIZE_REQUEST,
     TRUTH_STATE,
     TRUTH_WIND,
+    StepSize,
     Wrench,
     topic_of,
 )
@@ -47,6 +50,7 @@ from rosflight_py_sim.nodes.running import make_executor
 from rosflight_py_sim.nodes.standalone_dynamics import StandaloneDynamics
 from rosflight_py_sim.nodes.standalone_sensors import StandaloneSensors
 from rosflight_py_sim.nodes.standalone_time_manager import StandaloneTimeManager
+from rosflight_py_sim.parameters import ParameterError
 from rosflight_py_sim.stamps import NANOSECONDS, seconds_text, set_time, time_ns_of
 from rosflight_py_sim.vehicles import vehicle
 
@@ -537,3 +541,106 @@ def test_missing_node_is_reported_once_when_the_time_modes_are_known(rig: Rig, m
     assert manager.time_modes_are_known
     rig.idle(1.0)
     assert len(texts) == 1
+
+
+# Step sizes that vehicles request.
+
+
+class Requesting:
+    """Stands in for all nodes of vehicles of which some request step sizes, beside a lockstep time manager.
+
+    Attributes:
+        steps: messages on sim/step_size of the last vehicle.
+    """
+
+    def __init__(self, rig: Rig, *names: str) -> None:
+        self.steps: list[StepSize] = []
+        create = rig.tester.create_publisher
+        row = SIM_STEP_SIZE_REQUEST
+        self._truth = {name: create(SimState, topic_of(name, TRUTH_STATE.name), LATCHED) for name in names}
+        self._requests = {name: create(row.message_type, topic_of(name, row.name), LATCHED) for name in names}
+        rig.tester.create_subscription(
+            SIM_STEP_SIZE.message_type,
+            topic_of(names[-1], SIM_STEP_SIZE.name),
+            lambda data: self.steps.append(SIM_STEP_SIZE.decode(data)),
+            LATCHED,
+            raw=True,
+        )
+
+    def take_step_to(self, time_ns: int) -> None:
+        for publisher in self._truth.values():
+            publisher.publish(stamped(SimState(), time_ns))
+
+    def request(self, name: str, time_ns: int, end_ns: int) -> None:
+        self._requests[name].publish(SIM_STEP_SIZE_REQUEST.encode(StepSize(time_ns, end_ns, is_requested=True)))
+
+
+def test_step_gets_the_shortest_request_for_it_and_none_of_another_step(rig: Rig) -> None:
+    vehicles = Requesting(rig, "a", "b", "c")
+    settings = {"vehicles": ["a", "b", "c"], "step_size_requests": ["a", "b"], "real_time_multiplier": 0.0}
+    manager = rig.start(LockstepTimeManager, **settings)
+    vehicles.take_step_to(0)
+    rig.spin_until(lambda: rig.clock == [0], "time 0")
+    vehicles.request("a", 0, 900_000)
+    rig.idle(0.2)
+    # The other one's request is awaited, and the vehicle without requests does not take the step either.
+    assert vehicles.steps == []
+    vehicles.request("b", 0, 800_000)
+    rig.spin_until(lambda: vehicles.steps, "the step size")
+    assert vehicles.steps == [StepSize(0, 800_000, is_requested=True)]
+    assert manager.values["step_size"] == 0.0008
+
+    vehicles.take_step_to(800_000)
+    rig.spin_until(lambda: rig.clock[-1] == 800_000, "the next time")
+    # The short request of `b` was for the step before.
+    vehicles.request("a", 800_000, 2_000_000)
+    rig.idle(0.2)
+    assert len(vehicles.steps) == 1
+    vehicles.request("b", 800_000, 2_100_000)
+    rig.spin_until(lambda: len(vehicles.steps) == 2, "the step size")
+    assert vehicles.steps[1] == StepSize(800_000, 2_000_000, is_requested=True)
+
+    # A repeated request gets the same reply, whatever another one asks for meanwhile.
+    vehicles.request("b", 800_000, 1_000_000)
+    rig.spin_until(lambda: len(vehicles.steps) == 3, "the reply")
+    assert vehicles.steps[2] == vehicles.steps[1]
+
+    # A restarted time manager receives the newest requests, and replies to them.
+    manager.destroy_node()
+    rig.start(LockstepTimeManager, **settings)
+    rig.spin_until(lambda: len(vehicles.steps) == 4, "the reply of the restarted time manager")
+    assert vehicles.steps[3] == StepSize(800_000, 1_000_000, is_requested=True)
+
+
+def test_unlisted_vehicle_beside_others_requests_from_the_next_step_on(rig: Rig) -> None:
+    vehicles = Requesting(rig, "a", "b")
+    rig.start(LockstepTimeManager, vehicles=["a", "b"], real_time_multiplier=0.0, stall_timeout=1000.0)
+    vehicles.take_step_to(0)
+    rig.spin_until(lambda: rig.clock == [0], "time 0")
+    rig.spin_until(lambda: vehicles.steps, "the step size of the parameter")
+    vehicles.request("a", 0, 1_000_000)
+    rig.spin_until(lambda: len(vehicles.steps) == 2, "the reply")
+    # The other vehicle may have taken the step.
+    assert vehicles.steps == [StepSize(0, STEP_NS, is_requested) for is_requested in (False, True)]
+    vehicles.take_step_to(STEP_NS)
+    rig.spin_until(lambda: rig.clock[-1] == STEP_NS, "the next time")
+    rig.idle(0.1)
+    assert len(vehicles.steps) == 2
+    vehicles.request("a", STEP_NS, STEP_NS + 1_000_000)
+    rig.spin_until(lambda: len(vehicles.steps) == 3, "the reply")
+    assert vehicles.steps[2] == StepSize(STEP_NS, STEP_NS + 1_000_000, is_requested=True)
+
+
+def test_vehicle_without_its_request_is_reported_missing_and_not_those_that_it_holds_up(rig: Rig) -> None:
+    texts = warnings_of(rig)
+    vehicles = Requesting(rig, "a", "b")
+    rig.start(LockstepTimeManager, vehicles=["a", "b"], step_size_requests=["a"], stall_timeout=0.01)
+    vehicles.take_step_to(0)
+    rig.spin_until(lambda: any("is missing or still starting" in text for text in texts), "the warning")
+    assert [text.partition(" after")[0] for text in texts] == ["no a/sim/truth_state"]
+
+
+def test_request_of_a_vehicle_that_the_time_manager_does_not_serve_is_refused(rig: Rig) -> None:
+    text = "parameter 'step_size_requests': 'c' given; allowed: vehicles of the parameter 'vehicles' \\('a', 'b'\\)"
+    with pytest.raises(ParameterError, match=text):
+        rig.start(LockstepTimeManager, vehicles=["a", "b"], step_size_requests=["c"])

@@ -281,3 +281,35 @@ def test_previous_answer_stamp_is_available_while_computing() -> None:
 def test_input_missing_from_the_rule_is_rejected() -> None:
     with pytest.raises(ValueError, match="rain"):
         Joined().join.input("rain")
+
+
+@pytest.mark.parametrize("repeats", [0, 3])
+def test_answer_waits_until_its_stamp_is_admitted(repeats: int) -> None:
+    joined = Joined(JoinRule("pwm", synchronized=("state",), admitted_by="step"))
+    early = [pwm(0), Message("state", 0), *[pwm(0)] * repeats]
+    assert joined.receive(*early) == []
+    joined.join.give_up()
+    # The admission of another step, from before.
+    joined.join.admit(7)
+    assert joined.answers == []
+    joined.join.admit(0)
+    assert [answer.stamp_ns for answer in joined.answers] == [0]
+    # That of one step is not that of the next.
+    assert joined.receive(pwm(1), Message("state", 1), pwm(1)) == []
+    joined.join.admit(1)
+    assert [answer.stamp_ns for answer in joined.answers] == [0, 1]
+    assert [answer.stamp_ns for answer in joined.receive(pwm(1))] == [1]
+
+
+def test_admission_of_all_steps_holds_for_each() -> None:
+    joined = Joined(JoinRule("pwm", admitted_by="step"))
+    joined.join.admit()
+    assert [answer.stamp_ns for answer in joined.receive(pwm(0), pwm(1), pwm(2))] == [0, 1, 2]
+
+
+def test_admission_does_not_replace_a_companion() -> None:
+    joined = Joined(JoinRule("pwm", synchronized=("state",), admitted_by="step"))
+    assert joined.receive(pwm(0)) == []
+    joined.join.admit(0)
+    assert joined.answers == []
+    assert [answer.stamp_ns for answer in joined.receive(Message("state", 0))] == [0]

@@ -12,11 +12,11 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64
 
 from rosflight_py_sim.interfaces.step_topics import (
+    AUTOPILOT_PROGRESS,
     CLOCK,
     IMU,
     IMU_DATA,
     RANGE,
-    STEP_SIZE_S,
     STEP_TOPICS,
     TRUTH_ERRORS,
     TRUTH_STATE,
@@ -122,7 +122,7 @@ def in_thirds(field: Any) -> Any:
 
 def test_clock_and_plain_messages_survive_round_trip() -> None:
     assert CLOCK.decode(CLOCK.encode(12_000_000_345)) == 12_000_000_345
-    assert STEP_SIZE_S.decode(STEP_SIZE_S.encode(Float64(data=0.25))).data == 0.25
+    assert AUTOPILOT_PROGRESS.decode(AUTOPILOT_PROGRESS.encode(Float64(data=0.25))).data == 0.25
 
 
 def test_subscription_qos_is_no_stricter_than_the_time_mode_needs() -> None:

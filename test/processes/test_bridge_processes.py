@@ -10,16 +10,16 @@ from typing import Any
 
 import pytest
 from free_ports import free_ports
-from std_msgs.msg import Float64
 
 from rosflight_py_sim.interfaces.qos import CHAIN, LATCHED
 from rosflight_py_sim.interfaces.step_topics import (
     IMU,
     PWM_OUTPUT,
-    STEP_SIZE_REQUEST_S,
-    STEP_SIZE_S,
+    SIM_STEP_SIZE,
+    SIM_STEP_SIZE_REQUEST,
     TRUTH_STATE,
     TRUTH_WIND,
+    StepSize,
 )
 from rosflight_py_sim.protocols.ardupilot_json import Reply, ServoFrame, decode_reply, encode_frame
 from rosflight_py_sim.vehicles import vehicle
@@ -49,10 +49,10 @@ class Client:
         """Send the frame with the current count."""
         self._socket.sendto(encode_frame(ServoFrame(rate_hz, self.count, (us,) * 16)), self._to)
 
-    def step(self, us: int) -> Reply:
+    def step(self, us: int, rate_hz: int = RATE_HZ) -> Reply:
         end_s = time.monotonic() + TIMEOUT_S
         while time.monotonic() < end_s:
-            self.send(us)
+            self.send(us, rate_hz)
             try:
                 answer = self._socket.recv(4096)
             except (TimeoutError, ConnectionRefusedError):
@@ -117,6 +117,30 @@ def test_multi_process_flight_survives_restart_of_bridge_and_ardupilot(
     assert [one.error_lines for one in processes.all] == [[] for _ in processes.all]
 
 
+def test_each_step_of_processes_has_the_requested_length_beside_another_vehicle(
+    processes: Any, port: int, new_client: Callable[[], Client]
+) -> None:
+    parameters = ["--params-file", str(MULTIROTOR.parameter_file), "-p", "use_sim_time:=true"]
+    parameters += ["-p", "time_mode:=lockstep", "-p", "device:=none", "-p", f"ardupilot.port:={port}"]
+    for name, controller in (("flown", "rc"), ("other", "sil_board")):
+        for executable in (*NODES[:3], controller):
+            processes.node(executable, *parameters, "-r", f"__ns:=/{name}")
+    shared = [*parameters, "-p", "vehicles:=[flown, other]"]
+    processes.node("bridge", *shared, "-p", "commanders:=[ardupilot, none]")
+    pace = ["-p", "real_time_multiplier:=0.0", "-p", "step_size_requests:=[flown]"]
+    processes.node("lockstep_time_manager", *shared, *pace)
+
+    # The other vehicle could take the step long before the frame arrives.
+    client, time_s = new_client(), 0.0
+    for step in range(120):
+        rate_hz = 1200 - step if step < 60 else 1080 + step
+        if step % 10 == 0:
+            time.sleep(0.02)
+        reply = client.step(1000, rate_hz)
+        assert reply.timestamp - time_s == pytest.approx(1.0 / rate_hz, abs=1.1e-9), f"step {step}"
+        time_s = reply.timestamp
+
+
 def test_step_size_from_before_the_request_is_no_reply_to_it(
     processes: Any, port: int, new_client: Callable[[], Client]
 ) -> None:
@@ -124,12 +148,13 @@ def test_step_size_from_before_the_request_is_no_reply_to_it(
     observer = processes.observer()
     send = {
         topic: observer.node.create_publisher(topic.message_type, topic.name, topic.qos).publish
-        for topic in (TRUTH_WIND, TRUTH_STATE, IMU, STEP_SIZE_S)
+        for topic in (TRUTH_WIND, TRUTH_STATE, IMU)
     }
-    requests: list[Float64] = []
+    node, message_type = observer.node, SIM_STEP_SIZE.message_type
+    send_step_size = node.create_publisher(message_type, SIM_STEP_SIZE.name, LATCHED).publish
+    requests: list[bytes] = []
     outputs: list[bytes] = []
-    request_topic = STEP_SIZE_REQUEST_S
-    observer.node.create_subscription(request_topic.message_type, request_topic.name, requests.append, LATCHED)
+    node.create_subscription(message_type, SIM_STEP_SIZE_REQUEST.name, requests.append, LATCHED, raw=True)
     observer.node.create_subscription(PWM_OUTPUT.message_type, PWM_OUTPUT.name, outputs.append, CHAIN, raw=True)
     processes.node(
         "bridge",
@@ -149,9 +174,9 @@ def test_step_size_from_before_the_request_is_no_reply_to_it(
         return bool(requests)
 
     observer.wait_for(is_requested, "the request", every_s=0.1)
-    assert requests[-1].data == 0.005
-    send[STEP_SIZE_S](Float64(data=0.0025))
+    assert SIM_STEP_SIZE_REQUEST.decode(requests[-1]) == StepSize(0, 5_000_000, is_requested=True)
+    send_step_size(SIM_STEP_SIZE.encode(StepSize(0, 2_500_000, is_requested=False)))
     observer.spin(0.3)
     assert not outputs
-    send[STEP_SIZE_S](Float64(data=0.005))
+    send_step_size(SIM_STEP_SIZE.encode(StepSize(0, 5_000_000, is_requested=True)))
     observer.wait_for(lambda: bool(outputs), "the step")

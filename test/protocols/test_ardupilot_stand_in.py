@@ -215,16 +215,25 @@ def test_second_reply_to_a_frame_is_taken_as_reply_to_the_next(make, simulator: 
     assert stand_in.counters["frozen"] == 1
 
 
-def test_frame_rate_tracks_steps_by_one_hertz_per_frame_up_to_its_maximum(make, simulator: Simulator) -> None:
-    stand_in = make(sim_rate_hz=400)
-    simulator.take()
-    answered(stand_in, simulator, 1.0)
-    rates = [answered(stand_in, simulator, 1.0 + k / 397.5)[0] for k in range(1, 6)]
-    assert rates == [399, 398, 397, 397, 397]
-    rates = [answered(stand_in, simulator, 2.0 + k / 500.0)[0] for k in range(6)]
-    assert rates[-2:] == [400, 400]
-    stand_in.set_sim_rate(300)
-    assert answered(stand_in, simulator, 3.0)[0] == 300
+def test_frame_rate_is_the_rate_of_the_last_step_moved_by_one_hertz_towards_sim_rate(
+    make, simulator: Simulator
+) -> None:
+    stand_in = make(sim_rate_hz=400, start_rate_hz=1200)
+    assert simulator.take()[0] == 1200
+    # The first reply has no step before it.
+    assert answered(stand_in, simulator, 1.0)[0] == 1199
+    # Cut to whole hertz: 398.5 and 499.
+    assert [answered(stand_in, simulator, 1.0 + k / 397.5)[0] for k in range(1, 4)] == [398, 398, 398]
+    rates = [answered(stand_in, simulator, 2.0 + k / 500.0)[0] for k in range(4)]
+    assert rates[1:] == pytest.approx([499, 499, 499], abs=1)
+    # A step of the requested length each time: down to SIM_RATE_HZ, then to another.
+    time_s, rate_hz = 3.0, answered(stand_in, simulator, 3.0)[0]
+    for sim_rate_hz in (400, 410):
+        stand_in.set_sim_rate(sim_rate_hz)
+        for _ in range(120):
+            time_s += 1.0 / rate_hz
+            rate_hz = answered(stand_in, simulator, time_s)[0]
+        assert rate_hz in (sim_rate_hz, sim_rate_hz - 1)
 
 
 def test_time_is_truncated_to_microseconds(make, simulator: Simulator) -> None:

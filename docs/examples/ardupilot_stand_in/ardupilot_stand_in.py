@@ -65,7 +65,7 @@ class StandIn:
 
     Attributes:
         count: frame_count of the frame that awaits a reply.
-        rate_hz: its frame_rate, which approaches the rate of the replies' timestamps by at most 1 Hz per frame.
+        rate_hz: its frame_rate: that of the last reply's step, moved towards SIM_RATE_HZ by at most 1 Hz.
         time_us: ArduPilot's clock: sum of the steps between timestamps, each truncated to whole microseconds.
         reading: newest reply; None before the first.
         counters: answers, resent (frames), frozen (replies without a time step), physics_resets (time went back) and
@@ -81,6 +81,7 @@ class StandIn:
         address: str = "127.0.0.1",
         channels: int = 16,
         sim_rate_hz: int = 400,
+        start_rate_hz: int = 0,
         boot_frames: int = 2100,
         resend_s: float = 1.1,
         speedup: float = 0.0,
@@ -96,6 +97,7 @@ class StandIn:
             address: address of the simulator.
             channels: 16 or 32 (SERVO_32_ENABLE).
             sim_rate_hz: SIM_RATE_HZ.
+            start_rate_hz: frame_rate of the first frame, 1200 in ArduPilot; 0: SIM_RATE_HZ.
             boot_frames: number of initial frames with 0 us on all channels.
             resend_s: system time without a reply after which the frame is sent again.
             speedup: largest number of simulated seconds per second; 0: no limit.
@@ -105,7 +107,7 @@ class StandIn:
         self.pilot = pilot
         self.count = 0
         self.time_us = 0
-        self.rate_hz = float(sim_rate_hz)
+        self.rate_hz = float(start_rate_hz or sim_rate_hz)
         self.reading: Reading | None = None
         self.counters: Counter[str] = Counter()
         self.fields: frozenset[str] = frozenset()
@@ -137,9 +139,8 @@ class StandIn:
         return servo_frame(int(self.rate_hz), self.count, self._pwm_us)
 
     def set_sim_rate(self, sim_rate_hz: int) -> None:
-        """Change SIM_RATE_HZ in flight; the frame rate changes at once."""
+        """Change SIM_RATE_HZ in flight; the frame rate follows by 1 Hz per frame."""
         self._sim_rate_hz = sim_rate_hz
-        self.rate_hz = float(sim_rate_hz)
 
     def skip_frames(self, frames: int) -> None:
         """Increase the frame count without sending: frames that the simulator never receives."""
@@ -198,6 +199,7 @@ class StandIn:
             self._advance(dt)
         elif not first:
             self.counters["physics_resets" if dt < 0.0 else "frozen"] += 1
+        self.rate_hz = max(self.rate_hz - 1.0, min(float(self._sim_rate_hz), self.rate_hz + 1.0))
         self.count = (self.count + 1) % 2**32
         booted = self.counters["answers"] - self._boot_frames
         if booted < 0 or booted in _LATE_ZEROS:
@@ -216,8 +218,7 @@ class StandIn:
         if dt >= _LONGEST_STEP_S:
             self.counters["long_steps"] += 1
             return
-        rate_hz = self.rate_hz + max(-1.0, min(1.0, 1.0 / dt - self.rate_hz))
-        self.rate_hz = _single(max(1.0, min(rate_hz, float(self._sim_rate_hz))))
+        self.rate_hz = _single(1.0 / dt)
 
     def _pace(self) -> None:
         if self._speedup == 0.0:
