@@ -170,10 +170,9 @@ class ArduPilotFrontEnd(ActuatorFrontEnd):
         """Refuse the frames of ArduPilots to vehicles that they may not command."""
         for index, commander in self.observed.items():
             for _, sender in self._links[index].peer.frames():
-                text = (
-                    f"frame of {address_text(sender)} ignored, no reply sent: the vehicle is commanded by {commander}"
-                )
-                self._incidents[index].count("refused_commands", text)
+                text = "frame of %s ignored, no reply sent: the vehicle is commanded by %s"
+                incidents = self._incidents[index]
+                incidents.count_of(sender, "refused_commands", text, address_text(sender), commander)
 
     def exchange(self, vehicle: int, snapshot: Snapshot) -> Answer:
         """Answer the frame whose step led to this snapshot; return the next frame's commands, if it has arrived."""
@@ -183,6 +182,10 @@ class ArduPilotFrontEnd(ActuatorFrontEnd):
         """Step that corresponds to the rate of the frame with the last commands, s."""
         rate = self._links[vehicle].frame_rate
         return None if rate is None else min(1.0 / rate, self._max_steps[vehicle])
+
+    def is_contacted(self, vehicle: int) -> bool:
+        """Whether a frame for the vehicle has arrived, or datagrams that have not been read yet."""
+        return self._links[vehicle].peer.is_contacted
 
     def refused(self, vehicle: int) -> str:
         """Address of a second ArduPilot that is refused while the first one is connected."""

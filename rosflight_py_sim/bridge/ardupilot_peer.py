@@ -86,6 +86,12 @@ class ArduPilotPeer:
             return ""
         return address_text(self._refused[0])
 
+    @property
+    def is_contacted(self) -> bool:
+        """Whether a frame has arrived, or datagrams that have not been read yet."""
+        has_unread = self._sockets is not None and self._sockets.has_unread
+        return self._states.state is not PeerState.NONE or has_unread
+
     def open(self) -> None:
         """Bind the sockets.
 
@@ -158,7 +164,8 @@ class ArduPilotPeer:
                 return
             datagram, sender = received
             if sender != self._address and sender not in self._allowed:
-                self._incidents.count("not_allowed", "%s:%s is not in ardupilot.allowed_peers", *sender)
+                text = "%s:%s is not in ardupilot.allowed_peers"
+                self._incidents.count_of(sender, "not_allowed", text, *sender)
                 continue
             frame = self._decoded(datagram, sender)
             if frame is not None:
@@ -206,7 +213,8 @@ class ArduPilotPeer:
     def _warn_of_second_sender(self, sender: Address, frame: ServoFrame) -> None:
         assert self._address is not None
         self._refused = sender, time.monotonic()
-        self._incidents.warn(
+        self._incidents.warn_of(
+            (sender, self._address),
             "refused_frames",
             "refused a second ArduPilot at %s:%s: the one at %s:%s is connected; another is accepted after %g s "
             "without frames from it",

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Hashable
 
 from rosflight_py_sim.bridge.front_end_interface import Logger
 from rosflight_py_sim.bridge.rare_warnings import RareWarnings
+
+# Number of senders about which warnings are logged: source addresses may be forged.
+_MOST_SENDERS = 16
 
 
 class Incidents:
@@ -20,6 +24,7 @@ class Incidents:
         self.counters = counters
         self._vehicle, self._warn, self._logger = vehicle, warn, logger
         self._prefix = f"{vehicle}: " if vehicle else ""
+        self._warned: dict[str, set[Hashable]] = {}
 
     def apart(self) -> Incidents:
         """Copy with the same counters and a separate rate limit, so that other warnings do not suppress these."""
@@ -30,9 +35,20 @@ class Incidents:
         self.counters[kind] += times
         self.warn(kind, text, *details)
 
-    def warn(self, kind: str, text: str, *details: object) -> None:
-        """Log a warning with the count of its kind, at most once per second; `details` as in RareWarnings."""
-        self._warn(kind, f"{self._prefix}{text}", self.counters[kind], *details)
+    def count_of(self, sender: Hashable, kind: str, text: str, *details: object) -> None:
+        """Count an incident of a kind; log a warning once for each sender."""
+        self.counters[kind] += 1
+        self.warn_of(sender, kind, text, *details)
+
+    def warn_of(self, sender: Hashable, kind: str, text: str, *details: object) -> None:
+        """Log a warning, as `warn` does, unless one of this kind about the sender has been logged."""
+        warned = self._warned.setdefault(kind, set())
+        if sender not in warned and len(warned) < _MOST_SENDERS and self.warn(kind, text, *details):
+            warned.add(sender)
+
+    def warn(self, kind: str, text: str, *details: object) -> bool:
+        """Log a warning with the count of its kind, at most once per second; see RareWarnings."""
+        return self._warn(kind, f"{self._prefix}{text}", self.counters[kind], *details)
 
     def inform(self, text: str) -> None:
         """Log information for the user."""

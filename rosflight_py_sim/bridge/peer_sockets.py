@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import select
 import socket
 
 from rosflight_py_sim.bridge.peers import Address, bind
@@ -45,6 +46,11 @@ class PeerSockets:
     def filenos(self) -> list[int]:
         """File descriptors of both sockets; they never change."""
         return [self._shared.fileno(), self._connected.fileno()]
+
+    @property
+    def has_unread(self) -> bool:
+        """Whether a datagram can be read."""
+        return bool(select.select(self.filenos(), (), (), 0.0)[0])
 
     def connect(self, peer: Address) -> None:
         """Connect to this peer, replacing any previous one."""

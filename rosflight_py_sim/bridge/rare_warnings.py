@@ -16,12 +16,14 @@ class RareWarnings:
         self._logger = logger
         self._next_s: float | None = None
 
-    def __call__(self, name: str, text: str, count: int, *details: object) -> None:
+    def __call__(self, name: str, text: str, count: int, *details: object) -> bool:
         """Log `text` with the count of its kind so far, unless a warning was logged less than a second ago.
 
-        With details, the text has placeholders for them, as in `text % details`.
+        With details, the text has placeholders for them, as in `text % details`. Returns whether it was logged.
         """
         now_s = time.monotonic()
-        if self._next_s is None or now_s >= self._next_s:
-            self._next_s = now_s + _INTERVAL_S
-            self._logger.warning(f"{text % details if details else text} ({name}: {count} so far)")
+        if self._next_s is not None and now_s < self._next_s:
+            return False
+        self._next_s = now_s + _INTERVAL_S
+        self._logger.warning(f"{text % details if details else text} ({name}: {count} so far)")
+        return True

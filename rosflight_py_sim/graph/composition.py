@@ -322,8 +322,8 @@ class ComposedGraph:
         shared = self.hand_off.clock
         return int(self.nodes[0].get_clock().now().nanoseconds) if shared is None else shared.time_ns
 
-    def values_of(self, name: str, vehicle: str = "") -> dict[str, Value]:
-        """Parameter values of the node with this default name that serves a vehicle.
+    def node_of(self, name: str, vehicle: str = "") -> SimulationNode:
+        """The node with this default name that serves a vehicle.
 
         Args:
             name: default name of the node.
@@ -334,7 +334,11 @@ class ComposedGraph:
         """
         own = "/" + "/".join(filter(None, (self._namespace.strip("/"), vehicle)))
         named = [n for n in self.nodes if isinstance(n, SimulationNode) and name == n.DEFAULT_NAME]
-        node = next((one for one in named if one.get_namespace() == own), None) or named[0]
+        return next((one for one in named if one.get_namespace() == own), None) or named[0]
+
+    def values_of(self, name: str, vehicle: str = "") -> dict[str, Value]:
+        """Parameter values, for a vehicle, of the node with this default name that serves it; see `node_of`."""
+        node = self.node_of(name, vehicle)
         return values_of_vehicle(node.values, vehicle) if vehicle else node.values
 
     @property

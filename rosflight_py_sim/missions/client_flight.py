@@ -55,7 +55,7 @@ class ClientFlight(Flight):
     def end(self) -> str | None:
         """None while the program runs and can succeed; then the reason for its failure, empty on success."""
         if self._client is None:
-            if self._task.needs_program(self.judge.state.time_s):
+            if self._task.needs_program():
                 self._client = ClientProgram(self._flown.program, self._arguments)
             return "" if self.judge.is_done else None
         code = self._client.code

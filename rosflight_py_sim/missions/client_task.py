@@ -57,12 +57,8 @@ class ClientTask(ABC):
         counted = {**values, name: number(values, name) + apart * place}
         return int(number(values_of_vehicle(counted, namespace), name))
 
-    def needs_program(self, time_s: float) -> bool:
-        """Whether to start the program now; called at short intervals until the start.
-
-        Args:
-            time_s: newest simulated time of the vehicle, s.
-        """
+    def needs_program(self) -> bool:
+        """Whether to start the program now; called at short intervals of the flight until the start."""
         return True
 
     @property

@@ -291,6 +291,44 @@ def test_second_client_is_rejected_while_the_first_is_active(bench: Bench) -> No
     assert f"refused a second ArduPilot at 127.0.0.1:{second.port}" in warning
 
 
+def test_each_second_client_is_warned_about_once_however_long_it_sends(bench: Bench) -> None:
+    others = [bench.new_client(), bench.new_client()]
+    for step in range(40):
+        bench.client.send(step)
+        # Both at once, and one after the other has ended.
+        for other in others[:1] if step < 10 else others if step < 30 else others[1:]:
+            other.send(0)
+        bench.front_end.exchange(0, snapshot(step))
+        bench.now_s += REPEATED_AFTER_S
+        bench.front_end.exchange(0, snapshot(step))
+    assert bench.front_end.counters["refused_frames"] > 40
+    assert [[f":{other.port}:" in text for other in others] for text in bench.log.warnings] == [
+        [True, False],
+        [False, True],
+    ]
+
+
+def test_senders_that_are_not_allowed_are_warned_about_once_each_and_a_flood_of_them_only_so_often() -> None:
+    port = free_ports()[0]
+    log = LoggedLines()
+    values = {"ardupilot.port": port, "ardupilot.allowed_peers": ["127.0.0.9"]}
+    front_end = ArduPilotFrontEnd(ArduPilotFrontEnd.PARAMETERS.checked(values), log)
+    front_end.open()
+    strangers = [Client(port) for _ in range(30)]
+    try:
+        for stranger in strangers:
+            for _ in range(3):
+                stranger.send(1)
+                front_end.exchange(0, snapshot(0))
+        assert front_end.counters == {"not_allowed": 90}
+        # The warnings of others fall into the second after the first.
+        assert len(log.warnings) == 1
+    finally:
+        front_end.close()
+        for stranger in strangers:
+            stranger.close()
+
+
 def test_client_restarted_on_another_port_is_not_reported_as_second_client(bench: Bench) -> None:
     bench.client.send(5000)
     bench.front_end.exchange(0, snapshot(0))

@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+import math
 import time
+from collections.abc import Callable
+from functools import partial
 
-from rosflight_py_sim.bridge.ardupilot_front_end import PORTS_APART
+from rosflight_py_sim.bridge.ardupilot_front_end import PORTS_APART, ArduPilotFrontEnd
 from rosflight_py_sim.graph.composition import ComposedGraph
 from rosflight_py_sim.graph.fleet import Member
 from rosflight_py_sim.graph.flight_controllers import flight_controller_of
 from rosflight_py_sim.missions.client_task import ClientTask
 from rosflight_py_sim.missions.out_and_back.judge import OutAndBackJudge
+from rosflight_py_sim.nodes.bridge import Bridge
 from rosflight_py_sim.parameters import ParameterError
 
-# System time without a step after which the stand-in starts, s. ArduPilot resends frames once a second.
-_WAIT_S = 3.0
+WAIT_S = 3.0
+"""System time without a frame, while the bridge listens, after which the stand-in starts, s.
 
-# Simulated time from which on ArduPilot is connected, s: without ArduPilot, no step is taken.
-_CONNECTED_S = 0.01
+ArduPilot resends frames once a second.
+"""
 
 
 class OutAndBackTask(ClientTask):
@@ -36,11 +40,23 @@ class OutAndBackTask(ClientTask):
             raise ParameterError(
                 f"mission out_and_back given for flight controller '{controller.name}'; allowed: ardupilot"
             )
-        self._end_s = time.monotonic() + _WAIT_S
+        self._is_contacted: Callable[[], bool] = lambda: False
+        self._end_s = math.inf
 
-    def needs_program(self, time_s: float) -> bool:
-        """Whether no ArduPilot has connected in time."""
-        return time_s < _CONNECTED_S and time.monotonic() > self._end_s
+    def join(self, graph: ComposedGraph, namespace: str) -> None:
+        """Find the front-end of the bridge, which listens already."""
+        bridge = graph.node_of("bridge", self.member.namespace)
+        assert isinstance(bridge, Bridge)
+        front_end = bridge.front_ends["ardupilot"]
+        assert isinstance(front_end, ArduPilotFrontEnd)
+        self._is_contacted = partial(front_end.is_contacted, front_end.vehicles.index(self.member.namespace))
+
+    def needs_program(self) -> bool:
+        """Whether the bridge has listened for some time and no ArduPilot has sent a frame, not even an unread one."""
+        now_s = time.monotonic()
+        if self._end_s == math.inf:
+            self._end_s = now_s + WAIT_S
+        return now_s > self._end_s and not self._is_contacted()
 
     def arguments(self, graph: ComposedGraph) -> list[str]:
         """Address and port of the vehicle's bridge."""
