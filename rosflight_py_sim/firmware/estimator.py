@@ -17,6 +17,7 @@ from rosflight_py_sim.firmware.parameters import FirmwareParameters
 from rosflight_py_sim.firmware.quirks import REPAIRED, Quirks
 from rosflight_py_sim.jit import kernel
 from rosflight_py_sim.kernel_record import kernel_record
+from rosflight_py_sim.physics.rotations import euler_from_quaternion
 
 STANDARD_GRAVITY = 9.80665
 """m/s^2"""
@@ -352,8 +353,6 @@ def _store_attitude(state: NDArray[np.float64], w: float, x: float, y: float, z:
 
 @kernel
 def _euler_angles(state: NDArray[np.float64]) -> None:
-    w, x, y, z = state[ATTITUDE], state[ATTITUDE + 1], state[ATTITUDE + 2], state[ATTITUDE + 3]
-    state[EULER] = math.atan2(2.0 * (w * x + y * z), 1.0 - 2.0 * (x * x + y * y))
-    # Rounding may push the sine above 1 at a pitch of 90 degrees.
-    state[EULER + 1] = math.asin(min(1.0, max(-1.0, 2.0 * (w * y - z * x))))
-    state[EULER + 2] = math.atan2(2.0 * (w * z + x * y), 1.0 - 2.0 * (y * y + z * z))
+    state[EULER], state[EULER + 1], state[EULER + 2] = euler_from_quaternion(
+        state[ATTITUDE], state[ATTITUDE + 1], state[ATTITUDE + 2], state[ATTITUDE + 3]
+    )

@@ -24,19 +24,16 @@ pitches down, rudder yaws left.
 from __future__ import annotations
 
 import math
-import shutil
-from importlib import import_module
-from pathlib import Path
-from tempfile import TemporaryDirectory
+from collections.abc import Iterable
 from typing import Any
-from xml.etree import ElementTree
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rosflight_py_sim.parameters import Parameter, ParameterError, ParameterTable, Values, number
 from rosflight_py_sim.physics.dynamics import INITIAL_POSITION, StateDivergedError, checked_truth
-from rosflight_py_sim.physics.rotations import euler_from_quaternion, quaternion_from_euler
+from rosflight_py_sim.physics.jsbsim_files import aircraft_file, collector, jsbsim_module, load_without_side_effects
+from rosflight_py_sim.physics.rotations import euler_from_quaternion, quaternion_from_euler, quaternion_from_matrix
 from rosflight_py_sim.physics.truth_step import LARGEST_BODY_RATE, LARGEST_POSITION, LARGEST_VELOCITY, QUANTITIES
 from rosflight_py_sim.shared_parameters import EARTH
 from rosflight_py_sim.stamps import NANOSECONDS
@@ -48,7 +45,12 @@ FOOT_POUND = FOOT * POUND_FORCE
 """JSBSim's units in m, N, kg and N m; the foot and the pound are exact by definition (NIST SP 811, appendix B.8)."""
 
 JSBSIM_PARAMETERS = ParameterTable(
-    Parameter("aircraft", "c172p", "Aircraft of the jsbsim package", read_only=True),
+    Parameter(
+        "aircraft",
+        "c172p",
+        "Aircraft of the jsbsim package, or the path of a folder that contains an aircraft's files; a path has a slash",
+        read_only=True,
+    ),
     Parameter(
         "jsbsim_rate",
         800.0,
@@ -70,6 +72,14 @@ JSBSIM_PARAMETERS = ParameterTable(
 )
 
 _RESTING_S = 8.0
+_SMALLEST_MOTION = 0.1
+"""Velocity down (m/s) and body rate (rad/s) below which an aircraft counts as at rest."""
+_DEEPEST = 5.0
+"""Compression of the landing gear, or draught of a flying boat, up to which it does, m."""
+_STEEPEST = 1.5
+"""Pitch (rad) from which on JSBSim's rotation matrix replaces its Euler angles, which are noise at 90 degrees."""
+_STARTED = ("map-inhg", "n1")
+"""Properties that only piston engines, and only turbines and turboprops have; other engines need no start."""
 _SEMI_MAJOR, _FLATTENING = 6378137.0, 1.0 / 298.257223563
 _BRAKES = ("fcs/left-brake-cmd-norm", "fcs/right-brake-cmd-norm", "fcs/center-brake-cmd-norm")
 
@@ -82,24 +92,10 @@ _STATE = (
     *("accelerations/udot-ft_sec2", "accelerations/vdot-ft_sec2", "accelerations/wdot-ft_sec2"),
     *("accelerations/pdot-rad_sec2", "accelerations/qdot-rad_sec2", "accelerations/rdot-rad_sec2"),
 )
-_FORCES = [f"forces/fb{axis}-{part}-lbs" for part in ("aero", "prop") for axis in "xyz"]
-_MOMENTS = [f"moments/{axis}-{part}-lbsft" for part in ("aero", "prop") for axis in "lmn"]
+_FORCES = [f"forces/fb{axis}-{part}-lbs" for part in ("total", "gear") for axis in "xyz"]
+_MOMENTS = [f"moments/{axis}-{part}-lbsft" for part in ("total", "gear") for axis in "lmn"]
 _WIND = [f"atmosphere/wind-{axis}-fps" for axis in ("north", "east", "down")]
 _CONTROLS = [f"fcs/{control}-cmd-norm" for control in ("aileron", "elevator", "rudder")]
-
-
-def jsbsim_module() -> Any:
-    """The package jsbsim; raises ParameterError if it is not installed."""
-    try:
-        return import_module("jsbsim")
-    except ImportError as error:
-        raise ParameterError(f"the aircraft of JSBSim need the package jsbsim (pip install jsbsim): {error}") from error
-
-
-def aircraft_names() -> list[str]:
-    """Aircraft in the installed jsbsim package."""
-    folder = Path(jsbsim_module().get_default_root_dir()) / "aircraft"
-    return sorted(path.name for path in folder.iterdir() if (path / f"{path.name}.xml").is_file())
 
 
 class AircraftStoppedError(StateDivergedError):
@@ -112,16 +108,16 @@ class AircraftStoppedError(StateDivergedError):
 
 
 class JsbsimAircraft:
-    """One aircraft of JSBSim with its engine running, on and above flat ground at the origin's altitude.
+    """One aircraft of JSBSim with its engines running, on and above flat ground at the origin's altitude.
 
     `values` contains JSBSIM_PARAMETERS and the origin of SITE_PARAMETERS. Raises ParameterError for an aircraft that
-    does not exist, that JSBSim cannot load, or whose engines do not run.
+    does not exist, that JSBSim cannot load, whose engines do not run, or that does not come to rest on the ground.
     """
 
     truth: NDArray[np.float64]
     """(19,) truth state, see the package; changed in place."""
     initial_truth: NDArray[np.float64]
-    """(19,) at rest on its wheels at `initial_position`, nose north, chocks and brakes on, engine idling."""
+    """(19,) at rest on its wheels at `initial_position`, nose north, chocks and brakes on, engines idling."""
     messages: list[str]
     """JSBSim's warnings and errors; the caller may empty the list."""
 
@@ -142,13 +138,12 @@ class JsbsimAircraft:
         self._throttle = 0.0
         self._chocked = False
         self._stopped = False
-        names = aircraft_names()
-        if self._name not in names:
-            raise ParameterError(f"parameter 'aircraft': {self._name!r} given; allowed: one of {', '.join(names)}")
+        self._file = aircraft_file(self._name)
         try:
             self._load()
         except (RuntimeError, StateDivergedError) as error:
-            raise ParameterError(f"parameter 'aircraft': JSBSim cannot fly {self._name!r}: {error}") from error
+            reason = str(error).strip()
+            raise ParameterError(f"parameter 'aircraft': JSBSim cannot fly {self._name!r}: {reason}") from error
         self.initial_truth = self.truth.copy()
 
     def set_controls(self, aileron: float, elevator: float, rudder: float, throttle: float) -> None:
@@ -213,12 +208,13 @@ class JsbsimAircraft:
         self._load()
 
     def wrench(self) -> NDArray[np.float64]:
-        """Aerodynamic and propulsive force (N) and moment (N m) about the centre of mass in body axes (6,)."""
-        force = [node.get_double_value() for node in self._forces]
-        moment = [node.get_double_value() for node in self._moments]
-        parts = [*(a + p for a, p in zip(force[:3], force[3:], strict=True))]
-        turns = [*(a + p for a, p in zip(moment[:3], moment[3:], strict=True))]
-        return np.array([*(f * POUND_FORCE for f in parts), *(m * FOOT_POUND for m in turns)])
+        """Force (N) and moment (N m) about the centre of mass in body axes, gravity and ground contact excluded (6,).
+
+        Aerodynamics, propulsion, buoyancy, and the external reactions of the aircraft's file.
+        """
+        force = [POUND_FORCE * node.get_double_value() for node in self._forces]
+        moment = [FOOT_POUND * node.get_double_value() for node in self._moments]
+        return np.subtract([*force[:3], *moment[:3]], [*force[3:], *moment[3:]], dtype=np.float64)
 
     @property
     def mass(self) -> float:
@@ -237,33 +233,61 @@ class JsbsimAircraft:
         """Create a JSBSim instance, at rest on its wheels at the start position."""
         jsbsim = jsbsim_module()
         self.messages.clear()
-        jsbsim.set_logger(_collector(jsbsim, self.messages))
+        jsbsim.set_logger(collector(jsbsim, self.messages))
         fdm = jsbsim.FGFDMExec(None)
         fdm.set_debug_level(0)
-        _load_without_side_effects(fdm, self._name)
+        if not load_without_side_effects(fdm, self._file):
+            raise RuntimeError("; ".join(["it cannot be loaded", *self.messages[-2:]]))
         fdm.set_dt(self._step_ns / NANOSECONDS)
         self._fdm = fdm
         self._stopped, self._left_ns = False, 0
         self._bind()
         fdm["ic/lat-geod-rad"], fdm["ic/long-gc-rad"] = self._latitude, self._longitude
         fdm["ic/terrain-elevation-ft"] = self._altitude / FOOT
-        fdm["ic/h-agl-ft"] = 5.0
         fdm.run_ic()
-        self._start_engines()
+        standing_height = self._height_over_contacts()
+        fdm["ic/h-agl-ft"] = standing_height / FOOT
+        fdm.run_ic()
+        started = self._start_engines()
         self.set_controls(0.0, 0.0, 0.0, 0.0)
         for node in self._brakes:
             node.set_double_value(1.0)
-        self._resting_down = 0.0
         for _ in range(round(_RESTING_S * NANOSECONDS / self._step_ns)):
             fdm.run()
+        self._resting_down = 0.0
         self._read()
+        for i in started:
+            if not self._is_running(i):
+                raise RuntimeError(f"engine {i} stops within {_RESTING_S:g} s of idling")
+        self._check_at_rest(standing_height)
         self._resting_down = float(self.truth[2])
-        roll, pitch = (fdm[f"attitude/{angle}-rad"] for angle in ("phi", "theta"))
+        roll, pitch, _ = euler_from_quaternion(*self.truth[3:7].tolist())
         rest = np.zeros(19)
         rest[:3] = *self._initial_position, self._resting_down
         rest[3:7] = quaternion_from_euler(roll, pitch, 0.0)
-        self._place(rest)
         self._set_chocks(True)
+        self._place(rest)
+
+    def _height_over_contacts(self) -> float:
+        """Height of the centre of mass over the lowest contact point in level attitude, m."""
+        reactions = self._fdm.get_ground_reactions()
+        count = reactions.get_num_gear_units()
+        if count == 0:
+            raise RuntimeError("it has no contact points to stand on the ground")
+        # In the structural frame, the third component is up, in inches.
+        lowest = min(float(reactions.get_gear_unit(i).get_location()[2, 0]) for i in range(count))
+        return (float(self._fdm["inertia/cg-z-in"]) - lowest) / 12.0 * FOOT
+
+    def _check_at_rest(self, standing_height: float) -> None:
+        """Raise RuntimeError if the aircraft is not at rest near the ground; it may roll on its wheels."""
+        height, down = -float(self.truth[2]), float(self._fdm["velocities/v-down-fps"]) * FOOT
+        rate = float(np.linalg.norm(self.truth[10:13]))
+        if abs(height - standing_height) > _DEEPEST or max(abs(down), rate) > _SMALLEST_MOTION:
+            raise RuntimeError(
+                f"it does not come to rest on the ground: {_RESTING_S:g} s after it was set on its wheels, its centre "
+                f"of mass is {abs(height):.1f} m {'above' if height > 0.0 else 'below'} the ground, "
+                f"{'sinks' if down > 0.0 else 'rises'} at {abs(down):.1f} m/s and turns at {rate:.2f} rad/s"
+            )
 
     def _set_chocks(self, chocked: bool) -> None:
         self._chocked = chocked
@@ -271,27 +295,46 @@ class JsbsimAircraft:
 
     def _bind(self) -> None:
         """Look up the properties of each step, once."""
-        node = self._fdm.get_property_manager().get_node
-        self._state = [node(name) for name in _STATE]
-        self._forces = [node(name) for name in _FORCES]
-        self._moments = [node(name) for name in _MOMENTS]
-        self._winds = [node(name) for name in _WIND]
-        self._controls = [node(name) for name in _CONTROLS]
-        self._brakes = [node(name) for name in _BRAKES]
-        self._hold_down = node("forces/hold-down")
+        self._matrix = self._fdm.get_propagate().get_Tl2b
+        self._state = self._nodes(_STATE)
+        self._forces = self._nodes(_FORCES)
+        self._moments = self._nodes(_MOMENTS)
+        self._winds = self._nodes(_WIND)
+        self._controls = self._nodes(_CONTROLS)
+        self._brakes = self._nodes(_BRAKES)
+        (self._hold_down,) = self._nodes(["forces/hold-down"])
         count = self._fdm.get_propulsion().get_num_engines()
-        self._throttles = [node(f"fcs/throttle-cmd-norm[{i}]") for i in range(count)]
+        self._throttles = self._nodes(f"fcs/throttle-cmd-norm[{i}]" for i in range(count))
 
-    def _start_engines(self) -> None:
-        count = self._fdm.get_propulsion().get_num_engines()
-        for i in range(count):
+    def _nodes(self, names: Iterable[str]) -> list[Any]:
+        """Properties by name, of which every aircraft must have all."""
+        node = self._fdm.get_property_manager().get_node
+        found = {name: node(name) for name in names}
+        missing = [name for name, property_node in found.items() if property_node is None]
+        if missing:
+            raise RuntimeError(f"it has no property {', '.join(missing)}")
+        return list(found.values())
+
+    def _start_engines(self) -> list[int]:
+        """Start the engines that need it, mixture rich and propeller fine; returns their numbers."""
+        propulsion, exists = self._fdm.get_propulsion(), self._fdm.get_property_manager().hasNode
+        started = [
+            i
+            for i in range(propulsion.get_num_engines())
+            if any(exists(f"propulsion/engine[{i}]/{name}") for name in _STARTED)
+        ]
+        for i in started:
             self._fdm[f"fcs/mixture-cmd-norm[{i}]"] = 1.0
             self._fdm[f"fcs/advance-cmd-norm[{i}]"] = 1.0
-        if count:
-            self._fdm.get_propulsion().init_running(-1)
-        for i in range(count):
-            if not self._fdm[f"propulsion/engine[{i}]/set-running"]:
-                raise RuntimeError(f"engine {i} does not start")
+            # This also runs the engine at full throttle until its thrust is steady, which stops some engines again.
+            propulsion.init_running(i)
+        for i in started:
+            if not self._is_running(i):
+                propulsion.get_engine(i).init_running()
+        return started
+
+    def _is_running(self, engine: int) -> bool:
+        return bool(self._fdm[f"propulsion/engine[{engine}]/set-running"])
 
     def _place(self, truth: NDArray[np.float64]) -> None:
         fdm = self._fdm
@@ -301,7 +344,9 @@ class JsbsimAircraft:
         fdm["ic/long-gc-rad"] = self._longitude + east / self._per_longitude
         fdm["ic/terrain-elevation-ft"] = self._altitude / FOOT
         fdm["ic/h-agl-ft"] = -min(down, self._resting_down) / FOOT
-        fdm["ic/phi-rad"], fdm["ic/theta-rad"], fdm["ic/psi-true-rad"] = roll, pitch, yaw
+        # JSBSim extracts the other two angles anew at each of these assignments, which fails at a pitch of 90 degrees.
+        fdm["ic/theta-rad"] = 0.0
+        fdm["ic/phi-rad"], fdm["ic/psi-true-rad"], fdm["ic/theta-rad"] = roll, yaw, pitch
         for axis, speed, rate, value in zip("uvw", truth[7:10].tolist(), "pqr", truth[10:13].tolist(), strict=True):
             fdm[f"ic/{axis}-fps"] = speed / FOOT
             fdm[f"ic/{rate}-rad_sec"] = value
@@ -311,17 +356,22 @@ class JsbsimAircraft:
         fdm.suspend_integration()
         fdm.run()
         fdm.resume_integration()
+        self.truth[3:7] = truth[3:7]
         self._read()
 
     def _read(self) -> None:
         """Copy the truth from JSBSim, in this package's frames and units."""
         latitude, longitude, height, roll, pitch, yaw, *rest = [node.get_double_value() for node in self._state]
+        if abs(pitch) < _STEEPEST:
+            attitude = quaternion_from_euler(roll, pitch, yaw)
+        else:
+            attitude = quaternion_from_matrix(np.ascontiguousarray(self._matrix().T))
         u, v, w, p, q, r, pi, qi, ri, du, dv, dw, dp, dq, dr = rest
         new = [
             (latitude - self._latitude) * self._per_latitude,
             math.remainder(longitude - self._longitude, 2.0 * math.pi) * self._per_longitude,
             self._altitude - height * FOOT,
-            *quaternion_from_euler(roll, pitch, yaw),
+            *attitude,
             *(u * FOOT, v * FOOT, w * FOOT, p, q, r),
         ]
         # w + 2 W, where the inertial rate is w + W.
@@ -330,6 +380,7 @@ class JsbsimAircraft:
         for index, value in enumerate(new):
             if not abs(value) <= _LIMITS[index]:
                 raise self._stop(StateDivergedError(_NAMES[index], value))
+        # Of the two quaternions of the attitude, the one near the last.
         if sum(a * b for a, b in zip(new[3:7], self.truth[3:7].tolist(), strict=True)) < 0.0:
             new[3:7] = [-element for element in new[3:7]]
         self.truth[:] = new
@@ -351,45 +402,3 @@ def radii_of_curvature(latitude: float, altitude: float) -> tuple[float, float]:
     meridian = _SEMI_MAJOR * (1.0 - eccentricity_squared) / part**1.5
     prime_vertical = _SEMI_MAJOR / math.sqrt(part)
     return meridian + altitude, (prime_vertical + altitude) * math.cos(latitude)
-
-
-def _load_without_side_effects(fdm: Any, name: str) -> None:
-    """Load an aircraft of the package, without its output files and sockets."""
-    root = Path(fdm.get_root_dir())
-    with TemporaryDirectory() as folder:
-        copy = Path(shutil.copytree(root / "aircraft" / name, Path(folder) / name)) / f"{name}.xml"
-        tree = ElementTree.parse(copy)  # noqa: S314 (a file of the installed package)
-        for element in [e for kind in ("input", "output") for e in tree.getroot().findall(kind)]:
-            tree.getroot().remove(element)
-        tree.write(copy)
-        if not fdm.load_model_with_paths(name, folder, str(root / "engine"), str(root / "systems")):
-            raise RuntimeError("it cannot be loaded")
-
-
-def _collector(jsbsim: Any, lines: list[str]) -> Any:
-    """Logger for JSBSim that keeps only warnings and errors."""
-
-    class Collector(jsbsim.FGLogger):  # type: ignore[misc]
-        def __init__(self) -> None:
-            super().__init__()
-            self._text = ""
-            self._counts = False
-
-        def set_level(self, level: Any) -> None:
-            self._text = ""
-            self._counts = jsbsim.LogLevel.WARN <= level <= jsbsim.LogLevel.FATAL
-
-        def file_location(self, filename: str, line: int) -> None:
-            self._text += f"{Path(filename).name}, line {line}: "
-
-        def message(self, message: str) -> None:
-            self._text += message
-
-        def format(self, format: Any) -> None:  # noqa: A002 (JSBSim's name for it)
-            """Ignore the colour."""
-
-        def flush(self) -> None:
-            if self._counts and len(lines) < 100:
-                lines.append(" ".join(self._text.split()))
-
-    return Collector()

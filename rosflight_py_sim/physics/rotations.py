@@ -9,7 +9,13 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
+from numpy.typing import NDArray
+
 from rosflight_py_sim.jit import kernel
+
+_POLE = 4e-15
+"""Cosine of half the sum of pitch and 90 degrees, up to which rounding alone may have made it differ from 0."""
 
 
 @kernel
@@ -51,13 +57,66 @@ def quaternion_from_euler(roll: float, pitch: float, yaw: float) -> tuple[float,
 
 @kernel
 def euler_from_quaternion(qw: float, qx: float, qy: float, qz: float) -> tuple[float, float, float]:
-    """Roll, pitch, yaw (rad). Roll and yaw lie in (-pi, pi], pitch in [-pi/2, pi/2]; at its ends yaw is arbitrary."""
-    sine_pitch = 2.0 * (qw * qy - qx * qz)
+    """Roll, pitch, yaw (rad). Roll and yaw lie in (-pi, pi], pitch in [-pi/2, pi/2]; at its ends roll is 0.
+
+    With h = pitch / 2, the quaternion contains two plane vectors at half the sum and half the difference of yaw and
+    roll: (w - y, z + x) has length cos h - sin h and angle (yaw + roll) / 2; (w + y, z - x) has length cos h + sin h
+    and angle (yaw - roll) / 2. So the angles turn back into the same rotation to rounding at every pitch. At 90 degrees
+    the first vector vanishes, at -90 degrees the second; the other then gives yaw, which is 2 atan2(z, w) in both
+    cases. The length of the quaternion does not matter. E. Bernardes and S. Viollet, Quaternion to Euler angles
+    conversion, PLoS ONE 17(11), 2022.
+    """
+    sum_cosine, sum_sine = qw - qy, qz + qx
+    difference_cosine, difference_sine = qw + qy, qz - qx
+    shrinking, growing = math.hypot(sum_cosine, sum_sine), math.hypot(difference_cosine, difference_sine)
+    half_sum, half_difference = math.atan2(sum_sine, sum_cosine), math.atan2(difference_sine, difference_cosine)
+    if shrinking <= _POLE * growing:
+        half_sum = half_difference
+    elif growing <= _POLE * shrinking:
+        half_difference = half_sum
     return (
-        math.atan2(2.0 * (qw * qx + qy * qz), qw * qw - qx * qx - qy * qy + qz * qz),
-        math.asin(max(-1.0, min(1.0, sine_pitch))),
-        math.atan2(2.0 * (qw * qz + qx * qy), qw * qw + qx * qx - qy * qy - qz * qz),
+        _within_half_turn(half_sum - half_difference),
+        2.0 * math.atan2(growing, shrinking) - 0.5 * math.pi,
+        _within_half_turn(half_sum + half_difference),
     )
+
+
+@kernel
+def euler_from_quaternions(quaternions: NDArray[np.float64], angles: NDArray[np.float64]) -> None:
+    """Write roll, pitch, yaw of each quaternion (n, 4) into `angles` (n, 3)."""
+    for i in range(len(quaternions)):
+        roll, pitch, yaw = euler_from_quaternion(
+            quaternions[i, 0], quaternions[i, 1], quaternions[i, 2], quaternions[i, 3]
+        )
+        angles[i, 0], angles[i, 1], angles[i, 2] = roll, pitch, yaw
+
+
+@kernel
+def quaternion_from_matrix(matrix: NDArray[np.float64]) -> tuple[float, float, float, float]:
+    """Quaternion of a rotation matrix (3, 3) that turns body into inertial components; its largest element is positive.
+
+    The largest of the four squares 4 w^2, 4 x^2, 4 y^2, 4 z^2 is divided by, so that rounding is never magnified (S.
+    Shepperd, Quaternion from Rotation Matrix, J. Guidance and Control 1(3), 1978).
+    """
+    xx, yy, zz = matrix[0, 0], matrix[1, 1], matrix[2, 2]
+    if xx + yy + zz >= max(xx, yy, zz):
+        square = 1.0 + xx + yy + zz
+        w, x = square, matrix[2, 1] - matrix[1, 2]
+        y, z = matrix[0, 2] - matrix[2, 0], matrix[1, 0] - matrix[0, 1]
+    elif xx >= yy and xx >= zz:
+        square = 1.0 + xx - yy - zz
+        w, x = matrix[2, 1] - matrix[1, 2], square
+        y, z = matrix[0, 1] + matrix[1, 0], matrix[0, 2] + matrix[2, 0]
+    elif yy >= zz:
+        square = 1.0 - xx + yy - zz
+        w, x = matrix[0, 2] - matrix[2, 0], matrix[0, 1] + matrix[1, 0]
+        y, z = square, matrix[1, 2] + matrix[2, 1]
+    else:
+        square = 1.0 - xx - yy + zz
+        w, x = matrix[1, 0] - matrix[0, 1], matrix[0, 2] + matrix[2, 0]
+        y, z = matrix[1, 2] + matrix[2, 1], square
+    scale = 0.5 / math.sqrt(square)
+    return scale * w, scale * x, scale * y, scale * z
 
 
 @kernel
@@ -70,3 +129,13 @@ def quaternion_from_rotation_vector(x: float, y: float, z: float) -> tuple[float
     angle = math.sqrt(angle_squared)
     scale = math.sin(0.5 * angle) / angle
     return math.cos(0.5 * angle), scale * x, scale * y, scale * z
+
+
+@kernel
+def _within_half_turn(angle: float) -> float:
+    """Angle in (-pi, pi], from one in (-3 pi, 3 pi], rad."""
+    if angle > math.pi:
+        return angle - 2.0 * math.pi
+    if angle <= -math.pi:
+        return angle + 2.0 * math.pi
+    return angle

@@ -9,6 +9,7 @@ from typing import ClassVar
 import numpy as np
 import numpy.typing as npt
 
+from rosflight_py_sim.physics.rotations import euler_from_quaternions
 from rosflight_py_sim.vehicles import Actuator
 
 Array = npt.NDArray[np.float64]
@@ -115,12 +116,10 @@ class StateLog:
 
     @property
     def euler(self) -> Array:
-        """True roll, pitch and yaw, rad; shape (n, 3), computed at each access (Beard and McLain, app. B)."""
-        w, x, y, z = self._columns(_TRUTH + 3, _TRUTH + 7).T
-        roll = np.arctan2(2.0 * (w * x + y * z), w * w - x * x - y * y + z * z)
-        pitch = np.arcsin(np.clip(2.0 * (w * y - x * z), -1.0, 1.0))
-        yaw = np.arctan2(2.0 * (w * z + x * y), w * w + x * x - y * y - z * z)
-        return np.stack((roll, pitch, yaw), axis=1)
+        """True roll, pitch and yaw, rad; shape (n, 3), computed at each access."""
+        angles = np.empty((self._count, 3))
+        euler_from_quaternions(np.ascontiguousarray(self._columns(_TRUTH + 3, _TRUTH + 7)), angles)
+        return angles
 
     @property
     def flow_ned(self) -> Array:

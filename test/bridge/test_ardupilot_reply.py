@@ -11,6 +11,7 @@ import pytest
 from rosflight_py_sim.bridge.ardupilot_reply import REPLY_PARAMETERS, ReplyMaker, apparent_wind
 from rosflight_py_sim.bridge.front_end_interface import Snapshot
 from rosflight_py_sim.parameters import ParameterError, Value
+from rosflight_py_sim.physics.rotations import quaternion_from_euler
 from rosflight_py_sim.protocols.ardupilot_json import Battery, Reply, ReplyError, decode_reply
 from rosflight_py_sim.sensing.geodetic import ned_to_geodetic, tangent_plane
 
@@ -102,6 +103,15 @@ def test_each_field_can_be_disabled(name: str) -> None:
     assert names(maker.line(snapshot())) == set(SWITCHES) - {name}
     wanted = {"rng_1": "range", "airspeed": "airspeed", "battery": "battery", "rc": "rc"}
     assert maker.required_fields == set(wanted.values()) - {wanted.get(name)}
+
+
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+def test_attitude_of_a_vertical_nose_has_no_roll(sign: float) -> None:
+    shown = snapshot()
+    shown.truth[3:7] = quaternion_from_euler(0.4, sign * math.pi / 2, 1.5)
+    reply = answered(reply_maker(), shown)
+    # Numbers are sent with at least seven digits behind the point.
+    assert reply.attitude == pytest.approx((0.0, sign * math.pi / 2, 1.5 - sign * 0.4), abs=1e-6)
 
 
 def test_reply_without_any_attitude_is_rejected() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -21,9 +22,9 @@ from rosflight_py_sim.physics.jsbsim_aircraft import (
     POUND_FORCE,
     SLUG,
     JsbsimAircraft,
-    aircraft_names,
     radii_of_curvature,
 )
+from rosflight_py_sim.physics.jsbsim_files import aircraft_names, jsbsim_module
 from rosflight_py_sim.physics.rotations import quaternion_from_euler, rotate_to_body, rotate_to_inertial
 from rosflight_py_sim.sensing.geodetic import ned_to_geodetic, tangent_plane
 from rosflight_py_sim.sensing.site import SITE_PARAMETERS
@@ -257,12 +258,104 @@ def test_divergence_is_reported_and_valid_state_recovers_from_it(flown: JsbsimAi
     np.testing.assert_allclose(flown.truth[:3], in_flight()[:3], atol=0.2)
 
 
-def test_missing_or_unflyable_aircraft_is_rejected() -> None:
-    assert "c172p" in aircraft_names()
-    with pytest.raises(ParameterError, match=r"'aircraft': 'c152' given; allowed: one of .*c172p"):
+REFUSED = {
+    **dict.fromkeys(["minisgs", "paraglider"], "position has diverged: nan"),
+    **dict.fromkeys(["L17", "Pterosaur", "dr1", "f104", "fokker100", "fokker50"], r"property \S+ does not exist"),
+    **dict.fromkeys(["L410", "mk82", "p51d", "weather-balloon"], "does not come to rest on the ground: 8 s after"),
+    "blank": "it cannot be loaded; .*No metrics element",
+    "J246": "it has no contact points to stand on the ground",
+}
+"""Aircraft of jsbsim 1.3.3 that cannot be flown, and the reason."""
+
+
+@pytest.mark.parametrize("name", aircraft_names())
+def test_every_aircraft_of_the_package_stands_and_takes_any_attitude_or_is_refused_for_its_reason(name: str) -> None:
+    if name in REFUSED:
+        with pytest.raises(ParameterError, match=f"'aircraft': JSBSim cannot fly '{name}': .*{REFUSED[name]}"):
+            aircraft(aircraft=name)
+        return
+    one = aircraft(aircraft=name)
+    # Seen: from the ball, whose only contact point is its centre, to the MD-11.
+    assert -6.0 < one.initial_truth[2] < 3.0
+    np.testing.assert_allclose(one.initial_truth[7:19], 0.0, atol=1e-11)
+    for _ in range(400):
+        one.step(0.0025)
+    np.testing.assert_allclose(one.truth[:13], one.initial_truth[:13], atol=1e-4)
+    assert np.isfinite(one.wrench()).all()
+    for roll, pitch, yaw in [
+        (0.3, 0.2, -2.0),
+        (0.3, math.pi / 2, 0.5),
+        (-2.0, -math.pi / 2, 3.0),
+        (0.0, math.pi / 2, 0),
+    ]:
+        high = in_flight(height=1000.0)
+        high[3:7] = quaternion_from_euler(roll, pitch, yaw)
+        one.set_truth(high)
+        # Rounding of speeds in feet per second.
+        np.testing.assert_allclose(one.truth[3:13], high[3:13], atol=1e-11)
+    one.set_controls(0.0, 0.0, 0.0, 1.0)
+    for _ in range(40):
+        one.step(0.0025)
+    assert np.isfinite(one.truth).all() and np.isfinite(one.wrench()).all()
+    one.start_over()
+    np.testing.assert_array_equal(one.truth, one.initial_truth)
+
+
+@pytest.mark.parametrize(("name", "faster"), [("F450", -1.0), ("x24b", 10.0), ("c182", 0.5)])
+def test_electric_rocket_and_stubborn_piston_engines_push(name: str, faster: float) -> None:
+    """The F450 climbs; the X-24B and the Cessna roll."""
+    one = aircraft(aircraft=name)
+    one.set_controls(0.0, 0.0, 0.0, 1.0)
+    for _ in range(800):
+        one.step(0.0025)
+    if faster < 0.0:
+        assert velocity_ned(one.truth)[2] < faster
+    else:
+        assert one.truth[7] >= faster
+
+
+def test_unknown_aircraft_is_rejected() -> None:
+    with pytest.raises(ParameterError, match=r"'aircraft': 'c152' given; allowed: one of .*c172p.*, or the path"):
         aircraft(aircraft="c152")
-    with pytest.raises(ParameterError, match="cannot fly 'minisgs'"):
-        aircraft(aircraft="minisgs")
+
+
+def copied(name: str, to: Path) -> Path:
+    return Path(shutil.copytree(Path(jsbsim_module().get_default_root_dir()) / "aircraft" / name, to))
+
+
+def test_aircraft_in_a_folder_of_the_users_own_flies_as_in_the_package(tmp_path: Path) -> None:
+    mine = aircraft(aircraft=str(copied("c172p", tmp_path / "my aircraft")))
+    original = aircraft()
+    np.testing.assert_array_equal(mine.initial_truth, original.initial_truth)
+    for one in (mine, original):
+        one.set_controls(0.1, 0.1, 0.1, 1.0)
+        for _ in range(400):
+            one.step(0.0025)
+    np.testing.assert_array_equal(mine.truth, original.truth)
+    assert mine.truth[7] > 0.1
+
+
+def test_engine_in_the_users_folder_is_found(tmp_path: Path) -> None:
+    folder = copied("c172p", tmp_path / "c172p")
+    engines = folder / "Engines"
+    engines.mkdir()
+    shutil.copy(Path(jsbsim_module().get_default_root_dir()) / "engine" / "eng_io320.xml", engines / "mine.xml")
+    model = folder / "c172p.xml"
+    model.write_text(model.read_text().replace('engine file="eng_io320"', 'engine file="mine"'))
+    assert aircraft(aircraft=f"{folder}/").property("propulsion/engine/engine-rpm") > 500.0
+
+
+def test_folder_without_a_single_aircraft_is_rejected(tmp_path: Path) -> None:
+    with pytest.raises(ParameterError, match=r"folder '.*/none' cannot be read: .*No such file"):
+        aircraft(aircraft=str(tmp_path / "none"))
+    (tmp_path / "notes.xml").write_text("<notes/>")
+    (tmp_path / "broken.xml").write_text("<fdm_config")
+    with pytest.raises(ParameterError, match=r"\(root element fdm_config\) in it: none; allowed: .*\.xml, or only one"):
+        aircraft(aircraft=str(tmp_path))
+    for name in ("a", "b"):
+        (tmp_path / f"{name}.xml").write_text("<fdm_config/>")
+    with pytest.raises(ParameterError, match=r"in it: a\.xml, b\.xml; allowed"):
+        aircraft(aircraft=str(tmp_path))
 
 
 def test_models_of_the_earth_but_flat_are_refused() -> None:

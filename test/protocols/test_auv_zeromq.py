@@ -131,6 +131,8 @@ def test_x_is_east_y_is_north_and_z_is_measured_from_the_surface(z_up: bool, z: 
         ({"pitch": 30.0}, (0.0, 30.0, 0.0)),
         ({"roll": 20.0}, (0.0, 0.0, 20.0)),
         ({"roll": 20.0, "pitch": -30.0, "yaw": 135.0}, (135.0, -30.0, 20.0)),
+        ({"roll": 20.0, "pitch": 90.0, "yaw": 135.0}, (115.0, 90.0, 0.0)),
+        ({"roll": 20.0, "pitch": -90.0, "yaw": 135.0}, (155.0, -90.0, 0.0)),
     ],
 )
 def test_angles_are_in_degrees_and_yaw_is_clockwise(

@@ -10,8 +10,8 @@ from typing import Protocol
 import numpy as np
 import viser
 from numpy.typing import NDArray
-from transforms3d.euler import euler2quat, quat2euler
 
+from rosflight_py_sim.physics.rotations import euler_from_quaternion, quaternion_from_euler
 from rosflight_py_sim.viewer.web.display import Display
 
 PAUSE, STEP, SET_STATE = "time_manager/toggle_pause", "time_manager/step", "dynamics/set_sim_state"
@@ -222,7 +222,7 @@ class Controls:
         north, east, height, roll, pitch, yaw, *velocity = (float(one.value) for one in self._sliders.values())
         truth = np.zeros(19)
         truth[0:3] = north, east, -height
-        truth[3:7] = euler2quat(*(math.radians(angle) for angle in (roll, pitch, yaw)))
+        truth[3:7] = quaternion_from_euler(*(math.radians(angle) for angle in (roll, pitch, yaw)))
         truth[7:10] = velocity
         return truth
 
@@ -231,7 +231,7 @@ class Controls:
         if view is None:
             return
         north, east, down = view.truth[0:3].tolist()
-        angles = [math.degrees(angle) for angle in quat2euler(view.truth[3:7])]
+        angles = [math.degrees(angle) for angle in euler_from_quaternion(*view.truth[3:7].tolist())]
         present = [north, east, -down, *angles, *view.truth[7:10].tolist()]
         for slider, value in zip(self._sliders.values(), present, strict=True):
             slider.value = float(min(max(value, slider.min), slider.max))  # type: ignore[misc]

@@ -8,9 +8,9 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 import viser
 from numpy.typing import NDArray
-from transforms3d.euler import quat2euler
 from viser import uplot
 
+from rosflight_py_sim.physics.rotations import euler_from_quaternion
 from rosflight_py_sim.viewer.appearance import Appearance
 from rosflight_py_sim.viewer.web.history import SPAN_S, History, broken_at_wraps
 from rosflight_py_sim.viewer.web.vehicle_view import VehicleView
@@ -61,7 +61,7 @@ class Plots:
 
     def _quantities(self, view: VehicleView) -> list[float]:
         truth = view.truth.tolist()
-        angles = [math.degrees(angle) for angle in quat2euler(truth[3:7])]
+        angles = [math.degrees(angle) for angle in euler_from_quaternion(*truth[3:7])]
         speed = math.sqrt(sum(part * part for part in truth[7:10]))
         outputs = [float(view.pwm_us[output]) for output in self._outputs]
         return [*angles, self._down_sign * truth[2], speed, *outputs]
