@@ -104,7 +104,11 @@ def density_from_pressure(pressure_pa: float) -> float:
 
 
 def indicated_airspeed(differential_pressure_pa: float) -> float:
-    """Indicated airspeed (m/s), with the sign of the pressure."""
+    """Indicated airspeed (m/s), with the sign of the pressure.
+
+    Incompressible flow at sea level, as ROSflight computes it. It exceeds the calibrated airspeed by an eighth of the
+    squared Mach number, 0.3 % at 50 m/s.
+    """
     speed = math.sqrt(abs(differential_pressure_pa) / (0.5 * SEA_LEVEL_DENSITY))
     return math.copysign(speed, differential_pressure_pa)
 

@@ -20,7 +20,6 @@ from rosflight_py_sim.interfaces.step_topics import (
     TemperatureSample,
 )
 from rosflight_py_sim.physics.atmosphere import (
-    GAS_CONSTANT,
     PRESSURE_EXPONENT,
     SEA_LEVEL_PRESSURE,
     SEA_LEVEL_TEMPERATURE,
@@ -28,6 +27,7 @@ from rosflight_py_sim.physics.atmosphere import (
 )
 from rosflight_py_sim.physics.earth import SEMI_MAJOR
 from rosflight_py_sim.sensing.barometer import LOWEST_READING
+from rosflight_py_sim.sensing.impact_pressure import airspeed_of_impact
 
 S = TypeVar("S")
 
@@ -76,9 +76,9 @@ class StaticPressure:
 
 
 class DifferentialPressure:
-    """Differential pressure; the airspeed follows from it, with the density that belongs to the temperature.
+    """Differential pressure; the airspeed follows from it, with the static pressure that belongs to the temperature.
 
-    The density is the standard atmosphere's below 11 km: p / (R T) with p = p_0 (T / T_0)^n.
+    That pressure is the standard atmosphere's below 11 km: p_0 (T / T_0)^n.
     """
 
     def numbers(self, sample: AirspeedSample) -> Sequence[float]:
@@ -86,9 +86,8 @@ class DifferentialPressure:
 
     def with_numbers(self, sample: AirspeedSample, numbers: Sequence[float]) -> AirspeedSample:
         kelvin, measured = sample.temperature, numbers[0]
-        pressure = SEA_LEVEL_PRESSURE * (kelvin / SEA_LEVEL_TEMPERATURE) ** PRESSURE_EXPONENT
-        speed = math.sqrt(2.0 * abs(measured) * GAS_CONSTANT * kelvin / pressure)
-        return sample._replace(differential_pressure=measured, velocity=math.copysign(speed, measured))
+        static = SEA_LEVEL_PRESSURE * (kelvin / SEA_LEVEL_TEMPERATURE) ** PRESSURE_EXPONENT
+        return sample._replace(differential_pressure=measured, velocity=airspeed_of_impact(measured, static, kelvin))
 
 
 class Distance:

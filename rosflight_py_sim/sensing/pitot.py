@@ -1,17 +1,16 @@
-"""Pitot tube: dynamic pressure of the air flow from ahead.
+"""Pitot tube: impact pressure of the air flow from ahead.
 
-q = rho V^2 / 2 with V the airspeed. The density is the standard atmosphere's at the vehicle's altitude (Beard and
-McLain, Small Unmanned Aircraft, section 7.3). Incompressible flow: the pressure is low by a quarter of the Mach number
-squared, 2 % at 95 m/s.
+q is that of compressible flow (`impact_pressure.py`) at the airspeed V, in the standard atmosphere at the vehicle's
+altitude; at low speed it is the rho V^2 / 2 of Beard and McLain, Small Unmanned Aircraft, section 7.3.
 
 The tube reads all of q while the flow comes from within a cone around the body's x axis, whatever the angle of attack
 and the sideslip. Beyond the cone's half angle a_0 the pressure falls as cos^2(90 deg (a - a_0) / (90 deg - a_0)), and
-it is 0 for flow from the side or from behind. With a_0 = 0 this is the dynamic pressure of the airspeed's component
-along the x axis, as in ROSflight. The cone of real tubes depends on the shape of their nose: W. Gracey, Wind-tunnel
-investigation of a number of total-pressure tubes at high angles of attack, NACA Report 1303, 1957, and Measurement of
-aircraft speed and altitude, NASA RP-1046, 1980. The default loses 1 % of q at 21 deg, as the tube of NACA's Calibration
-of a combined pitot-static tube and vane-type flow angularity indicator at transonic speeds and at large angles of
-attack or yaw.
+it is 0 for flow from the side or from behind. With a_0 = 0 this is, at low speed, the dynamic pressure of the
+airspeed's component along the x axis, as in ROSflight. The cone of real tubes depends on the shape of their nose: W.
+Gracey, Wind-tunnel investigation of a number of total-pressure tubes at high angles of attack, NACA Report 1303, 1957,
+and Measurement of aircraft speed and altitude, NASA RP-1046, 1980. The default loses 1 % of q at 21 deg, as the tube of
+NACA's Calibration of a combined pitot-static tube and vane-type flow angularity indicator at transonic speeds and at
+large angles of attack or yaw.
 
 The position error, a share of q, is that of the static pressure at the tube. Its default is an estimate, an airspeed
 1 % high; 14 CFR 23.1323(b) (until 2017) allowed 3 %. Range and resolution are those of TE Connectivity's MS4525DO,
@@ -28,11 +27,12 @@ from numpy.typing import NDArray
 from rosflight_py_sim.jit import kernel
 from rosflight_py_sim.kernel_record import kernel_record
 from rosflight_py_sim.parameters import Parameter, ParameterTable, Values, number
-from rosflight_py_sim.physics.atmosphere import density, temperature
+from rosflight_py_sim.physics.atmosphere import pressure, temperature
 from rosflight_py_sim.physics.earth import ALTITUDE_PARAMETERS, Site, altitude_at, site_of
 from rosflight_py_sim.physics.rotations import rotate_to_body
 from rosflight_py_sim.sensing.converter import converted, converter_of, converter_parameters
 from rosflight_py_sim.sensing.errors import ERROR, ErrorModel, ErrorSource, advance_errors
+from rosflight_py_sim.sensing.impact_pressure import airspeed_of_impact, impact_pressure
 from rosflight_py_sim.sensing.site import DIFF_PRESSURE_RATE
 
 _ERRORS = ErrorSource(
@@ -52,7 +52,7 @@ PARAMETERS = (
         Parameter(
             "airspeed_insensitive_angle",
             0.285,
-            "Half angle of the cone around the x axis within which the pitot tube reads the whole dynamic pressure",
+            "Half angle of the cone around the x axis within which the pitot tube reads the whole impact pressure",
             "rad",
             minimum=0.0,
             maximum=1.5,
@@ -60,7 +60,7 @@ PARAMETERS = (
         Parameter(
             "airspeed_position_error",
             0.02,
-            "Position error of the differential pressure, as a share of the dynamic pressure",
+            "Position error of the differential pressure, as a share of the impact pressure",
             minimum=-1.0,
             maximum=1.0,
         ),
@@ -75,8 +75,8 @@ class PitotInstallation:
 
     Attributes:
         site: the launch point.
-        insensitive_angle: half angle of the cone in which the tube reads the whole dynamic pressure (rad).
-        position_error: share of the dynamic pressure.
+        insensitive_angle: half angle of the cone in which the tube reads the whole impact pressure (rad).
+        position_error: share of the impact pressure.
         limit: largest reading (Pa).
         resolution: step of the reading (Pa).
     """
@@ -91,8 +91,8 @@ class PitotInstallation:
 class PitotTube:
     """Pitot tube along the body's x axis; after `sample` it holds pressure, airspeed and the air's temperature.
 
-    `airspeed_mps` is the true airspeed for the measured pressure at the local density; a negative pressure (noise,
-    bias) gives a negative airspeed.
+    `airspeed_mps` is the true airspeed for the measured pressure at the local static pressure and temperature; a
+    negative pressure (noise, bias) gives a negative airspeed.
     """
 
     def __init__(self, values: Values, rng: np.random.Generator) -> None:
@@ -140,23 +140,23 @@ def sample_pitot(
     """Measured differential pressure (Pa), the corresponding airspeed (m/s), air temperature (K)."""
     advance_errors(channels, normals, dt)
     altitude_msl_m = altitude_at(installation.site, truth[0], truth[1], truth[2])
-    air = density(altitude_msl_m)
+    static, kelvin = pressure(altitude_msl_m), temperature(altitude_msl_m)
     x, y, z = rotate_to_body(truth[3], truth[4], truth[5], truth[6], wind_ned[0], wind_ned[1], wind_ned[2])
     x, y, z = truth[7] - x, truth[8] - y, truth[9] - z
     across = math.hypot(y, z)
-    dynamic = 0.5 * air * (x * x + across * across) * seen_share(math.atan2(across, x), installation.insensitive_angle)
+    impact = impact_pressure(math.hypot(x, across), static, kelvin)
+    impact *= seen_share(math.atan2(across, x), installation.insensitive_angle)
     measured = converted(
-        dynamic * (1.0 + installation.position_error) + channels[0, ERROR],
+        impact * (1.0 + installation.position_error) + channels[0, ERROR],
         installation.limit,
         installation.resolution,
     )
-    airspeed = math.copysign(math.sqrt(2.0 * abs(measured) / air), measured)
-    return measured, airspeed, temperature(altitude_msl_m)
+    return measured, airspeed_of_impact(measured, static, kelvin), kelvin
 
 
 @kernel
 def seen_share(angle: float, insensitive_angle: float) -> float:
-    """Share of the dynamic pressure that the tube reads in flow at an angle (rad, from 0 to pi) to its axis."""
+    """Share of the impact pressure that the tube reads in flow at an angle (rad, from 0 to pi) to its axis."""
     if angle <= insensitive_angle:
         return 1.0
     if angle >= 0.5 * math.pi:

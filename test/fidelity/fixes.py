@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 from pymap3d import geodetic2ned
 
-from rosflight_py_sim.physics.atmosphere import density
+from rosflight_py_sim.physics.atmosphere import pressure, speed_of_sound
 from rosflight_py_sim.sensing import SENSOR_PARAMETERS, Barometer, GnssReceiver, PitotTube, RangeFinder
 from rosflight_py_sim.viewer.picture_page import AMBER, BLUE, GREEN
 
@@ -26,6 +26,8 @@ RECEIVERS, REPORTS, BETWEEN = 60, 1000, 40
 EXACT_BARO = {"baro_stdev": 0.0, "baro_bias_range": 0.0, "baro_bias_walk_stdev": 0.0, "baro_resolution": 0.0}
 EXACT_PITOT = {"airspeed_stdev": 0.0, "airspeed_bias_range": 0.0, "airspeed_bias_walk_stdev": 0.0}
 EXACT_PITOT |= {"airspeed_resolution": 0.0}
+STATIC_OVER_TOTAL = {0.2: 0.9725, 0.5: 0.8430, 1.0: 0.5283, 2.0: 0.1773}
+"""Tables I and II, the latter behind a normal shock."""
 EXACT_RANGE = {"range_stdev": 0.0, "range_resolution": 0.0}
 
 
@@ -73,6 +75,14 @@ def comparisons() -> Iterator[Comparison]:
     yield Comparison(
         "pitot tube, loss of pressure at 21 deg", f"{loss:.2f} %", "1 % (NACA)", f"{abs(loss - 1.0):.2f} points"
     )
+    for mach, ratio in STATIC_OVER_TOTAL.items():
+        found = static_over_total(mach)
+        yield Comparison(
+            f"pitot tube, static over total pressure at Mach {mach:g}",
+            f"{found:.4f}",
+            f"{ratio:.4f} (NACA Report 1135)",
+            _percent(found, ratio),
+        )
     reach = farthest(0.1)
     yield Comparison(
         "range finder, reach at a reflectivity of 0.1",
@@ -157,13 +167,25 @@ def drift_deviation() -> float:
 
 
 def seen(angle: float, **given: float) -> float:
-    """Share of the dynamic pressure that the tube reads in flow at an angle (rad) to its axis."""
+    """Share of the impact pressure that the tube reads in flow at an angle (rad) to its axis."""
+    return _differential_pressure(20.0, angle, **given) / _differential_pressure(20.0, 0.0)
+
+
+def static_over_total(mach: float) -> float:
+    """Static over total pressure at a Mach number."""
+    altitude = float(DEFAULTS["origin_altitude"])  # type: ignore[arg-type]
+    static = pressure(altitude)
+    return static / (static + _differential_pressure(mach * speed_of_sound(altitude), 0.0))
+
+
+def _differential_pressure(airspeed: float, angle: float, **given: float) -> float:
+    """Differential pressure (Pa) of a tube without errors in flow at an angle (rad) to its axis."""
     values = SENSOR_PARAMETERS.checked({**EXACT_PITOT, "airspeed_position_error": 0.0, "airspeed_range": 0.0, **given})
     tube = PitotTube(values, np.random.default_rng(0))
-    truth = state(20.0 * math.cos(angle))
-    truth[9] = 20.0 * math.sin(angle)
+    truth = state(airspeed * math.cos(angle))
+    truth[9] = airspeed * math.sin(angle)
     tube.sample(truth, CALM, 0.01)
-    return tube.differential_pressure_pa / (0.5 * density(float(DEFAULTS["origin_altitude"])) * 400.0)  # type: ignore[arg-type]
+    return tube.differential_pressure_pa
 
 
 def farthest(reflectivity: float) -> float:
@@ -224,7 +246,7 @@ def _draw_pitot(axes: Axes) -> None:
     component = [seen(math.radians(angle), airspeed_insensitive_angle=0.0) for angle in degrees]
     axes.plot(degrees, component, color=AMBER, label="cone of 0 deg: ROSflight")
     axes.plot(21.0, 0.99, "o", color=GREEN, label="NACA: 1 % at 21 deg")
-    axes.set(title="Pitot tube in flow at an angle", xlabel="angle (deg)", ylabel="share of the dynamic pressure")
+    axes.set(title="Pitot tube in flow at an angle", xlabel="angle (deg)", ylabel="share of the impact pressure")
     axes.legend()
 
 
