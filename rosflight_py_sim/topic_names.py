@@ -26,6 +26,7 @@ CORRECTED_BATTERY = "battery"
 SETPOINT = "autopilot/setpoint"
 AUTOPILOT_PHASE = "autopilot/phase"
 AUTOPILOT_PATH = "autopilot/path"
+AUTOPILOT_ROUTE = "autopilot/route"
 AUTOPILOT_PROGRESS = "autopilot/progress"
 
 GUIDED_MODE = "guided/mode"

@@ -23,6 +23,25 @@ from rosflight_py_sim.autopilot.take_off_and_landing import TOUCH_DOWN_PARAMETER
 from rosflight_py_sim.autopilot.waypoints import FlightPlan
 from rosflight_py_sim.parameters import Parameter, ParameterTable, Values, number
 
+WAYPOINT_RADIUS = Parameter(
+    "waypoint_radius",
+    50.0,
+    "Largest horizontal distance at which a completed mission has missed a waypoint; fillets of the radius R miss a "
+    "right angle by 0.41 R",
+    "m",
+    minimum=0.0,
+    above_minimum=True,
+)
+
+TOUCH_DOWN_RADIUS = Parameter(
+    "touch_down_radius",
+    100.0,
+    "Largest horizontal distance from the planned touch-down point at which a landing counts as success",
+    "m",
+    minimum=0.0,
+    above_minimum=True,
+)
+
 FIXEDWING_MISSION_PARAMETERS = (
     FIELD_PARAMETERS
     + ParameterTable(
@@ -36,6 +55,8 @@ FIXEDWING_MISSION_PARAMETERS = (
             minimum=0.0,
         ),
         Parameter("roll_out_speed", 1.0, "Ground speed at which the roll-out ends", "m/s", minimum=0.1),
+        WAYPOINT_RADIUS,
+        TOUCH_DOWN_RADIUS,
     )
     + TOUCH_DOWN_PARAMETERS
 )
@@ -74,9 +95,7 @@ class FixedwingMission:
         Raises:
             WaypointError: the plan yields no path.
         """
-        self._planned = planned_path(plan)
-        self._approach_length = len(self._planned) - circuit_length(plan)
-        self._plan = plan
+        self._take(plan)
         self._manager: PathManager | None = None
         self._phase = FixedwingPhase.WAIT
         self._progress = 0.0
@@ -120,6 +139,11 @@ class FixedwingMission:
         return self._planned if self._manager is None else self._manager.path
 
     @property
+    def route_ned(self) -> tuple[Vector3, ...]:
+        """Waypoints of the plan, in order, m; the same object until the plan is replaced."""
+        return self._route
+
+    @property
     def target_ned(self) -> Vector3:
         """Point of the path abreast of the vehicle, m."""
         return self._nearest
@@ -146,14 +170,18 @@ class FixedwingMission:
         Raises:
             WaypointError: the plan yields no path; the previous one is kept.
         """
-        self._planned = planned_path(plan)
-        self._approach_length = len(self._planned) - circuit_length(plan)
-        self._plan = plan
+        self._take(plan)
         if self._phase is FixedwingPhase.ROLL_OUT or self.has_landed:
             return
         self._begin()
         if self._phase > FixedwingPhase.CLIMB_OUT:
             self._phase = FixedwingPhase.WAYPOINTS
+
+    def _take(self, plan: FlightPlan) -> None:
+        self._planned = planned_path(plan)
+        self._approach_length = len(self._planned) - circuit_length(plan)
+        self._plan = plan
+        self._route = tuple(waypoint.position_ned for waypoint in plan.waypoints)
 
     def _begin(self) -> None:
         self._progress = 0.0

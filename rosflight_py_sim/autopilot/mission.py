@@ -11,6 +11,23 @@ from rosflight_py_sim.autopilot.straight_leg import StraightLeg
 from rosflight_py_sim.autopilot.take_off_and_landing import VERTICAL_PARAMETERS, TouchDown, climb, descent
 from rosflight_py_sim.parameters import Parameter, ParameterTable, Values, number
 
+ARRIVAL_RADIUS = Parameter(
+    "arrival_radius",
+    1.0,
+    "Distance within which a corner counts as reached; a completed mission has missed none by more",
+    "m",
+    minimum=0.05,
+)
+
+LANDING_RADIUS = Parameter(
+    "landing_radius",
+    2.0,
+    "Largest horizontal distance from the take-off point at which a landing counts as success",
+    "m",
+    minimum=0.0,
+    above_minimum=True,
+)
+
 MISSION_PARAMETERS = ParameterTable(
     Parameter(
         "square_height", 5.0, "Height of the square above the take-off point", "m", minimum=0.0, above_minimum=True
@@ -26,7 +43,8 @@ MISSION_PARAMETERS = ParameterTable(
         above_minimum=True,
     ),
     Parameter("corner_pause", 0.5, "Pause at each corner and after take-off", "s", minimum=0.0),
-    Parameter("arrival_radius", 1.0, "Distance within which a corner counts as reached", "m", minimum=0.05),
+    ARRIVAL_RADIUS,
+    LANDING_RADIUS,
     *VERTICAL_PARAMETERS,
 )
 
@@ -92,6 +110,11 @@ class Mission:
     def corners_ned(self) -> tuple[Vector3, Vector3, Vector3, Vector3]:
         """Corners of the square (m) in flight order, beginning above the take-off point."""
         return self._corners
+
+    @property
+    def route_ned(self) -> tuple[Vector3, ...]:
+        """Places to pass in order, m: the corners, and the first of them again before the landing."""
+        return (*self._corners, self._corners[0])
 
     @property
     def nominal_duration_s(self) -> float:

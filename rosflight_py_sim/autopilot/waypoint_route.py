@@ -25,7 +25,7 @@ from rosflight_py_sim.parameters import Parameter, ParameterTable, Values, numbe
 ROUTE_PARAMETERS = ParameterTable(
     Parameter("turn_bank", 0.6, "Roll angle for planning turns between legs", "rad", minimum=0.05, maximum=1.2),
     Parameter(
-        "waypoint_radius",
+        "passing_radius",
         30.0,
         "Horizontal distance within which a waypoint counts as passed; turns between legs stay within three quarters "
         "of it, and a waypoint missed by more is flown over again",
@@ -41,7 +41,7 @@ GRAVITY = 9.81
 # Shape of the vector fields: chi_inf (rad) of lines, k_orbit of arcs.
 _APPROACH: Final = 1.05
 _ORBIT_GAIN: Final = 1.2
-# Greatest share of `waypoint_radius` that an arc may cut off; the rest is for the error of following it.
+# Greatest share of `passing_radius` that an arc may cut off; the rest is for the error of following it.
 _CUT_OFF: Final = 0.75
 # Course changes below this (rad) are not corners.
 _STRAIGHT: Final = 1e-3
@@ -100,7 +100,7 @@ class Route:
     one if the legs are short, and a wider one if it stays near the corner, so that waypoints along a curve give a
     smooth path. At sharp corners, and at those whose arc would miss the waypoint by too much, the
     vehicle continues to the plane at the end of the leg (algorithm 5, `end_plane`) and overshoots the turn. A waypoint
-    that was missed by more than `waypoint_radius`, such as one that a turn leaves beside the vehicle, is flown over
+    that was missed by more than `passing_radius`, such as one that a turn leaves beside the vehicle, is flown over
     before the route goes on; so is the last one if it was missed by more than 10 m.
     """
 
@@ -118,7 +118,7 @@ class Route:
         self._has_ended = False
         self._is_missed = False
         self._closest = math.inf
-        self._waypoint_radius = number(values, "waypoint_radius")
+        self._passing_radius = number(values, "passing_radius")
         self._turn_bank = number(values, "turn_bank")
         self._gains = _field(_LEAST_RADIUS)
 
@@ -159,7 +159,7 @@ class Route:
     @property
     def _reach(self) -> float:
         """Distance at which the waypoint counts as passed, m."""
-        return self._waypoint_radius if self._after is not None else _REACHED
+        return self._passing_radius if self._after is not None else _REACHED
 
     def _read_waypoints(self, state: FlightState) -> None:
         """Apply changes of the current and the next waypoint."""
@@ -220,7 +220,7 @@ class Route:
         fitting = min(length, 0.5 * onward_length) / math.tan(0.5 * abs(turn))
         # The arc of radius 1 m misses the corner by this much.
         cut_off = 1.0 / math.cos(0.5 * turn) - 1.0
-        widest = min(fitting, _CUT_OFF * self._waypoint_radius / cut_off)
+        widest = min(fitting, _CUT_OFF * self._passing_radius / cut_off)
         if widest < _TIGHTEST * radius:
             return to_end
         chosen = min(widest, max(radius, _SLIGHT * radius / cut_off))

@@ -23,11 +23,13 @@ from rosflight_py_sim.interfaces.step_topics import (
     AUTOPILOT_PATH,
     AUTOPILOT_PHASE,
     AUTOPILOT_PROGRESS,
+    AUTOPILOT_ROUTE,
     COMMAND,
     SETPOINT,
     TRUTH_STATE,
     ControlCommand,
     Setpoint,
+    StepTopic,
 )
 from rosflight_py_sim.interfaces.ticks import Schedule
 from rosflight_py_sim.interfaces.topic_statistics import Period
@@ -47,25 +49,29 @@ class AutopilotInterface(SimulationNode, ABC):
     """Flies a mission from the true position, velocity and attitude once autopilot/start has been called.
 
     Publishes commands on `command`, `command_frequency` times a second; the mission's phase on autopilot/phase, its
-    progress on autopilot/progress (0 to 1), the current target pose on autopilot/setpoint and the whole planned path on
-    autopilot/path (both NED).
+    progress on autopilot/progress (0 to 1), the current target pose on autopilot/setpoint, the whole planned path on
+    autopilot/path and the waypoints that the mission must pass, in order, on autopilot/route (all NED).
 
     Class attributes:
         PHASES: phases of the mission, in order.
         PLANS_PATH: whether it publishes its path on autopilot/path when the mission begins.
+        WAYPOINT_RADIUS: parameter with the largest miss of a waypoint in a completed mission, m; None: no waypoints.
+        LANDING_RADIUS: parameter with the largest distance of a landing from its place, m; None: no such place.
     """
 
     DEFAULT_NAME: ClassVar[str] = "autopilot"
     PARAMETERS: ClassVar[ParameterTable] = ParameterTable(COMMAND_FREQUENCY)
     PHASES: ClassVar[type[MissionPhase]]
     PLANS_PATH: ClassVar[bool] = True
+    WAYPOINT_RADIUS: ClassVar[Parameter | None] = None
+    LANDING_RADIUS: ClassVar[Parameter | None] = None
 
     def __init__(self, **arguments: Any) -> None:
         """Create topics and the service autopilot/start."""
         self._state = VehicleState()
         self._last_ns = -1
         self._phase = ""
-        self._send_path: Callable[[Path], None] | None = None
+        self._send_paths: dict[str, Callable[[Path], None]] = {}
         super().__init__(**arguments)
         self._schedule = Schedule(number(self.values, "command_frequency"))
         self._progress_schedule = Schedule(_PROGRESS_RATE_HZ)
@@ -105,16 +111,24 @@ class AutopilotInterface(SimulationNode, ABC):
 
     def publish_path(self, points_ned: Iterable[Vector3]) -> None:
         """Publish the planned path as a polyline (m); the first call creates the topic."""
-        self._send_path = self._send_path or self.publisher(AUTOPILOT_PATH)
+        self._publish_places(AUTOPILOT_PATH, points_ned)
+
+    def publish_route(self, waypoints_ned: Iterable[Vector3]) -> None:
+        """Publish the waypoints that the mission must pass, in order (m); the first call creates the topic."""
+        self._publish_places(AUTOPILOT_ROUTE, waypoints_ned)
+
+    def _publish_places(self, topic: StepTopic[Path], places_ned: Iterable[Vector3]) -> None:
+        if topic.name not in self._send_paths:
+            self._send_paths[topic.name] = self.publisher(topic)
         path = Path()
         path.header.frame_id = "NED"
         path.header.stamp = self.get_clock().now().to_msg()
-        for north, east, down in points_ned:
+        for north, east, down in places_ned:
             pose = PoseStamped(header=path.header)
             position = pose.pose.position
             position.x, position.y, position.z = north, east, down
             path.poses.append(pose)
-        self._send_path(path)
+        self._send_paths[topic.name](path)
 
     def _start(self, request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
         if self._state.time_ns < 0:

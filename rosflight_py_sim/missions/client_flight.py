@@ -10,6 +10,7 @@ from rosflight_py_sim.missions.client_program import ClientProgram
 from rosflight_py_sim.missions.client_task import ClientTask
 from rosflight_py_sim.missions.flight import Flight
 from rosflight_py_sim.missions.mission_topics import MISSION_LOG
+from rosflight_py_sim.parameters import ParameterError, Values
 from rosflight_py_sim.vehicles import ClientMission
 
 DONE = "done"
@@ -25,8 +26,17 @@ class ClientFlight(Flight):
     judge: ClientJudge
 
     def __init__(self, mission: ClientMission, task: ClientTask) -> None:
-        """Store the mission's settings."""
+        """Store the mission's settings.
+
+        Raises:
+            ParameterError: a limit of acceptance in the vehicle file does not exist, or is not allowed.
+        """
         super().__init__(task.member, mission.task, task.JUDGE)
+        vehicle = task.member.vehicle
+        try:
+            task.JUDGE.limits_for(vehicle).checked(mission.limits)
+        except ParameterError as error:
+            raise ParameterError(f"{vehicle.file}: mission: limits: {error}") from error
         self._flown = mission
         self._task = task
         self._client: ClientProgram | None = None
@@ -39,6 +49,10 @@ class ClientFlight(Flight):
         super().join(graph, namespace)
         self._publish_line = self.node.publisher(MISSION_LOG)
         self._arguments = [*self._task.arguments(graph), *self._flown.arguments]
+
+    def given_limits(self, graph: ComposedGraph) -> Values:
+        """Limits of acceptance in the vehicle file."""
+        return self._flown.limits
 
     @property
     def activity(self) -> str:

@@ -25,7 +25,7 @@ from rosflight_py_sim.missions.overview_picture import draw_overview
 from rosflight_py_sim.missions.summary_table import print_table
 from rosflight_py_sim.new_files import reserved
 from rosflight_py_sim.nodes.running import deferred_signals
-from rosflight_py_sim.parameters import Value
+from rosflight_py_sim.parameters import Value, Values
 from rosflight_py_sim.stamps import NANOSECONDS
 from rosflight_py_sim.vehicles import reference
 
@@ -65,13 +65,18 @@ class Flight(ABC):
         """
         judge, vehicle = self._judge_class, self.member.vehicle
         values = graph.values_of(judge.NODE, self.member.namespace) if judge.PARAMETERS else {}
-        self.judge = judge(vehicle, {name: values[name] for name in judge.PARAMETERS})
+        taken = {name: values[name] for name in judge.PARAMETERS}
+        self.judge = judge(vehicle, {**taken, **self.given_limits(graph)})
         self.judge.name = self.name
         settings = MissionSettings(
             self._mission, self.name, reference(vehicle), vehicle.autopilot, dict(self.judge.values)
         )
         self.node = graph.join(JudgeNode, self.judge, settings, namespace=namespace)
         self._publish_end = self.node.publisher(MISSION_END)
+
+    @abstractmethod
+    def given_limits(self, graph: ComposedGraph) -> Values:
+        """Limits of acceptance that are given for this mission; the others have their defaults."""
 
     @property
     @abstractmethod
@@ -216,6 +221,9 @@ def print_verdict(judge: MissionJudge, console: Console) -> bool:
             console.print(f"{judge.name}: [red]failed[/red]: the mission did not begin", highlight=False)
         return False
     verdict = judge.verdict()
+    if verdict.shortfall and not judge.reason:
+        text = f"{judge.name}: [red]failed[/red]: {escape(verdict.shortfall)}"
+        console.print(text, highlight=False, soft_wrap=True)
     print_table(verdict.title, verdict.rows, console)
     return verdict.completed
 

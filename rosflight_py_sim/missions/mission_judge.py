@@ -16,7 +16,7 @@ from rosflight_py_sim.interfaces.step_topics import PWM_OUTPUT, TRUTH_STATE, TRU
 from rosflight_py_sim.interfaces.ticks import Schedule
 from rosflight_py_sim.interfaces.vehicle_state import VehicleState
 from rosflight_py_sim.missions.mission_topics import MISSION_END
-from rosflight_py_sim.parameters import Values
+from rosflight_py_sim.parameters import ParameterTable, Values
 from rosflight_py_sim.recording.motion_summary import MotionSummary, summarise_motion
 from rosflight_py_sim.recording.state_log import Array, StateLog
 from rosflight_py_sim.vehicles import Vehicle
@@ -46,11 +46,13 @@ class Verdict:
         title: of the table.
         rows: of the table: a name and a text with its unit.
         completed: whether the mission succeeded.
+        shortfall: limits that a mission exceeds which was flown to its end; empty if there are none.
     """
 
     title: str
     rows: list[tuple[str, str]]
     completed: bool
+    shortfall: str = ""
 
 
 class MissionJudge(ABC):
@@ -63,12 +65,13 @@ class MissionJudge(ABC):
         SUBSCRIBES: topics in addition to those of every log; `newest` returns the newest message of each.
         NODE: default name of the node that has the parameters.
         PARAMETERS: names of the parameters that the judge takes from that node.
+        LIMITS: limits of acceptance, with their defaults; a mission that exceeds one is not completed.
         SUMMARY: class of `summary`.
 
     Attributes:
         vehicle: the vehicle that flies.
         name: display name of the vehicle, for tables and plots.
-        values: values of PARAMETERS.
+        values: values of PARAMETERS, and of the limits of acceptance.
         inputs: topics and the functions that take their messages.
         system_s: function that returns the system time of the message being taken, s; a recorded source sets it.
         wall_s: system time from the first to the last row, s.
@@ -80,16 +83,19 @@ class MissionJudge(ABC):
     SUBSCRIBES: ClassVar[tuple[StepTopic[Any], ...]] = ()
     NODE: ClassVar[str] = ""
     PARAMETERS: ClassVar[tuple[str, ...]] = ()
+    LIMITS: ClassVar[ParameterTable] = ParameterTable()
     SUMMARY: ClassVar[type[KeyFigures]] = MotionSummary
     log: StateLog
 
     def __init__(self, vehicle: Vehicle, values: Values) -> None:
-        """Judge a mission of the vehicle; `values` are those of PARAMETERS.
+        """Judge a mission of the vehicle; `values` are those of PARAMETERS, and limits that differ from the defaults.
 
         Raises:
-            ParameterError: the mission cannot be flown with these values.
+            ParameterError: the mission cannot be flown with these values, or a limit is not allowed.
         """
-        self.vehicle, self.values = vehicle, values
+        table = self.limits_for(vehicle)
+        limits = table.checked({name: value for name, value in values.items() if name in table})
+        self.vehicle, self.values = vehicle, {**values, **limits}
         self.name = vehicle.name
         self.system_s: Callable[[], float] = time.monotonic
         self.wall_s = 0.0
@@ -105,6 +111,11 @@ class MissionJudge(ABC):
             self.subscribe(topic, partial(self._newest.__setitem__, topic.name))
         self.subscribe(TRUTH_STATE, self._on_truth)
         self.subscribe(MISSION_END, self._on_end, needed=False)
+
+    @classmethod
+    def limits_for(cls, vehicle: Vehicle) -> ParameterTable:
+        """Limits of acceptance for a mission of the vehicle."""
+        return cls.LIMITS
 
     def subscribe(self, topic: StepTopic[M], take: Callable[[M], None], *, needed: bool = True) -> None:
         """Pass the messages of a topic to `take`; `needed`: whether the verdict needs the topic."""

@@ -76,9 +76,16 @@ class ExtremesSummary(Protocol):
         """Greatest angle between the vehicle's and the local vertical."""
 
 
-def mission_rows(s: AnySummary) -> list[tuple[str, str]]:
-    """Rows that every mission has."""
-    return [("mission", "completed" if s.completed else "not completed"), *_time_rows(s)]
+def mission_rows(s: AnySummary, shortfall: str = "") -> list[tuple[str, str]]:
+    """Rows that every mission has; `shortfall` names the limits that a mission exceeds which was flown to its end."""
+    failed = f"not completed: {shortfall}" if shortfall else "not completed"
+    return [("mission", "completed" if s.completed else failed), *_time_rows(s)]
+
+
+def waypoint_rows(miss_m: float, limit_m: float, *, horizontally: bool = False) -> list[tuple[str, str]]:
+    """Row of the largest miss of a waypoint, with the limit if there is one (NaN: none)."""
+    text = f"{miss_m:.2f} m{' horizontally' if horizontally else ''}"
+    return [("largest miss of a waypoint", text if math.isnan(limit_m) else f"{text} (allowed: {limit_m:g} m)")]
 
 
 def _time_rows(s: TimedSummary) -> list[tuple[str, str]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar, cast
 
-from rosflight_py_sim.autopilot.mission import MISSION_PARAMETERS, Mission, Phase
+from rosflight_py_sim.autopilot.mission import ARRIVAL_RADIUS, LANDING_RADIUS, MISSION_PARAMETERS, Mission, Phase
 from rosflight_py_sim.interfaces.multirotor_autopilot import MultirotorAutopilot
 from rosflight_py_sim.nodes.running import run
 from rosflight_py_sim.parameters import ParameterTable, Values
@@ -15,6 +15,8 @@ class Autopilot(MultirotorAutopilot):
 
     PARAMETERS: ClassVar[ParameterTable] = MultirotorAutopilot.PARAMETERS + MISSION_PARAMETERS
     PHASES = Phase
+    WAYPOINT_RADIUS = ARRIVAL_RADIUS
+    LANDING_RADIUS = LANDING_RADIUS
 
     def new_mission(self, values: Values) -> Mission:
         """A square that has not begun."""
@@ -23,7 +25,8 @@ class Autopilot(MultirotorAutopilot):
     def on_start(self) -> str:
         """Publish the square, and return its duration."""
         mission = cast("Mission", self.mission)
-        self.publish_path((*mission.corners_ned, mission.corners_ned[0]))
+        self.publish_path(mission.route_ned)
+        self.publish_route(mission.route_ned)
         return f"taking off, about {mission.nominal_duration_s:.0f} s to fly"
 
 

@@ -9,7 +9,13 @@ from typing import Any, ClassVar
 from nav_msgs.msg import Path as PathMessage
 
 from rosflight_py_sim.autopilot.autopilot_command import AutopilotCommand
-from rosflight_py_sim.autopilot.fixedwing_mission import FIXEDWING_MISSION_PARAMETERS, FixedwingMission, FixedwingPhase
+from rosflight_py_sim.autopilot.fixedwing_mission import (
+    FIXEDWING_MISSION_PARAMETERS,
+    TOUCH_DOWN_RADIUS,
+    WAYPOINT_RADIUS,
+    FixedwingMission,
+    FixedwingPhase,
+)
 from rosflight_py_sim.autopilot.fixedwing_target_controller import (
     FIXEDWING_TARGET_PARAMETERS,
     FixedwingTargetController,
@@ -17,6 +23,7 @@ from rosflight_py_sim.autopilot.fixedwing_target_controller import (
 from rosflight_py_sim.autopilot.flight_state import flight_state
 from rosflight_py_sim.autopilot.path_planning import planned_path, polyline
 from rosflight_py_sim.autopilot.path_segments import Segment
+from rosflight_py_sim.autopilot.setpoint import Vector3
 from rosflight_py_sim.autopilot.waypoints import FlightPlan, Waypoint, WaypointError, read_flight_plan
 from rosflight_py_sim.confined_files import FileOutsideError, confined_file
 from rosflight_py_sim.interfaces.autopilot_interface import AutopilotInterface
@@ -55,6 +62,8 @@ class FixedwingAutopilot(AutopilotInterface):
         + FIXEDWING_TARGET_PARAMETERS
     )
     PHASES = FixedwingPhase
+    WAYPOINT_RADIUS = WAYPOINT_RADIUS
+    LANDING_RADIUS = TOUCH_DOWN_RADIUS
 
     def __init__(self, **arguments: Any) -> None:
         """Read the waypoints and wait for the start."""
@@ -63,6 +72,7 @@ class FixedwingAutopilot(AutopilotInterface):
         self._plan: FlightPlan | None = None
         self._file = self._first_file = ""
         self._published_path: tuple[Segment, ...] = ()
+        self._published_route: tuple[Vector3, ...] = ()
         self._wind_ned = (0.0, 0.0, 0.0)
         super().__init__(**arguments)
         self.subscribe(TRUTH_WIND, self._on_wind, qos=CHAIN)
@@ -159,6 +169,10 @@ class FixedwingAutopilot(AutopilotInterface):
         if path is not self._published_path:
             self._published_path = path
             self.publish_path(polyline(path, SPACING_M))
+        route = self.mission.route_ned
+        if route is not self._published_route:
+            self._published_route = route
+            self.publish_route(route)
 
 
 def _plan_of_message(message: PathMessage, present: FlightPlan) -> FlightPlan:

@@ -58,6 +58,11 @@ class DirectAutopilot(ABC):
     def path_ned(self) -> Sequence[Vector3]:
         """Planned path (n, 3), m; the same object until it changes."""
 
+    @property
+    @abstractmethod
+    def route_ned(self) -> Sequence[Vector3]:
+        """Waypoints to pass, in order (n, 3), m; the same object until they change."""
+
 
 class SquareAutopilot(DirectAutopilot):
     """Flies a multirotor's square, as the node Autopilot does."""
@@ -70,7 +75,7 @@ class SquareAutopilot(DirectAutopilot):
         mission = self._mission
         _, _, yaw = euler_from_quaternion(*state.quaternion.tolist())
         mission.start(state.time_s, state.position_ned.tolist(), yaw)
-        self._path = (*mission.corners_ned, mission.corners_ned[0])
+        self._path = mission.route_ned
 
     def guide(self, state: VehicleState, wind_ned: Sequence[float], dt: float) -> AutopilotCommand:
         return guide_to_setpoint(self._mission, self._controller, state, dt)
@@ -81,6 +86,10 @@ class SquareAutopilot(DirectAutopilot):
 
     @property
     def path_ned(self) -> Sequence[Vector3]:
+        return self._path
+
+    @property
+    def route_ned(self) -> Sequence[Vector3]:
         return self._path
 
 
@@ -114,6 +123,10 @@ class WaypointAutopilot(DirectAutopilot):
         if segments is not self._segments:
             self._segments, self._path = segments, polyline(segments, SPACING_M)
         return self._path
+
+    @property
+    def route_ned(self) -> Sequence[Vector3]:
+        return self._mission.route_ned
 
 
 DIRECT_AUTOPILOTS: Mapping[type[AutopilotInterface], type[DirectAutopilot]] = {

@@ -38,6 +38,7 @@ from rosflight_py_sim.interfaces.sensor_interface import ZERO_CELSIUS_K, Samplin
 from rosflight_py_sim.interfaces.step_topics import (
     AUTOPILOT_PATH,
     AUTOPILOT_PHASE,
+    AUTOPILOT_ROUTE,
     COMMAND,
     PWM_OUTPUT,
     SETPOINT,
@@ -502,7 +503,8 @@ class DirectFlight:
         self._board_failures = _Failures(board, SilBoard.FALLIBLE, self._fail_link)
         step_s = number(values(LockstepTimeManager), "step_size")
         self._step_ns = round(step_s * NANOSECONDS)
-        self.judge = AutopilotJudge(vehicle, {})
+        limits = AutopilotJudge.limits_for(vehicle)
+        self.judge = AutopilotJudge(vehicle, {limit.name: flown[limit.name] for limit in limits})
         self._takes = {one.topic.name: one.take for one in self.judge.inputs}
         self._take_pwm, self._take_wind = self._takes[PWM_OUTPUT.name], self._takes[TRUTH_WIND.name]
         self._take_truth = self._takes[TRUTH_STATE.name]
@@ -513,7 +515,7 @@ class DirectFlight:
         self._pending: list[tuple[int, Callable[[], None]]] = []
         self._armed: list[StatusReport] = []
         self._phase: MissionPhase | None = None
-        self._path: Sequence[Vector3] | None = None
+        self._sent: dict[str, Sequence[Vector3]] = {}
         self._report_plan()
 
     @property
@@ -647,21 +649,25 @@ class DirectFlight:
         self._report_plan()
 
     def _report_plan(self) -> None:
-        """Pass the phase and the path to judge and pilot when they have changed."""
+        """Pass the phase, the path and the waypoints to judge and pilot when they have changed."""
         phase = self._autopilot.phase
         if phase is not self._phase:
             self._phase = phase
             self._takes[AUTOPILOT_PHASE.name](String(data=phase.label))
             self._pilot.on_phase(phase.label)
-        path = self._autopilot.path_ned
-        if path is not self._path and AUTOPILOT_PATH.name in self._takes:
-            self._path = path
-            message = PathMessage()
-            for north, east, down in path:
-                pose = PoseStamped()
-                pose.pose.position.x, pose.pose.position.y, pose.pose.position.z = north, east, down
-                message.poses.append(pose)
-            self._takes[AUTOPILOT_PATH.name](message)
+        self._report_places(AUTOPILOT_PATH.name, self._autopilot.path_ned)
+        self._report_places(AUTOPILOT_ROUTE.name, self._autopilot.route_ned)
+
+    def _report_places(self, topic: str, places_ned: Sequence[Vector3]) -> None:
+        if places_ned is self._sent.get(topic) or topic not in self._takes:
+            return
+        self._sent[topic] = places_ned
+        message = PathMessage()
+        for north, east, down in places_ned:
+            pose = PoseStamped()
+            pose.pose.position.x, pose.pose.position.y, pose.pose.position.z = north, east, down
+            message.poses.append(pose)
+        self._takes[topic](message)
 
 
 def require_direct(member: Member) -> tuple[type[ModelledForcesAndMoments[Any]], type[Any]]:

@@ -112,7 +112,8 @@ def _row(sweep: Sweep, run: Run, judges: Sequence[MissionJudge]) -> Row:
         reason = judge.reason
         if judge.has_begun:
             names |= {prefix + name: value for name, value in values_of(judge.log, judge.summary).items()}
-            reason = reason or ("" if judge.verdict().completed else "the mission was not completed")
+            verdict = judge.verdict()
+            reason = reason or ("" if verdict.completed else verdict.shortfall or "the mission was not completed")
         else:
             reason = reason or "the mission did not begin"
         if reason:

@@ -75,6 +75,7 @@ class ClientMission:
         task: registered name of the task, which evaluates the mission.
         arguments: further arguments of the program.
         settings: parameters for the nodes.
+        limits: limits of acceptance that differ from those of the task's judge.
     """
 
     program: Path
@@ -82,6 +83,7 @@ class ClientMission:
     task: str
     arguments: tuple[str, ...] = ()
     settings: Mapping[str, Value] = field(default_factory=dict)
+    limits: Mapping[str, Value] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

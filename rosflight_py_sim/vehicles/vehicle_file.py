@@ -138,7 +138,7 @@ def read_mission(item: Item) -> tuple[ClientMission | None, Path | None]:
     Raises:
         ParameterError: the value is invalid; the text names file, line and key.
     """
-    keys = ("program", "parts", "task", "arguments", "settings")
+    keys = ("program", "parts", "task", "arguments", "settings", "limits")
     section = item.section(("waypoints", *keys))
     if "waypoints" in section:
         for name in keys:
@@ -152,5 +152,6 @@ def read_mission(item: Item) -> tuple[ClientMission | None, Path | None]:
         _one_of(section["task"], registered("missions")),
         section.read("arguments", lambda given: tuple(map(Item.text, given.items())), ()),
         section.read("settings", _settings, {}),
+        section.read("limits", _settings, {}),
     )
     return mission, None

@@ -133,4 +133,4 @@ def test_each_waypoint_of_a_route_is_passed_within_its_radius(
         wing.move(overflight.course(state), 0.0)
         assert len(wing.flown) * DT < 2000.0
     missed = largest_miss(np.array(wing.flown), np.array(places))
-    assert missed <= ROUTE_PARAMETERS.defaults()["waypoint_radius"] + 1.0
+    assert missed <= ROUTE_PARAMETERS.defaults()["passing_radius"] + 1.0

@@ -10,7 +10,7 @@ import pytest
 from rosflight_py_sim.autopilot.cage import CageBit
 from rosflight_py_sim.missions.skywriting.log import SkywritingLog
 from rosflight_py_sim.missions.skywriting.summary import (
-    LEGIBLE_M,
+    LEGIBLE,
     SkywritingSummary,
     line_error,
     summarise_letter,
@@ -51,11 +51,12 @@ def test_cage_exit_is_detected_from_the_truth() -> None:
 
 def test_displaced_letter_has_error_equal_to_its_displacement() -> None:
     log = flight()
-    log.letters[:] = [letter_l(aside=LEGIBLE_M + 5.0)]
+    log.letters[:] = [letter_l(aside=LEGIBLE.value + 5.0)]
     summary = summary_of(log)
     # The whole downward stroke is 20 m off, and the last 20 m of the stroke to the right are.
-    assert summary.letters[0].error_max_m == pytest.approx(LEGIBLE_M + 5.0, abs=1.5)
-    assert not summary.letters[0].is_legible
+    assert summary.letters[0].error_max_m == pytest.approx(LEGIBLE.value + 5.0, abs=1.5)
+    assert summary.letters[0].excess(LEGIBLE)
+    assert "allowed: at most 15 m (waypoint_radius)" in summary.shortfall
     assert not summary.completed
 
 

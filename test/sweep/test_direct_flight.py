@@ -28,6 +28,7 @@ SIGNALS = "signals: {north: 'truth_state.position_ned[0]', rate: 'truth_state.an
 MEASURES = """
 measures:
   rms: judge.tracking_error_rms_m
+  missed: judge.waypoint_miss_m
   used: judge.battery_used_mah
   fastest: max(norm(truth_state.velocity_ned))
   spin: rms(truth_state.angular_velocity[0])

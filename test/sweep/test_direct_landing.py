@@ -26,6 +26,7 @@ firmware: {{{{{CALIBRATED}}}}}
 measures:
   sink_rate: judge.touch_down_speed_mps
   off: judge.touch_down_distance_m
+  missed: judge.waypoint_miss_m
 signals: {{{{north: 'truth_state.position_ned[0]', height: '-truth_state.position_ned[2]'}}}}
 """
 
@@ -68,3 +69,15 @@ def test_landing_is_the_same_with_and_without_ros(tmp_path: Path, ros_domain: in
     assert graph.succeeded, graph.reason
     assert graph.signals == direct.signals
     assert graph.measures == direct.measures
+    assert direct.measures["missed"] < 5.0
+
+
+def test_landing_off_its_place_is_no_success(tmp_path: Path) -> None:
+    (tmp_path / "short.yaml").write_text(SHORT, encoding="utf-8")
+    sweep = landing_sweep(tmp_path, str(tmp_path / "short.yaml"), "false", 0.02)
+    text = sweep.file.read_text(encoding="utf-8").replace("parameters:", "parameters:\n  touch_down_radius: 0.01")
+    sweep.file.write_text(text, encoding="utf-8")
+    row = fly_run(read_sweep(sweep.file), 0)
+    assert not row.succeeded
+    assert "the distance of the landing from the planned touch-down is " in row.reason
+    assert row.reason.endswith(" m; allowed: at most 0.01 m (touch_down_radius)")

@@ -12,6 +12,7 @@ from rosflight_py_sim.missions.autopilot.judge import AutopilotJudge, autopilot_
 from rosflight_py_sim.missions.flight import AUTOPILOT, Flight
 from rosflight_py_sim.nodes.follower_autopilot import FollowerAutopilot, leader_namespace
 from rosflight_py_sim.nodes.pilot import MissionPilot
+from rosflight_py_sim.parameters import Values
 
 
 class AutopilotFlight(Flight):
@@ -36,6 +37,11 @@ class AutopilotFlight(Flight):
             self._pilot = graph.join(FollowerPilot, leader=leader, namespace=namespace)
         else:
             self._pilot = graph.join(MissionPilot, namespace=namespace)
+
+    def given_limits(self, graph: ComposedGraph) -> Values:
+        """Limits of acceptance, which are parameters of the autopilot."""
+        values = graph.values_of("autopilot", self.member.namespace)
+        return {limit.name: values[limit.name] for limit in AutopilotJudge.limits_for(self.member.vehicle)}
 
     @property
     def activity(self) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 
@@ -14,18 +15,20 @@ from rosflight_py_sim.interfaces.autopilot_interface import AutopilotInterface
 from rosflight_py_sim.interfaces.step_topics import (
     AUTOPILOT_PATH,
     AUTOPILOT_PHASE,
+    AUTOPILOT_ROUTE,
     SETPOINT,
     STATUS,
     TRUTH_BATTERY,
     vector3,
 )
+from rosflight_py_sim.missions.acceptance import Limit
 from rosflight_py_sim.missions.autopilot.log import FlightLog
 from rosflight_py_sim.missions.autopilot.picture import draw_flight
-from rosflight_py_sim.missions.autopilot.summary import FlightSummary, summarise
+from rosflight_py_sim.missions.autopilot.summary import Demands, FlightSummary, summarise
 from rosflight_py_sim.missions.autopilot.table import summary_rows
 from rosflight_py_sim.missions.mission_judge import MissionJudge, Verdict
 from rosflight_py_sim.nodes.running import node_class
-from rosflight_py_sim.parameters import Values
+from rosflight_py_sim.parameters import ParameterTable, Values
 from rosflight_py_sim.recording.state_log import Array
 from rosflight_py_sim.vehicles import Vehicle
 
@@ -49,12 +52,25 @@ class AutopilotJudge(MissionJudge):
         autopilot = autopilot_class(vehicle)
         phases, self._plans_path = autopilot.PHASES, autopilot.PLANS_PATH
         self.log: FlightLog = FlightLog(vehicle.actuators, phases)
+        waypoint, landing = (
+            None if one is None else Limit.of(one, self.values)
+            for one in (autopilot.WAYPOINT_RADIUS, autopilot.LANDING_RADIUS)
+        )
+        self._demands = Demands(waypoint=waypoint, landing=landing)
         self._path: Array = np.empty((0, 3))
         self._phases = {phase.label: phase for phase in phases}
         self._waiting = self._phase = phases(0)
         self.subscribe(AUTOPILOT_PHASE, self._on_phase)
         if self._plans_path:
             self.subscribe(AUTOPILOT_PATH, self._on_path)
+        if self._demands.waypoint is not None:
+            self.subscribe(AUTOPILOT_ROUTE, self._on_route, needed=False)
+
+    @classmethod
+    def limits_for(cls, vehicle: Vehicle) -> ParameterTable:
+        """Parameters of the vehicle's autopilot that limit misses of waypoints and of the landing place."""
+        autopilot = autopilot_class(vehicle)
+        return ParameterTable(*filter(None, (autopilot.WAYPOINT_RADIUS, autopilot.LANDING_RADIUS)))
 
     @property
     def is_on(self) -> bool:
@@ -81,8 +97,8 @@ class AutopilotJudge(MissionJudge):
 
     def verdict(self) -> Verdict:
         """Evaluate the flight along the planned path; a flight that ended with a failure is not a success."""
-        summary = self.summary
-        return Verdict(f"Flight of {summary.vehicle}", summary_rows(summary), summary.completed and not self.reason)
+        s = self.summary
+        return Verdict(f"Flight of {s.vehicle}", summary_rows(s), s.completed and not self.reason, s.shortfall)
 
     def draw(self, plot: Path) -> None:
         """Draw path, height, attitude, commands, tracking error and battery."""
@@ -91,7 +107,7 @@ class AutopilotJudge(MissionJudge):
     @cached_property
     def summary(self) -> FlightSummary:
         """Key figures of the log."""
-        return summarise(self.log, self.path_ned, self.name, self.wall_s)
+        return summarise(self.log, self.path_ned, self.name, self.wall_s, self._demands)
 
     def _on_phase(self, message: String) -> None:
         self._phase = self._phases[message.data]
@@ -99,3 +115,8 @@ class AutopilotJudge(MissionJudge):
     def _on_path(self, message: PathMessage) -> None:
         places = [stamped.pose.position for stamped in message.poses]
         self._path = np.array([(place.x, place.y, place.z) for place in places]).reshape(-1, 3)
+
+    def _on_route(self, message: PathMessage) -> None:
+        places = [stamped.pose.position for stamped in message.poses]
+        route = np.array([(place.x, place.y, place.z) for place in places]).reshape(-1, 3)
+        self._demands = replace(self._demands, route_ned=route, first_row=len(self.log))

@@ -3,19 +3,38 @@
 from __future__ import annotations
 
 import itertools
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
 
 from rosflight_py_sim.firmware import ErrorFlag
+from rosflight_py_sim.missions.acceptance import Limit, joined
 from rosflight_py_sim.missions.autopilot.log import FlightLog
+from rosflight_py_sim.missions.waypoint_miss import largest_miss
 from rosflight_py_sim.recording.motion_summary import MotionSummary, summarise_motion
 
 Array = npt.NDArray[np.float64]
 
 # A vehicle that ends lower than this above its start (m) has landed.
 _ON_GROUND_M = 0.5
+
+
+@dataclass(frozen=True)
+class Demands:
+    """What a flight must fulfil beside reaching the mission's last phase.
+
+    Attributes:
+        route_ned: waypoints to pass, in order, m (n, 3).
+        first_row: row of the log from which on they are flown.
+        waypoint: limit of the largest miss of a waypoint; None if misses have no limit.
+        landing: limit of the distance of a landing from its place; None if it has no limit.
+    """
+
+    route_ned: Array = field(default_factory=lambda: np.empty((0, 3)))
+    first_row: int = 0
+    waypoint: Limit | None = None
+    landing: Limit | None = None
 
 
 @dataclass(frozen=True)
@@ -28,6 +47,10 @@ class FlightSummary(MotionSummary):
     (`has_wings`: servos move its surfaces) has an airspeed instead. `touch_down_speed_mps` is the sink rate at the
     touch-down and `touch_down_distance_m` its horizontal distance from the setpoint, the planned place;
     `landing_distance_m` is the distance of the end from the start. All three are NaN for a flight that ends in the air.
+    `waypoint_miss_m` is the smallest distance within which the flight passed all its waypoints in order, horizontally
+    for a vehicle with wings, and NaN without waypoints; `waypoint_limit_m` is the largest one allowed, NaN if there is
+    none. `completed` is whether the last phase was reached and no limit is exceeded; if it was reached, `shortfall`
+    names the limits that are.
     `estimator_unhealthy_s` is the time with an attitude estimate that the flight controller reported as unhealthy (it
     checks multirotors only).
     """
@@ -54,6 +77,9 @@ class FlightSummary(MotionSummary):
     mean_current_a: float
     max_current_a: float
     estimator_unhealthy_s: float
+    waypoint_miss_m: float
+    waypoint_limit_m: float
+    shortfall: str
 
 
 def path_deviation(log: FlightLog, path_ned: Array | None) -> Array:
@@ -116,7 +142,11 @@ def nearest_on_segment(points: Array, start: Array, end: Array) -> Array:
 
 
 def summarise(
-    log: FlightLog, path_ned: npt.ArrayLike | None, vehicle: str, wall_duration_s: float | None = None
+    log: FlightLog,
+    path_ned: npt.ArrayLike | None,
+    vehicle: str,
+    wall_duration_s: float | None = None,
+    demands: Demands | None = None,
 ) -> FlightSummary:
     """Summarise `log`, a flight along the polyline `path_ned` (m, 3); None: to the moving setpoint.
 
@@ -138,12 +168,26 @@ def summarise(
     charge_coulomb = float(np.sum(0.5 * (current[1:] + current[:-1]) * step))
     landed = motion.end_height_m < _ON_GROUND_M
     touch_down_speed, touch_down_distance = _touch_down(log) if landed else (float("nan"), float("nan"))
+    has_wings = not all(actuator.is_motor for actuator in log.actuators)
+    end_distance = float(np.linalg.norm(position[-1, :2] - position[0, :2])) if landed else float("nan")
+    demands = demands or Demands()
+    flown, dimensions = position[demands.first_row :], 2 if has_wings else 3
+    miss = float("nan")
+    if len(demands.route_ned) and len(flown) >= 2:
+        miss = largest_miss(flown[:, :dimensions], demands.route_ned[:, :dimensions])
+    excesses = []
+    if demands.waypoint is not None and len(demands.route_ned):
+        excesses.append(demands.waypoint.excess("the largest miss of a waypoint", miss))
+    if demands.landing is not None and landed:
+        place, off = ("planned touch-down", touch_down_distance) if has_wings else ("start", end_distance)
+        excesses.append(demands.landing.excess(f"the distance of the landing from the {place}", off))
+    shortfall = joined(excesses) if log.is_completed else ""
     return FlightSummary(
         **vars(motion),
         vehicle=vehicle,
         path_ned=path,
-        has_wings=not all(actuator.is_motor for actuator in log.actuators),
-        completed=log.is_completed,
+        has_wings=has_wings,
+        completed=log.is_completed and not shortfall,
         landed=landed,
         tracking_error_rms_m=_rms(error),
         tracking_error_max_m=_largest(error),
@@ -155,13 +199,16 @@ def summarise(
         max_airspeed_mps=_largest(airspeed[on_path]),
         touch_down_speed_mps=touch_down_speed,
         touch_down_distance_m=touch_down_distance,
-        landing_distance_m=float(np.linalg.norm(position[-1, :2] - position[0, :2])) if landed else float("nan"),
+        landing_distance_m=end_distance,
         battery_voltage_start=float(log.battery_voltage[0]),
         battery_voltage_end=float(log.battery_voltage[-1]),
         battery_used_mah=charge_coulomb / 3.6,
         mean_current_a=charge_coulomb / max(motion.duration_s, 1e-12),
         max_current_a=float(current.max()),
         estimator_unhealthy_s=_estimator_unhealthy_s(log),
+        waypoint_miss_m=miss,
+        waypoint_limit_m=float("nan") if demands.waypoint is None else demands.waypoint.value,
+        shortfall=shortfall,
     )
 
 

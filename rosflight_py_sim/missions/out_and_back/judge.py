@@ -12,15 +12,16 @@ from rosflight_py_sim.missions.client_judge import ClientJudge
 from rosflight_py_sim.missions.client_log import PathLog
 from rosflight_py_sim.missions.mission_judge import Verdict
 from rosflight_py_sim.missions.out_and_back.summary import (
-    FARTHEST_M,
-    HIGHEST_M,
+    LEAST_DISTANCE,
+    LEAST_HEIGHT,
+    OUT_AND_BACK_LIMITS,
     OutAndBackSummary,
     has_landed,
     summarise_out_and_back,
 )
 from rosflight_py_sim.missions.out_and_back.table import out_and_back_rows
 from rosflight_py_sim.missions.overview_picture import draw_overview
-from rosflight_py_sim.parameters import Values
+from rosflight_py_sim.parameters import Values, number
 from rosflight_py_sim.vehicles import Vehicle
 
 # Time on the ground after which the flight is over, s.
@@ -30,6 +31,7 @@ _ON_GROUND_S = 1.0
 class OutAndBackJudge(ClientJudge):
     """Logs the flight from the first state on, flown by ArduPilot or by the stand-in."""
 
+    LIMITS = OUT_AND_BACK_LIMITS
     SUMMARY = OutAndBackSummary
     log: PathLog
 
@@ -37,6 +39,7 @@ class OutAndBackJudge(ClientJudge):
         """Judge a flight of the vehicle."""
         super().__init__(vehicle, values, PathLog(vehicle.actuators))
         self._start_ned: np.ndarray | None = None
+        self._farthest, self._highest = (number(self.values, one.name) for one in (LEAST_DISTANCE, LEAST_HEIGHT))
         self._was_far = self._was_high = False
         self._landed_s: float | None = None
 
@@ -58,8 +61,8 @@ class OutAndBackJudge(ClientJudge):
         if self._start_ned is None:
             self._start_ned = position.copy()
         north, east, down = position - self._start_ned
-        self._was_far = self._was_far or float(np.hypot(north, east)) >= FARTHEST_M
-        self._was_high = self._was_high or -down >= HIGHEST_M
+        self._was_far = self._was_far or float(np.hypot(north, east)) >= self._farthest
+        self._was_high = self._was_high or -down >= self._highest
         if not (self._was_far and self._was_high and has_landed(-down, float(np.linalg.norm(state.velocity_body)))):
             self._landed_s = None
         elif self._landed_s is None:
@@ -67,8 +70,9 @@ class OutAndBackJudge(ClientJudge):
 
     def verdict(self) -> Verdict:
         """Evaluate the true path."""
-        summary = self.summary
-        return Verdict(f"Flight of {self.name}", out_and_back_rows(summary), summary.completed and not self.reason)
+        s = self.summary
+        completed = s.completed and not self.reason
+        return Verdict(f"Flight of {self.name}", out_and_back_rows(s), completed, s.shortfall)
 
     def draw(self, plot: Path) -> None:
         """Draw path and height."""
@@ -77,4 +81,4 @@ class OutAndBackJudge(ClientJudge):
     @cached_property
     def summary(self) -> OutAndBackSummary:
         """Key figures of the log."""
-        return summarise_out_and_back(self.log, self.wall_s)
+        return summarise_out_and_back(self.log, self.values, self.wall_s)

@@ -6,14 +6,24 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from rosflight_py_sim.missions.acceptance import Limit
 from rosflight_py_sim.missions.client_log import PathLog
+from rosflight_py_sim.parameters import Parameter, ParameterTable, Values, number
 from rosflight_py_sim.recording.motion_summary import MotionSummary, summarise_motion
 
-HIGHEST_M, FARTHEST_M = 3.0, 10.0
-"""Least height above the start and least horizontal distance from it that the vehicle must reach, m."""
-
-# Largest horizontal distance from the start at the end, m.
-_BACK_M = 3.0
+LEAST_HEIGHT = Parameter("least_height", 3.0, "Height above the start that the vehicle must reach", "m", minimum=0.0)
+LEAST_DISTANCE = Parameter(
+    "least_distance", 10.0, "Horizontal distance from the start that the vehicle must reach", "m", minimum=0.0
+)
+LANDING_RADIUS = Parameter(
+    "landing_radius",
+    3.0,
+    "Largest horizontal distance from the start at which the landing counts as success",
+    "m",
+    minimum=0.0,
+    above_minimum=True,
+)
+OUT_AND_BACK_LIMITS = ParameterTable(LEAST_HEIGHT, LEAST_DISTANCE, LANDING_RADIUS)
 
 # Largest height above the start, m, and speed, m/s, of a vehicle that has landed.
 _LANDED_M, _LANDED_MPS = 0.5, 0.3
@@ -28,12 +38,14 @@ class OutAndBackSummary(MotionSummary):
         end_distance_m: horizontal distance from the start at the end.
         landed: whether the vehicle stands on the ground at the end.
         completed: whether it was high and far enough, came back and landed.
+        shortfall: limits that a flight exceeds which was high and far enough and landed; empty if there are none.
     """
 
     farthest_m: float
     end_distance_m: float
     landed: bool
     completed: bool
+    shortfall: str
 
 
 def has_landed(height_m: float, speed_mps: float) -> bool:
@@ -41,8 +53,8 @@ def has_landed(height_m: float, speed_mps: float) -> bool:
     return height_m < _LANDED_M and speed_mps < _LANDED_MPS
 
 
-def summarise_out_and_back(log: PathLog, wall_s: float | None = None) -> OutAndBackSummary:
-    """Summarise a log.
+def summarise_out_and_back(log: PathLog, limits: Values, wall_s: float | None = None) -> OutAndBackSummary:
+    """Summarise a log; `limits` has the values of OUT_AND_BACK_LIMITS.
 
     Raises:
         ValueError: fewer than two rows, or values that are not finite.
@@ -51,11 +63,15 @@ def summarise_out_and_back(log: PathLog, wall_s: float | None = None) -> OutAndB
     away = np.linalg.norm(log.position_ned[:, :2] - log.position_ned[0, :2], axis=1)
     farthest, end = float(away.max()), float(away[-1])
     landed = has_landed(motion.end_height_m, float(np.linalg.norm(log.velocity_body[-1])))
-    reached = motion.max_height_m >= HIGHEST_M and farthest >= FARTHEST_M
+    least_height, least_distance = (number(limits, one.name) for one in (LEAST_HEIGHT, LEAST_DISTANCE))
+    flown = motion.max_height_m >= least_height and farthest >= least_distance and landed
+    back = Limit.of(LANDING_RADIUS, limits)
+    shortfall = back.excess("the distance of the landing from the start", end) if flown else ""
     return OutAndBackSummary(
         **vars(motion),
         farthest_m=farthest,
         end_distance_m=end,
         landed=landed,
-        completed=reached and landed and end <= _BACK_M,
+        completed=flown and not shortfall,
+        shortfall=shortfall,
     )

@@ -11,13 +11,14 @@ from rosflight_py_sim.autopilot.cage import CAGE_LIMITS
 from rosflight_py_sim.bridge.uthere_targets import waypoint_of
 from rosflight_py_sim.bridge.uthere_units import UTHERE_UNIT_PARAMETERS, UthereUnits
 from rosflight_py_sim.interfaces.step_topics import CAGE_TRIGGERED, CAGE_TRIGGERED_LAST, GUIDED_MODE
+from rosflight_py_sim.missions.acceptance import Limit
 from rosflight_py_sim.missions.client_judge import ClientJudge
 from rosflight_py_sim.missions.mission_judge import Verdict
 from rosflight_py_sim.missions.skywriting.log import Letter, SkywritingLog
 from rosflight_py_sim.missions.skywriting.picture import draw_skywriting
-from rosflight_py_sim.missions.skywriting.summary import SkywritingSummary, summarise_skywriting
+from rosflight_py_sim.missions.skywriting.summary import WAYPOINT_RADIUS, SkywritingSummary, summarise_skywriting
 from rosflight_py_sim.missions.skywriting.table import skywriting_rows
-from rosflight_py_sim.parameters import Values, number
+from rosflight_py_sim.parameters import ParameterTable, Values, number
 from rosflight_py_sim.protocols.uthere import WaypointAdd, parse_packet
 from rosflight_py_sim.vehicles import Vehicle
 
@@ -34,6 +35,7 @@ class SkywritingJudge(ClientJudge):
         *(f"uthere.{one.name}" for one in CAGE_LIMITS),
     )
     SUBSCRIBES = (GUIDED_MODE, CAGE_TRIGGERED, CAGE_TRIGGERED_LAST)
+    LIMITS = ParameterTable(WAYPOINT_RADIUS)
     SUMMARY = SkywritingSummary
     log: SkywritingLog
 
@@ -65,7 +67,7 @@ class SkywritingJudge(ClientJudge):
         """Evaluate the letters and the excursion out of the cage."""
         summary = self.summary
         title = f"Skywriting by {summary.vehicle}: {summary.word}"
-        return Verdict(title, skywriting_rows(summary), summary.completed)
+        return Verdict(title, skywriting_rows(summary), summary.completed, summary.shortfall)
 
     def draw(self, plot: Path) -> None:
         """Draw the letters, the height and the modes."""
@@ -75,4 +77,5 @@ class SkywritingJudge(ClientJudge):
     def summary(self) -> SkywritingSummary:
         """Key figures of the log."""
         limit_m = self._limits["cage_altitude_maximum"]
-        return summarise_skywriting(self.log, limit_m, self.name, self.wall_s)
+        legible = Limit.of(WAYPOINT_RADIUS, self.values)
+        return summarise_skywriting(self.log, limit_m, self.name, self.wall_s, legible)

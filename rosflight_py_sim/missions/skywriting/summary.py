@@ -10,11 +10,24 @@ from dataclasses import dataclass
 import numpy as np
 
 from rosflight_py_sim.autopilot.guided_mode_states import Mode
+from rosflight_py_sim.missions.acceptance import Limit, joined
 from rosflight_py_sim.missions.skywriting.log import Letter, SkywritingLog
+from rosflight_py_sim.missions.waypoint_miss import largest_miss
+from rosflight_py_sim.parameters import Parameter
 from rosflight_py_sim.recording.state_log import Array
 
-LEGIBLE_M = 15.0
-"""Largest distance of a legible letter from the path, m: a small fraction of the letter's size."""
+WAYPOINT_RADIUS = Parameter(
+    "waypoint_radius",
+    15.0,
+    "Largest distance, height included, at which the path of a legible letter passes its lines and waypoints: a small "
+    "fraction of the letter's size",
+    "m",
+    minimum=0.0,
+    above_minimum=True,
+)
+
+LEGIBLE = Limit.of(WAYPOINT_RADIUS, {})
+"""The limit unless a vehicle file gives another."""
 
 # Spacing of the points compared along a line, m: finer than any visible detail.
 _SAMPLE_M = 2.0
@@ -25,17 +38,21 @@ _BATCH = 2048
 
 @dataclass(frozen=True)
 class LetterSummary:
-    """Accuracy of a letter: distance of its lines from the path flown for it, m, height included."""
+    """Accuracy of a letter: distances of its lines from the path flown for it, m, height included.
+
+    `waypoint_miss_m` is the smallest distance within which the path passes all waypoints of its lines in order.
+    """
 
     text: str
     length_m: float
     error_rms_m: float
     error_max_m: float
+    waypoint_miss_m: float
 
-    @property
-    def is_legible(self) -> bool:
-        """Whether no part of the letter is missing."""
-        return self.error_max_m < LEGIBLE_M
+    def excess(self, limit: Limit) -> str:
+        """Text of what is missing of the letter; empty if it is legible."""
+        off = max(self.error_max_m, self.waypoint_miss_m)
+        return limit.excess(f"the distance of letter {self.text} from the path", off)
 
 
 @dataclass(frozen=True)
@@ -81,6 +98,7 @@ class SkywritingSummary:
     max_roll_rad: float
     mean_wind_speed_mps: float
     seconds_of_mode: Mapping[int, float]
+    limit: Limit
 
     @property
     def word(self) -> str:
@@ -90,8 +108,19 @@ class SkywritingSummary:
     @property
     def completed(self) -> bool:
         """Whether there are letters, all are legible, and the plane left the cage and came back."""
-        legible = [letter.is_legible for letter in self.letters]
-        return bool(legible) and all(legible) and self.cage_break is not None and self.cage_break.is_over
+        is_back = self.cage_break is not None and self.cage_break.is_over
+        return bool(self.letters) and not any(letter.excess(self.limit) for letter in self.letters) and is_back
+
+    @property
+    def shortfall(self) -> str:
+        """Letters that were written but are not legible, with the limit; empty if all are."""
+        return joined(letter.excess(self.limit) for letter in self.letters if math.isfinite(letter.error_max_m))
+
+    @property
+    def waypoint_miss_m(self) -> float:
+        """Largest miss of a waypoint of the letters that were written, m; NaN if none was."""
+        written = [one.waypoint_miss_m for one in self.letters if math.isfinite(one.waypoint_miss_m)]
+        return max(written, default=math.nan)
 
     @property
     def real_time_factor(self) -> float | None:
@@ -133,10 +162,11 @@ def summarise_letter(letter: Letter, path_ned: Array) -> LetterSummary:
     """Accuracy of the letter along the path (n, 3); lines that were not flown are infinitely far from it."""
     strokes = letter.strokes_ned
     if not strokes or not len(path_ned):
-        return LetterSummary(letter.text, 0.0, math.inf, math.inf)
+        return LetterSummary(letter.text, 0.0, math.inf, math.inf, math.inf)
     error = np.concatenate([line_error(stroke, path_ned) for stroke in strokes])
     length = sum(float(np.linalg.norm(np.diff(stroke, axis=0), axis=1).sum()) for stroke in strokes)
-    return LetterSummary(letter.text, length, math.sqrt(float((error**2).mean())), float(error.max()))
+    miss = largest_miss(path_ned, np.concatenate(strokes)) if len(path_ned) > 1 else math.inf
+    return LetterSummary(letter.text, length, math.sqrt(float((error**2).mean())), float(error.max()), miss)
 
 
 def find_cage_break(log: SkywritingLog, height_limit_m: float) -> CageBreak | None:
@@ -161,9 +191,15 @@ def find_cage_break(log: SkywritingLog, height_limit_m: float) -> CageBreak | No
 
 
 def summarise_skywriting(
-    log: SkywritingLog, height_limit_m: float, vehicle: str, wall_duration_s: float | None = None
+    log: SkywritingLog,
+    height_limit_m: float,
+    vehicle: str,
+    wall_duration_s: float | None = None,
+    limit: Limit = LEGIBLE,
 ) -> SkywritingSummary:
     """Summarise `log`, a flight below `height_limit_m` above home except for the excursion out of the cage.
+
+    `limit` is that of WAYPOINT_RADIUS.
 
     Raises:
         ValueError: fewer than two rows, or values that are not finite.
@@ -190,5 +226,6 @@ def summarise_skywriting(
         max_airspeed_mps=float(airspeed.max()),
         max_roll_rad=float(np.abs(log.euler[:, 0]).max()),
         mean_wind_speed_mps=float(np.linalg.norm(log.flow_ned, axis=1).mean()),
+        limit=limit,
         seconds_of_mode={int(mode): float(spans[log.mode == mode].sum()) for mode in np.unique(log.mode)},
     )

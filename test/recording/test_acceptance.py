@@ -1,0 +1,127 @@
+"""Missed waypoints and landings: how far off they are, and that a mission that exceeds a limit is not completed."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from rosflight_py_sim.autopilot.fixedwing_mission import TOUCH_DOWN_RADIUS, WAYPOINT_RADIUS, FixedwingPhase
+from rosflight_py_sim.graph.fleet import Member
+from rosflight_py_sim.missions.acceptance import Limit
+from rosflight_py_sim.missions.autopilot.log import FlightLog
+from rosflight_py_sim.missions.autopilot.summary import Demands, FlightSummary, summarise
+from rosflight_py_sim.missions.autopilot.table import summary_rows
+from rosflight_py_sim.missions.catalogue import flight_of
+from rosflight_py_sim.missions.flight import Flight
+from rosflight_py_sim.missions.out_and_back.judge import OutAndBackJudge
+from rosflight_py_sim.missions.waypoint_miss import largest_miss
+from rosflight_py_sim.parameters import ParameterError
+from rosflight_py_sim.vehicles import vehicle
+
+V_TAIL = vehicle("anaconda").actuators
+PATH = [(0.0, 0.0, -50.0), (400.0, 0.0, -50.0)]
+
+
+def test_miss_is_the_largest_of_the_distances_at_which_waypoints_are_passed() -> None:
+    path = np.array([[0.0, 0.0], [100.0, 0.0], [100.0, 100.0]])
+    assert largest_miss(path, np.array([[50.0, 3.0], [104.0, 50.0]])) == pytest.approx(4.0)
+
+
+def test_path_between_rows_is_straight() -> None:
+    assert largest_miss(np.array([[0.0, 0.0], [100.0, 100.0]]), np.array([[50.0, 50.0]])) == pytest.approx(0.0)
+
+
+def test_waypoint_passed_before_the_one_before_it_is_missed() -> None:
+    path = np.stack([np.arange(0.0, 201.0), np.zeros(201)], axis=1)
+    assert largest_miss(path, np.array([[40.0, 0.0], [150.0, 0.0]])) == pytest.approx(0.0)
+    # Half-way between the two.
+    assert largest_miss(path, np.array([[150.0, 0.0], [30.0, 0.0]])) == pytest.approx(60.0)
+    there_and_back = np.array([[0.0, 0.0], [100.0, 0.0], [200.0, 0.0], [0.0, 0.0]])
+    assert largest_miss(there_and_back, np.array([[150.0, 0.0], [30.0, 0.0]])) == pytest.approx(0.0)
+
+
+def test_miss_without_waypoints_is_unknown() -> None:
+    assert math.isnan(largest_miss(np.zeros((2, 2)), np.empty((0, 2))))
+
+
+def flight(landing_off: float | None = None, last: FixedwingPhase = FixedwingPhase.DONE) -> FlightLog:
+    """Level flight of 400 m to the north, 30 m beside the waypoints; or a landing this far from its place."""
+    log = FlightLog(V_TAIL, FixedwingPhase)
+    for k in range(101):
+        down = -50.0 if k > 0 and (landing_off is None or k < 90) else 0.0
+        velocity = 0.5 if landing_off is not None and k == 90 else 0.0
+        truth = np.array([4.0 * k, 30.0, down, 1.0, 0.0, 0.0, 0.0, 20.0, 0.0, velocity, *[0.0] * 9])
+        setpoint = (4.0 * k, 0.0, -50.0) if landing_off is None else (4.0 * 91 + landing_off, 30.0, 0.0)
+        phase = last if k == 100 else FixedwingPhase.WAYPOINTS if k < 90 else FixedwingPhase.ROLL_OUT
+        log.append(0.2 * k, truth, setpoint, [0.0] * 4, (0.0, 0.0, 0.0), 24.0, 10.0, phase)
+    return log
+
+
+def summary_of(log: FlightLog, waypoint: float = 50.0, landing: float = 100.0) -> FlightSummary:
+    route = np.array([(100.0, 0.0, -80.0), (300.0, 0.0, -50.0)])
+    limits = Limit(WAYPOINT_RADIUS, waypoint), Limit(TOUCH_DOWN_RADIUS, landing)
+    return summarise(log, PATH, "plane", 4.0, Demands(route, 0, *limits))
+
+
+def test_flight_that_misses_no_waypoint_by_more_than_the_limit_is_completed() -> None:
+    summary = summary_of(flight())
+    assert summary.completed
+    # The height is not part of the miss of a vehicle with wings.
+    assert summary.waypoint_miss_m == pytest.approx(30.0)
+    assert ("largest miss of a waypoint", "30.00 m horizontally (allowed: 50 m)") in summary_rows(summary)
+
+
+def test_flight_that_misses_a_waypoint_by_more_than_the_limit_is_not_completed() -> None:
+    summary = summary_of(flight(), waypoint=29.0)
+    assert not summary.completed
+    assert summary.shortfall == "the largest miss of a waypoint is 30.00 m; allowed: at most 29 m (waypoint_radius)"
+    assert summary_rows(summary)[0] == ("mission", f"not completed: {summary.shortfall}")
+
+
+def test_waypoints_count_from_the_row_on_at_which_they_were_given() -> None:
+    demands = Demands(np.array([(100.0, 30.0, -50.0)]), 50, Limit(WAYPOINT_RADIUS, 50.0))
+    assert summarise(flight(), PATH, "plane", 4.0, demands).waypoint_miss_m == pytest.approx(100.0)
+
+
+@pytest.mark.parametrize(("off", "completed"), [(99.0, True), (1300.0, False)])
+def test_landing_farther_from_its_place_than_the_limit_is_no_success(off: float, completed: bool) -> None:
+    summary = summary_of(flight(off))
+    assert summary.landed
+    assert summary.touch_down_distance_m == pytest.approx(off, abs=1.0)
+    assert summary.completed is completed
+    wanted = "" if completed else "from the planned touch-down is 1300.00 m; allowed: at most 100 m (touch_down_radius)"
+    assert summary.shortfall.endswith(wanted)
+
+
+def test_flight_that_did_not_reach_its_last_phase_has_no_shortfall_to_report() -> None:
+    summary = summary_of(flight(last=FixedwingPhase.LOITER), waypoint=1.0)
+    assert not summary.completed
+    assert not summary.shortfall
+
+
+def client_flight(**limits: float) -> Flight | None:
+    """The skywriting of a vehicle whose file gives these limits."""
+    chosen = vehicle("uthere")
+    assert chosen.mission is not None
+    return flight_of(Member(replace(chosen, mission=replace(chosen.mission, limits=limits))))
+
+
+def test_limits_of_a_client_programs_mission_come_from_the_vehicle_file() -> None:
+    assert client_flight(waypoint_radius=40.0) is not None
+    judge = OutAndBackJudge(vehicle("multirotor"), {"landing_radius": 5.0})
+    assert judge.values == {"least_height": 3.0, "least_distance": 10.0, "landing_radius": 5.0}
+
+
+@pytest.mark.parametrize(
+    ("limits", "told"),
+    [
+        ({"waypoint_radus": 1.0}, "did you mean 'waypoint_radius'"),
+        ({"waypoint_radius": -1.0}, "allowed: .* greater than 0 m"),
+    ],
+)
+def test_unknown_limit_or_value_is_refused_with_the_vehicle_file(limits: dict[str, float], told: str) -> None:
+    with pytest.raises(ParameterError, match=rf"uthere\.yaml: mission: limits: .*{told}"):
+        client_flight(**limits)
