@@ -3,7 +3,8 @@
 The airframe is that of `aerodynamics.py`. Each control surface follows its command with a first-order lag, solved
 exactly for any step. The propeller (Beard and McLain, Small Unmanned Aircraft, section 4.3) turns on the x axis: thrust
 along x, torque about -x, gyroscopic moments and the reaction to its acceleration as in `multirotor.py`; its slipstream
-acts on tail and wing. Not modelled: unsteady flow, ground effect, compressibility.
+acts on tail and wing. Not modelled: pitching moment and control effects of separated flow, wings that stall one after
+the other, unsteady flow, ground effect, compressibility.
 """
 
 from __future__ import annotations

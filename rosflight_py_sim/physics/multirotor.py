@@ -32,8 +32,8 @@ single rotor has 1. The formula is valid for z above R / 2, so k (R / 4z)^2 is a
 ROSflight's own ground effect is `ground_effect`, a polynomial of the height above the origin: a force along body -z at
 any attitude and thrust, never negative.
 
-Not modelled: moments of stiff blades at the hub, effect of the speed across the axis on thrust and torque, interaction
-between rotors.
+Not modelled: moments of stiff blades at the hub, effect of the speed across the axis on thrust (translational lift) and
+torque, a limit of the rotor drag, which is linear in the speed, interaction between rotors.
 """
 
 from __future__ import annotations
