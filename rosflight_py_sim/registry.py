@@ -5,12 +5,13 @@ Other packages register theirs by entry points (docs/add_a_vehicle.md); a table 
 
 from __future__ import annotations
 
+import contextlib
 from functools import cache
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from rosflight_py_sim.parameters import ParameterError
+from rosflight_py_sim.parameters import ParameterError, ParameterTable
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
@@ -54,22 +55,16 @@ _OWN = {
 
 
 @cache
-def registered(group: str) -> dict[str, EntryPoint]:
-    """Entry points of a group by name, those of this package last.
-
-    Raises:
-        ParameterError: two packages register the same name.
-    """
+def registered(group: str) -> dict[str, list[EntryPoint]]:
+    """Entry points of a group by name, those of this package last; several if packages register different ones."""
     from importlib.metadata import EntryPoint  # slow to import, and not needed by every node
 
     own = [EntryPoint(name, value, PREFIX + group) for name, value in _OWN[group].items()]
-    found: dict[str, EntryPoint] = {}
+    found: dict[str, list[EntryPoint]] = {}
     for one in [*_installed().select(group=PREFIX + group), *own]:
-        other = found.setdefault(one.name, one)
-        if other.value != one.value:
-            raise ParameterError(
-                f"entry point '{one.name}' of {one.group} is registered twice: {other.value} and {one.value}"
-            )
+        others = found.setdefault(one.name, [])
+        if all(one.value != other.value for other in others):
+            others.append(one)
     return found
 
 
@@ -87,6 +82,11 @@ def search_again() -> None:
     _installed.cache_clear()
 
 
+def own_names(group: str) -> list[str]:
+    """Names of this package in a group."""
+    return list(_OWN[group])
+
+
 def own_objects(group: str) -> dict[str, Any]:
     """Objects of this package in a group, by name, without a search of the installed packages."""
     places = {name: value.split(":") for name, value in _OWN[group].items()}
@@ -102,67 +102,92 @@ def registered_object(group: str, name: str, kind: type[T]) -> T:
     """The registered object of that name, which must be an instance of `kind`.
 
     Raises:
-        ParameterError: the name is not registered, or its object cannot be loaded or is of another type.
+        ParameterError: the name is not registered or registered twice, or its object cannot be loaded or is of another
+            type.
     """
-    found = _load(_entry(group, name))
+    one = _entry(group, name)
+    found = _load(one)
     if not isinstance(found, kind):
-        raise ParameterError(f"{_place(_entry(group, name))} is not an instance of {kind.__name__}")
+        raise ParameterError(f"{_place(one)} is not an instance of {kind.__name__}")
     return found
 
 
 def registered_class(group: str, name: str, base: type) -> Any:
-    """The registered class of that name, which must be derived from `base`.
+    """The registered class of that name, which must be derived from `base`, with a ParameterTable if `base` has one.
 
     Raises:
-        ParameterError: the name is not registered, or its object cannot be loaded or is not such a class.
+        ParameterError: the name is not registered or registered twice, or its object cannot be loaded or is not such a
+            class.
     """
     one = _entry(group, name)
     found = _load(one)
     if not isinstance(found, type) or not issubclass(found, base):
         raise ParameterError(f"{_place(one)} given; allowed: classes derived from {base.__name__}")
+    for table in (name for name in ("PARAMETERS", "VEHICLE_PARAMETERS") if hasattr(base, name)):
+        given = getattr(found, table)
+        if not isinstance(given, ParameterTable):
+            raise ParameterError(f"{_place(one)} given, whose {table} is {given!r}; allowed: a ParameterTable")
     return found
 
 
-def registered_folders(group: str) -> list[Path]:
-    """The registered folders of a group.
+def usable_classes(group: str, base: type) -> dict[str, Any]:
+    """Registered classes by name, without those for which `registered_class` fails: only their use is an error."""
+    found = {}
+    for name in registered(group):
+        with contextlib.suppress(ParameterError):
+            found[name] = registered_class(group, name, base)
+    return found
 
-    Raises:
-        ParameterError: an entry point cannot be loaded, or is not the path of a folder.
-    """
-    folders = []
-    for one in registered(group).values():
-        found = _load(one)
-        if not isinstance(found, (str, Path)) or not Path(found).is_dir():
-            raise ParameterError(f"{_place(one)} given, which is {found!r}; allowed: paths of folders")
-        folders.append(Path(found))
-    return folders
+
+def registered_folders(group: str) -> tuple[list[Path], list[ParameterError]]:
+    """The registered folders of a group, and an error for each entry point that is not the path of a folder."""
+    folders, errors = [], []
+    for name in registered(group):
+        try:
+            folders.append(_folder(_entry(group, name)))
+        except ParameterError as error:
+            errors.append(error)
+    return folders, errors
 
 
 def registered_files(group: str) -> dict[str, Path]:
-    """YAML files in the registered folders of a group, by name.
-
-    Raises:
-        ParameterError: as `registered_folders`.
-    """
+    """YAML files in the registered folders of a group, by name."""
     files: dict[str, Path] = {}
-    for folder in registered_folders(group):
+    for folder in registered_folders(group)[0]:
         for file in folder.glob("*.yaml"):
             files.setdefault(file.stem, file)
     return files
 
 
+def not_searched(group: str) -> str:
+    """End of an error text on an unknown file of a group: which registered folders cannot be used, and why."""
+    return "".join(f"; not searched: {error}" for error in registered_folders(group)[1])
+
+
 def _entry(group: str, name: str) -> EntryPoint:
-    one = registered(group).get(name)
-    if one is None:
+    found = registered(group).get(name)
+    if found is None:
         raise ParameterError(f"'{name}' of {PREFIX}{group} given; allowed: {', '.join(registered(group))}")
-    return one
+    if len(found) > 1:
+        places = " and ".join(one.value for one in found)
+        raise ParameterError(f"entry point '{name}' of {PREFIX}{group} is registered twice: {places}")
+    return found[0]
 
 
 def _load(one: EntryPoint) -> Any:
     try:
         return one.load()
-    except Exception as error:
-        raise ParameterError(f"{_place(one)} cannot be loaded: {error}") from error
+    # A module may also end the process while it is imported, or fail in any other way.
+    except (Exception, SystemExit) as error:
+        reason = " ".join(str(error).split()) or "no reason given"
+        raise ParameterError(f"{_place(one)} cannot be loaded: {reason} ({type(error).__name__})") from error
+
+
+def _folder(one: EntryPoint) -> Path:
+    found = _load(one)
+    if not isinstance(found, (str, Path)) or "\0" in str(found) or not Path(found).is_dir():
+        raise ParameterError(f"{_place(one)} given, which is {found!r}; allowed: paths of folders")
+    return Path(found)
 
 
 def _place(one: EntryPoint) -> str:

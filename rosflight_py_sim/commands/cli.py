@@ -26,6 +26,7 @@ from rosflight_py_sim.graph.options import FLY, SIM, parts_of
 from rosflight_py_sim.graph.time_modes import check_pace
 from rosflight_py_sim.missions.flight_progress import PERIOD_S, WATCHED_PACE
 from rosflight_py_sim.parameters import ParameterError
+from rosflight_py_sim.registry import registered_folders
 from rosflight_py_sim.stamps import NANOSECONDS
 from rosflight_py_sim.vehicles import CAMERA, STANDALONE, Vehicle, vehicle, vehicles_and_errors
 from rosflight_py_sim.vehicles.catalogue import FOLDERS
@@ -256,7 +257,8 @@ def _vehicles(_: argparse.Namespace) -> int:
     for (name, dynamics), one in vehicles.items():
         option = "" if dynamics == STANDALONE else f" --dynamics {dynamics}"
         print(f"{name}{option}: {one.description} ({one.file})")
-    for error in errors:
+    # A package that cannot be used must not make the command fail.
+    for error in [*errors, *registered_folders("vehicles")[1]]:
         print(f"rosflight_py_sim: {error}", file=sys.stderr)
     return 1 if errors else 0
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from rosflight_py_sim.bridge.front_end_interface import OBSERVED_ONLY
 from rosflight_py_sim.graph.fleet import Member
-from rosflight_py_sim.graph.flight_controllers import flight_controller_of
+from rosflight_py_sim.graph.flight_controllers import flight_controller_of, front_end_class
 from rosflight_py_sim.interfaces.parameter_files import values_of_arguments
 from rosflight_py_sim.parameters import ParameterError, Value
 from rosflight_py_sim.registry import registered
@@ -20,7 +20,7 @@ def bridge_settings(members: Sequence[Member], observers: Sequence[str]) -> dict
         observers: front-ends that command no vehicle.
 
     Raises:
-        ParameterError: an observer does not exist, is listed twice, or commands a vehicle.
+        ParameterError: an observer does not exist, is listed twice, or commands a vehicle, or cannot be used.
     """
     controllers = [flight_controller_of(member) for member in members]
     commanding = dict.fromkeys(one.front_end for one in controllers if one.front_end)
@@ -31,6 +31,8 @@ def bridge_settings(members: Sequence[Member], observers: Sequence[str]) -> dict
             f"observers: '{','.join(observers)}' given; allowed with flight controller '{names}': "
             f"{', '.join(allowed)}, each once"
         )
+    for name in observers:
+        front_end_class(name)
     if not commanding and not observers:
         return {}
     return {

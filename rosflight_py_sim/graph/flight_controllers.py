@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING, cast
 
 from rosflight_py_sim.bridge.numbering import numbers_of_vehicles
 from rosflight_py_sim.graph.fleet import Member
 from rosflight_py_sim.parameters import ParameterError, Value
 from rosflight_py_sim.registry import flight_controller_names, registered, registered_class, registered_object
 from rosflight_py_sim.vehicles import Vehicle, names_of_vehicles
+
+if TYPE_CHECKING:
+    from rosflight_py_sim.bridge.front_end_interface import FrontEndInterface
 
 
 @dataclass(frozen=True)
@@ -56,7 +61,7 @@ class FlightController:
         if self.name in vehicle.pairings:
             return [vehicle.pairings[self.name].file]
         if self.needs_file:
-            able = [name for name, one in FLIGHT_CONTROLLERS.items() if one.flies(vehicle)]
+            able = [name for name, one in usable_flight_controllers().items() if one.flies(vehicle)]
             raise ParameterError(
                 f"flight controller '{self.name}' given for vehicle '{vehicle.name}', which has no parameter file for "
                 f"it; allowed: {', '.join(able)}"
@@ -75,7 +80,7 @@ class FlightController:
             others = ", ".join(names_of_vehicles(lambda one: bool(one.autopilot)))
             raise ParameterError(f"autopilot requested for vehicle '{vehicle.name}', which has none; allowed: {others}")
         if not self.follows_commands:
-            others = ", ".join(name for name, one in FLIGHT_CONTROLLERS.items() if one.follows_commands)
+            others = ", ".join(name for name, one in usable_flight_controllers().items() if one.follows_commands)
             raise ParameterError(
                 f"autopilot requested with flight controller '{self.name}', which does not follow commands; allowed: "
                 f"{others}"
@@ -140,15 +145,15 @@ class _FlightControllers(Mapping[str, FlightController]):
             return registered_object("flight_controllers", name, FlightController)
         if name not in registered("front_ends"):
             raise KeyError(name)
+        front_end = front_end_class(name)
         # Imported here because it loads numpy, which the command line does not need otherwise.
-        from rosflight_py_sim.bridge.front_end_interface import ActuatorFrontEnd, FrontEndInterface, OffboardFrontEnd
+        from rosflight_py_sim.bridge.front_end_interface import ActuatorFrontEnd, OffboardFrontEnd
 
-        front_end = registered_class("front_ends", name, FrontEndInterface)
         offboard = issubclass(front_end, OffboardFrontEnd)
         return FlightController(
             name,
             ("sil_board", "bridge") if offboard else ("bridge",),
-            (front_end.__doc__ or "no description").strip().splitlines()[0],
+            ((front_end.__doc__ or "").strip() or "no description").splitlines()[0],
             front_end=name,
             needs_lockstep=not offboard,
             requests_step_sizes=issubclass(front_end, ActuatorFrontEnd) and front_end.requests_step_sizes(),
@@ -159,16 +164,40 @@ FLIGHT_CONTROLLERS = _FlightControllers()
 """Flight controllers by name."""
 
 
+def usable_flight_controllers() -> dict[str, FlightController]:
+    """Flight controllers by name, without those of packages that cannot be loaded: only their use is an error."""
+    found = {}
+    for name in FLIGHT_CONTROLLERS:
+        with contextlib.suppress(ParameterError):
+            found[name] = FLIGHT_CONTROLLERS[name]
+    return found
+
+
 def chosen_flight_controller(name: str) -> FlightController:
     """The flight controller with this name.
 
     Raises:
-        ParameterError: there is none.
+        ParameterError: there is none, or it or its front-end cannot be used.
     """
     try:
-        return FLIGHT_CONTROLLERS[name]
+        chosen = FLIGHT_CONTROLLERS[name]
     except KeyError:
         raise ParameterError(f"flight controller '{name}' given; allowed: {', '.join(FLIGHT_CONTROLLERS)}") from None
+    if chosen.front_end:
+        front_end_class(chosen.front_end)
+    return chosen
+
+
+def front_end_class(name: str) -> type[FrontEndInterface]:
+    """The front-end with this name.
+
+    Raises:
+        ParameterError: there is none, or it cannot be used.
+    """
+    # Imported here because it loads numpy, which the command line does not need otherwise.
+    from rosflight_py_sim.bridge.front_end_interface import FrontEndInterface
+
+    return cast("type[FrontEndInterface]", registered_class("front_ends", name, FrontEndInterface))
 
 
 def flight_controller_of(member: Member) -> FlightController:

@@ -5,7 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from rosflight_py_sim.graph.flight_controllers import FLIGHT_CONTROLLERS, FlightController, chosen_flight_controller
+from rosflight_py_sim.graph.flight_controllers import (
+    FLIGHT_CONTROLLERS,
+    FlightController,
+    chosen_flight_controller,
+    usable_flight_controllers,
+)
 from rosflight_py_sim.graph.options import LAUNCH, Kind, Option, options_at
 from rosflight_py_sim.graph.time_modes import boolean, chosen_time_mode
 from rosflight_py_sim.parameters import ParameterError
@@ -127,6 +132,6 @@ def _flown(only: Mapping[str, Sequence[str]]) -> Iterator[tuple[str, Vehicle, Fl
     for (_, dynamics), one in all_vehicles().items():
         physics = one.forces_and_moments
         if physics in only.get("forces_and_moments", (physics,)) and dynamics in only.get("dynamics", (dynamics,)):
-            for controller in only.get("flight_controller", FLIGHT_CONTROLLERS):
+            for controller in only.get("flight_controller", usable_flight_controllers()):
                 if FLIGHT_CONTROLLERS[controller].flies(one):
                     yield dynamics, one, FLIGHT_CONTROLLERS[controller]

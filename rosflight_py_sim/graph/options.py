@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import Enum
 from functools import cache
 
-from rosflight_py_sim.graph.flight_controllers import FLIGHT_CONTROLLERS
+from rosflight_py_sim.graph.flight_controllers import FLIGHT_CONTROLLERS, usable_flight_controllers
 from rosflight_py_sim.nodes.node_names import NAMES, SHORT
 from rosflight_py_sim.registry import registered
 from rosflight_py_sim.shared_parameters import EARTHS, TIME_MODES
@@ -88,11 +88,8 @@ class Option:
 
 @cache
 def all_options() -> dict[str, Option]:
-    """All options by name.
-
-    Raises:
-        ParameterError: a registered flight controller cannot be used.
-    """
+    """All options by name."""
+    controllers = usable_flight_controllers().values()
     options = [
         Option(
             "vehicle",
@@ -115,13 +112,13 @@ def all_options() -> dict[str, Option]:
         Option(
             "flight_controller",
             "flight controller, which computes servo outputs from the sensors: "
-            + "; ".join(f"{one.name} ({one.text})" for one in FLIGHT_CONTROLLERS.values()),
+            + "; ".join(f"{one.name} ({one.text})" for one in controllers),
             choices=("", *FLIGHT_CONTROLLERS),
-            details=f"{' and '.join(one.name for one in FLIGHT_CONTROLLERS.values() if one.needs_lockstep)} require "
+            details=f"{' and '.join(one.name for one in controllers if one.needs_lockstep)} require "
             "lockstep, and select it.",
             unset="the vehicle's own",
             at=(LAUNCH, SIM),
-            pages=tuple(page for one in FLIGHT_CONTROLLERS.values() for page in one.pages),
+            pages=tuple(page for one in controllers for page in one.pages),
             in_scenario=True,
         ),
         Option(

@@ -14,12 +14,16 @@ from rosflight_py_sim.executables import NODE_CLASSES
 from rosflight_py_sim.failures.failure import FAILURES, parse_failure
 from rosflight_py_sim.graph.bridge_settings import bridge_settings
 from rosflight_py_sim.graph.fleet import Member
-from rosflight_py_sim.graph.flight_controllers import FLIGHT_CONTROLLERS, chosen_flight_controller, flight_controller_of
+from rosflight_py_sim.graph.flight_controllers import (
+    chosen_flight_controller,
+    flight_controller_of,
+    usable_flight_controllers,
+)
 from rosflight_py_sim.graph.plan import planned_nodes
 from rosflight_py_sim.nodes.running import node_class
 from rosflight_py_sim.parameters import Parameter, ParameterError, ParameterTable, Value
 from rosflight_py_sim.physics.wind_model import WindModel
-from rosflight_py_sim.registry import registered, registered_class, registered_files
+from rosflight_py_sim.registry import not_searched, registered_files, usable_classes
 from rosflight_py_sim.resources import share_directory
 from rosflight_py_sim.shared_parameters import SEED, TIME_MODES
 from rosflight_py_sim.vehicles import CAMERA, STANDALONE, Vehicle, known_dynamics, vehicle
@@ -84,7 +88,7 @@ def scenario_file(name_or_path: str) -> Path:
     is_path = "/" in name_or_path or name_or_path.endswith((".yaml", ".yml"))
     file = Path(name_or_path) if is_path else registered_files("scenarios").get(name_or_path)
     if file is None or not is_file(file):
-        allowed = f"a name ({', '.join(known_scenarios())}) or the path of a YAML file"
+        allowed = f"a name ({', '.join(known_scenarios())}) or the path of a YAML file{not_searched('scenarios')}"
         raise ParameterError(f"there is no scenario '{name_or_path}'; allowed: {allowed}")
     return file
 
@@ -149,7 +153,7 @@ def _member(section: Section, others: Sequence[Member]) -> Member:
     chosen = section.read("kind", lambda item: _kind(item, dynamics), None)
     assert chosen is not None
     chosen = chosen.carrying(CAMERA, section.read("cameras", lambda item: item.choice(_SWITCH), None))
-    able = [controller for controller, one in FLIGHT_CONTROLLERS.items() if one.flies(chosen)]
+    able = [name for name, one in usable_flight_controllers().items() if one.flies(chosen)]
     controller = section.read("flight_controller", lambda item: _one_of(item, able), chosen.flight_controller)
     carrying = chosen
     none: tuple[Vehicle, Sequence[str]] = chosen, ()
@@ -210,7 +214,7 @@ def own_tables(members: Sequence[Member], index: int, observers: Sequence[str] =
 
 
 def _wind_tables() -> list[ParameterTable]:
-    return [registered_class("wind_models", name, WindModel).PARAMETERS for name in registered("wind_models")]
+    return [model.PARAMETERS for model in usable_classes("wind_models", WindModel).values()]
 
 
 def _time_mode(item: Item, members: Sequence[Member]) -> str:

@@ -22,7 +22,7 @@ from rosflight_py_sim.nodes.observer_exchange import ObserverExchange
 from rosflight_py_sim.nodes.offboard_exchange import OffboardExchange
 from rosflight_py_sim.nodes.running import run
 from rosflight_py_sim.parameters import Parameter, ParameterError, ParameterTable, Value, Values
-from rosflight_py_sim.registry import registered, registered_class
+from rosflight_py_sim.registry import own_names, registered, registered_class
 from rosflight_py_sim.shared_parameters import START_DATE
 
 # Longest interval between two reads of the sockets, even while the simulation is paused or slow: too short to be
@@ -57,10 +57,50 @@ _EXCHANGES: dict[type, type[Exchange]] = {
 }
 """Base class of a vehicle's commander to its exchange."""
 
-FRONT_ENDS: dict[str, type[FrontEndInterface]] = {
-    name: registered_class("front_ends", name, FrontEndInterface) for name in registered("front_ends")
-}
-"""Front-end classes by the values of the parameter front_ends."""
+_TABLE = ParameterTable(
+    TIME_MODE.overridden("in lockstep, each step waits for the external flight controller", default="lockstep"),
+    START_DATE,
+    VEHICLES,
+    Parameter(
+        "front_ends",
+        ["ardupilot"],
+        "Protocols of the bridge; a front-end that does not command a vehicle observes it",
+        choices=tuple(registered("front_ends")),
+        read_only=True,
+    ),
+    Parameter(
+        "commanders",
+        [],
+        f"Front-end that commands each vehicle, in the order of vehicles; {OBSERVED_ONLY}: another node does; "
+        "empty: the first of front_ends commands all vehicles",
+        element=str,
+        choices=(OBSERVED_ONLY, *registered("front_ends")),
+        read_only=True,
+    ),
+    COMMAND_FREQUENCY,
+)
+
+
+def _with_front_ends() -> tuple[ParameterTable, ParameterTable, dict[str, str]]:
+    """Parameters of the bridge and of each vehicle, and the reason for each front-end that cannot be used."""
+    table, of_vehicle, reasons = _TABLE, ParameterTable(), {}
+    # This package's front-ends come first, so that others do not affect them.
+    for name in dict.fromkeys([*own_names("front_ends"), *registered("front_ends")]):
+        try:
+            one = _loaded(name)
+            table, of_vehicle = table + one.PARAMETERS, of_vehicle + one.VEHICLE_PARAMETERS
+        except ParameterError as error:
+            reasons[name] = str(error)
+        except ValueError as error:
+            reasons[name] = f"front-end '{name}' given, which cannot be used beside the others: {error}"
+    return table, of_vehicle, reasons
+
+
+def _loaded(name: str) -> type[FrontEndInterface]:
+    return cast("type[FrontEndInterface]", registered_class("front_ends", name, FrontEndInterface))
+
+
+_PARAMETERS, _VEHICLE_PARAMETERS, _REASONS = _with_front_ends()
 
 
 class Bridge(SimulationNode):
@@ -71,35 +111,8 @@ class Bridge(SimulationNode):
     """
 
     DEFAULT_NAME: ClassVar[str] = "bridge"
-    PARAMETERS: ClassVar[ParameterTable] = sum(
-        (one.PARAMETERS for one in FRONT_ENDS.values()),
-        start=ParameterTable(
-            TIME_MODE.overridden("in lockstep, each step waits for the external flight controller", default="lockstep"),
-            START_DATE,
-            VEHICLES,
-            Parameter(
-                "front_ends",
-                ["ardupilot"],
-                "Protocols of the bridge; a front-end that does not command a vehicle observes it",
-                choices=tuple(FRONT_ENDS),
-                read_only=True,
-            ),
-            Parameter(
-                "commanders",
-                [],
-                f"Front-end that commands each vehicle, in the order of vehicles; {OBSERVED_ONLY}: another node does; "
-                "empty: the first of front_ends commands all vehicles",
-                element=str,
-                choices=(OBSERVED_ONLY, *FRONT_ENDS),
-                read_only=True,
-            ),
-            COMMAND_FREQUENCY,
-        ),
-    )
-
-    VEHICLE_PARAMETERS: ClassVar[ParameterTable] = sum(
-        (one.VEHICLE_PARAMETERS for one in FRONT_ENDS.values()), start=ParameterTable()
-    )
+    PARAMETERS: ClassVar[ParameterTable] = _PARAMETERS
+    VEHICLE_PARAMETERS: ClassVar[ParameterTable] = _VEHICLE_PARAMETERS
 
     # Class attributes, because a node that fails during construction is also destroyed.
     front_ends: dict[str, FrontEndInterface] = {}  # noqa: RUF012
@@ -112,7 +125,7 @@ class Bridge(SimulationNode):
         chosen = _front_end_names(self.values)
         commanders = _commander_names(self.values, chosen, len(namespaces))
         front_ends = {
-            name: FRONT_ENDS[name](self.values, self.get_logger(), namespaces, _observed(name, commanders))
+            name: _front_end_class(name)(self.values, self.get_logger(), namespaces, _observed(name, commanders))
             for name in chosen
         }
         by_exchange: dict[type[Exchange], list[VehicleFrontEnds]] = {}
@@ -174,6 +187,12 @@ class Bridge(SimulationNode):
     def _serve(self) -> None:
         for front_end in self.front_ends.values():
             front_end.serve()
+
+
+def _front_end_class(name: str) -> type[FrontEndInterface]:
+    if name in _REASONS:
+        raise ParameterError(_REASONS[name])
+    return _loaded(name)
 
 
 def _observed(front_end: str, commanders: Sequence[str]) -> dict[int, str]:

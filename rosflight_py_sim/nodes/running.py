@@ -24,7 +24,7 @@ from rosflight_py_sim.interfaces.rclpy_internals import RCLError, UnknownROSArgs
 from rosflight_py_sim.interfaces.simulation_node import SimulationNode
 from rosflight_py_sim.kernel_preparation import prepare_kernels
 from rosflight_py_sim.parameters import ParameterError, ParameterTable, is_utf8, shown
-from rosflight_py_sim.registry import registered, registered_class
+from rosflight_py_sim.registry import usable_classes
 
 # Long enough to cost nothing, short enough to react to signals at once.
 _SPIN_TIMEOUT_S = 0.2
@@ -77,8 +77,8 @@ class SharedNames(Iterable[str]):
 
         for executable in NODE_CLASSES:
             yield from (p.name for p in node_class(executable).PARAMETERS)
-        for name in registered("wind_models"):
-            yield from (p.name for p in registered_class("wind_models", name, WindModel).PARAMETERS)
+        for model in usable_classes("wind_models", WindModel).values():
+            yield from (p.name for p in model.PARAMETERS)
 
 
 def make_executor() -> Executor:

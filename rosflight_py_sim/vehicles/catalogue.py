@@ -9,7 +9,7 @@ from pathlib import Path
 from rosflight_py_sim.confined_files import is_file
 from rosflight_py_sim.executables import NODE_CLASSES
 from rosflight_py_sim.parameters import ParameterError
-from rosflight_py_sim.registry import registered_folders
+from rosflight_py_sim.registry import not_searched, registered_folders
 from rosflight_py_sim.vehicles.vehicle import Vehicle
 from rosflight_py_sim.vehicles.vehicle_file import read_vehicle
 
@@ -32,7 +32,7 @@ def vehicle_files() -> dict[tuple[str, str], Path]:
     """
     given = [Path(folder) for folder in os.environ.get(FOLDERS, "").split(os.pathsep) if folder]
     files: dict[tuple[str, str], Path] = {}
-    for folder in [*given, *registered_folders("vehicles")]:
+    for folder in [*given, *registered_folders("vehicles")[0]]:
         for dynamics in known_dynamics():
             place = folder if dynamics == STANDALONE else folder / dynamics
             for file in sorted(place.glob("*.yaml")):
@@ -98,4 +98,6 @@ def vehicle(name_or_path: str, dynamics: str = STANDALONE) -> Vehicle:
         name if by == STANDALONE else f"{name} with --dynamics {by}"
         for name, by in sorted(files, key=lambda key: (key[1] != STANDALONE, key))
     ]
-    raise ParameterError(f"vehicle '{given}' given; allowed: {', '.join(names)}, or the path of a vehicle file")
+    raise ParameterError(
+        f"vehicle '{given}' given; allowed: {', '.join(names)}, or the path of a vehicle file{not_searched('vehicles')}"
+    )

@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from rosflight_py_sim.confined_files import is_file
-from rosflight_py_sim.registry import registered_files
+from rosflight_py_sim.registry import not_searched, registered_files
 from rosflight_py_sim.resources import share_directory
 from rosflight_py_sim.world.colours import COLOURS, Colour
 from rosflight_py_sim.world.scene import Kind, Object, Pool, SeaFloor, Start, Vector, Water, World
@@ -63,7 +63,7 @@ def world_file(given: str, folder: Path) -> Path | None:
 
 
 def _allowed_worlds() -> str:
-    return f"a name ({', '.join(known_worlds())}) or the path of a YAML file"
+    return f"a name ({', '.join(known_worlds())}) or the path of a YAML file{not_searched('worlds')}"
 
 
 _KEYS = ("pool", "sea_floor", "water", "start", "objects")

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+import yaml
 from judged_again import judged_again
 from rclpy.serialization import deserialize_message
 from std_msgs.msg import String
@@ -270,24 +271,133 @@ def test_registered_entries_are_listed_with_built_in_ones(command_line: Run, sit
     assert "there is no scenario 'barn'; allowed: a name (hall, harbour, relay, swarm)" in refused.stderr
 
 
-@pytest.mark.parametrize(
-    ("old", "new", "text"),
-    [
-        (
-            "metronome = ",
-            "uthere = ",
-            "'uthere' of rosflight_py_sim.front_ends is registered twice: kites.front_end:Metronome and ros",
-        ),
-        ("kites:VEHICLES", "kites:BOATS", "'kites = kites:BOATS' of rosflight_py_sim.vehicles cannot be loaded"),
-        ("kites:VEHICLES", "kites:Path", "allowed: paths of folders"),
-        ("flight_controller:CLIMBER", "front_end:Metronome", "is not an instance of FlightController"),
-        ("front_end:Metronome", "task:Patience", "allowed: classes derived from FrontEndInterface"),
-    ],
-)
-def test_invalid_entry_point_is_rejected_by_name(command_line: Run, site: Path, old: str, new: str, text: str) -> None:
+# Parts of invalid entry points, errors, and commands that use the entry point.
+INVALID = [
+    (
+        *("metronome = ", "uthere = "),
+        "'uthere' of rosflight_py_sim.front_ends is registered twice: kites.front_end:Metronome and ros",
+        ("sim", "--vehicle", "multirotor", "--flight-controller", "uthere"),
+    ),
+    (
+        *("kites:VEHICLES", "kites:BOATS"),
+        "'kites = kites:BOATS' of rosflight_py_sim.vehicles cannot be loaded",
+        ("sim", "--vehicle", "kite"),
+    ),
+    ("kites:VEHICLES", "kites:Path", "allowed: paths of folders", ("sim", "--vehicle", "kite")),
+    (
+        *("flight_controller:CLIMBER", "front_end:Metronome", "is not an instance of FlightController"),
+        ("sim", "--vehicle", "kite", "--flight-controller", "climber"),
+    ),
+    ("front_end:Metronome", "task:Patience", "classes derived from FrontEndInterface", ("sim", "--vehicle", "kite")),
+]
+
+
+@pytest.mark.parametrize(("old", "new", "text", "words"), INVALID)
+def test_invalid_entry_point_is_rejected_by_name(
+    command_line: Run, site: Path, old: str, new: str, text: str, words: tuple[str, ...]
+) -> None:
     file = site / "kites-1.0.dist-info" / "entry_points.txt"
     assert old in ENTRY_POINTS
     file.write_text(ENTRY_POINTS.replace(old, new))
-    result = command_line("-m", "rosflight_py_sim", "sim", "--vehicle", "kite", PYTHONPATH=f"{PROJECT}:{site}")
+    result = command_line("-m", "rosflight_py_sim", *words, PYTHONPATH=f"{PROJECT}:{site}")
     assert result.returncode == 1
     assert text in result.stderr and "Traceback" not in result.stderr
+    assert len(result.stderr.splitlines()) == 1
+
+
+# Modules that cannot be used, each in another way.
+BROKEN = {
+    "missing package": "import package_that_is_not_installed",
+    "syntax error": "def :",
+    "exception": "raise RuntimeError('two\\nlines')",
+    "empty exception": "assert False",
+    "exit": "raise SystemExit(3)",
+    "missing attribute": "",
+    "wrong type": "thing = 3.0",
+    "wrong table": (
+        "from rosflight_py_sim.bridge.front_end_interface import ActuatorFrontEnd\n"
+        "class thing(ActuatorFrontEnd):\n    PARAMETERS = None\n"
+    ),
+    "parameter of another": (
+        "from rosflight_py_sim.bridge.front_end_interface import ActuatorFrontEnd\n"
+        "from rosflight_py_sim.parameters import Parameter, ParameterTable\n"
+        "class thing(ActuatorFrontEnd):\n    PARAMETERS = ParameterTable(Parameter('ardupilot.port', 1, 'Another'))\n"
+    ),
+}
+
+GROUPS = ("flight_controllers", "front_ends", "missions", "scenarios", "vehicles", "wind_models", "worlds")
+
+# Commands that use none of the broken entry points: `help` of every command builds all options.
+USES_NONE = """\
+import contextlib, io, sys
+from rosflight_py_sim.commands.cli import main
+from rosflight_py_sim.graph.launch_arguments import all_arguments
+from rosflight_py_sim.graph.scenario import load_scenario
+from rosflight_py_sim.nodes.bridge import Bridge
+from rosflight_py_sim.nodes.running import SharedNames, help_text
+
+for words in ("--version", "vehicles", "joysticks", "sim --help", "fly --help", "trim --airspeed 5"):
+    try:
+        main(words.split())
+    except SystemExit as end:
+        assert not end.code, (words, end.code)
+assert "ardupilot.port" in help_text("bridge", Bridge)
+assert "wind_models" in list(SharedNames())
+assert len(load_scenario("harbour").members) > 1
+assert all_arguments()
+"""
+
+
+@pytest.fixture
+def broken_site(tmp_path: Path) -> Path:
+    """A folder as created by `pip install --target`, with an entry point of each group in the module `broken`."""
+    information = tmp_path / "broken-1.0.dist-info"
+    information.mkdir()
+    (information / "METADATA").write_text("Metadata-Version: 2.1\nName: broken\nVersion: 1.0\n")
+    groups = "".join(f"[rosflight_py_sim.{group}]\nthing_{group} = broken:thing\n" for group in GROUPS)
+    (information / "entry_points.txt").write_text(groups)
+    return tmp_path
+
+
+@pytest.mark.parametrize("text", BROKEN.values(), ids=BROKEN)
+def test_package_that_cannot_be_used_affects_no_command_that_does_not_use_it(
+    command_line: Run, broken_site: Path, text: str
+) -> None:
+    (broken_site / "broken.py").write_text(text)
+    result = command_line("-c", USES_NONE, PYTHONPATH=f"{PROJECT}:{broken_site}")
+    assert result.returncode == 0, result.stdout + result.stderr
+    assert "multirotor: " in result.stdout and "Traceback" not in result.stderr
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("sim", "--flight-controller", "thing_flight_controllers"),
+        ("sim", "--flight-controller", "thing_front_ends"),
+        ("sim", "--observers", "thing_front_ends"),
+        ("sim", "--vehicle", "thing_vehicles"),
+        ("sim", "--world", "thing_worlds"),
+        ("sim", "--scenario", "thing_scenarios"),
+        ("sim", "--ros-args", "-p", "sim_has_wind:=true", "-p", "wind_models:=[thing_wind_models]"),
+        ("fly", "--vehicle", "VEHICLE"),
+    ],
+    ids=" ".join,
+)
+def test_command_that_uses_a_broken_package_fails_in_one_line(
+    command_line: Run, broken_site: Path, words: tuple[str, ...]
+) -> None:
+    (broken_site / "broken.py").write_text(BROKEN["missing package"])
+    file = broken_site / "glider.yaml"
+    vehicle = yaml.safe_load((CONFIG / "vehicles" / "multirotor.yaml").read_text())
+    vehicle |= {
+        key: str(CONFIG / f"multirotor{end}.yaml") for key, end in (("parameters", ""), ("firmware", "_firmware"))
+    }
+    vehicle = {key: value for key, value in vehicle.items() if key not in ("pairings", "weather", "autopilot")}
+    vehicle["mission"] = {"program": __file__, "parts": 1, "task": "thing_missions"}
+    file.write_text(yaml.safe_dump(vehicle))
+    given = [str(file) if word == "VEHICLE" else word for word in words]
+    result = command_line("-m", "rosflight_py_sim", *given, PYTHONPATH=f"{PROJECT}:{broken_site}")
+    assert result.returncode == 1, result.stdout + result.stderr
+    (line,) = (line for line in result.stderr.splitlines() if "broken:thing" in line)
+    assert "cannot be loaded: No module named 'package_that_is_not_installed' (ModuleNotFoundError)" in line
+    assert "Traceback" not in result.stderr
