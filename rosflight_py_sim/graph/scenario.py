@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from rosflight_py_sim.confined_files import is_file
-from rosflight_py_sim.executables import NODE_CLASSES
+from rosflight_py_sim.executables import NODE_CLASSES, NodeKind, executables_of
 from rosflight_py_sim.failures.failure import FAILURES, parse_failure
 from rosflight_py_sim.graph.bridge_settings import bridge_settings
 from rosflight_py_sim.graph.fleet import Member
@@ -166,8 +166,7 @@ def _member(section: Section, others: Sequence[Member]) -> Member:
 
 def _autopilot(item: Item, chosen: Vehicle, controller: str) -> tuple[Vehicle, Sequence[str]]:
     """Vehicle with the given autopilot, and the executables of the autopilots to start."""
-    names = [name for name in NODE_CLASSES if name.endswith("autopilot")]
-    value = item.choice(_SWITCH | {name: name for name in names})
+    value = item.choice(_SWITCH | {name: name for name in executables_of(NodeKind.AUTOPILOT)})
     if isinstance(value, str):
         chosen = replace(chosen, autopilot=value)
     try:

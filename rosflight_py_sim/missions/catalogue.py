@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from rosflight_py_sim.graph.fleet import Member
+from rosflight_py_sim.graph.flight_controllers import chosen_flight_controller
 from rosflight_py_sim.graph.scenario import Scenario
 from rosflight_py_sim.missions.autopilot.flight import AutopilotFlight
 from rosflight_py_sim.missions.autopilot.judge import AutopilotJudge
@@ -21,12 +22,15 @@ def single_member(vehicle: Vehicle) -> Member:
     """Make the vehicle the only one of a simulation, with its autopilot unless a client program flies its mission.
 
     Raises:
-        ParameterError: the vehicle has no mission.
+        ParameterError: the vehicle has no mission, or its flight controller does not follow its autopilot.
     """
     if vehicle.mission is None and not vehicle.autopilot:
         able = names_of_vehicles(lambda one: bool(one.mission or one.autopilot))
         raise ParameterError(f"vehicle '{vehicle.name}' given, which has no mission; allowed: {', '.join(able)}")
-    return Member(vehicle, executables=() if vehicle.mission is not None else (vehicle.autopilot,))
+    if vehicle.mission is not None:
+        return Member(vehicle)
+    controller = chosen_flight_controller(vehicle.flight_controller)
+    return Member(vehicle, executables=tuple(controller.requested_autopilots(vehicle, wanted=True)))
 
 
 def single_scenario(vehicle: Vehicle, files: Sequence[str] = (), *, calm: bool = False) -> Scenario:

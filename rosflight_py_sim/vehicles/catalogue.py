@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from rosflight_py_sim.confined_files import is_file
-from rosflight_py_sim.executables import NODE_CLASSES
+from rosflight_py_sim.executables import NodeKind, executables_of
 from rosflight_py_sim.parameters import ParameterError
 from rosflight_py_sim.registry import not_searched, registered_folders
 from rosflight_py_sim.vehicles.vehicle import Vehicle
@@ -47,7 +47,7 @@ def known_vehicles() -> list[str]:
 
 def known_dynamics() -> list[str]:
     """Names of all dynamics, as option values: their executables without the suffix _dynamics."""
-    return [name.removesuffix("_dynamics") for name in NODE_CLASSES if name.endswith("_dynamics")]
+    return [name.removesuffix("_dynamics") for name in executables_of(NodeKind.DYNAMICS)]
 
 
 def vehicles_and_errors() -> tuple[dict[tuple[str, str], Vehicle], list[ParameterError]]:

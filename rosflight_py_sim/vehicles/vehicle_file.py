@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from rosflight_py_sim.confined_files import is_file
-from rosflight_py_sim.executables import NODE_CLASSES
+from rosflight_py_sim.executables import NodeKind, executables_of
 from rosflight_py_sim.parameters import ParameterError, Value
 from rosflight_py_sim.pulse_width import OUTPUTS
 from rosflight_py_sim.registry import flight_controller_names, registered
@@ -43,28 +43,25 @@ def read_vehicle(file: Path) -> Vehicle:
         )
     section = read_file(file, ParameterError).section((*REQUIRED, *OPTIONAL), REQUIRED)
 
-    def executable(item: Item, ending: str = "") -> str:
-        return _one_of(item, [name for name in NODE_CLASSES if name.endswith(ending)])
-
     mission, waypoint_file = section.read("mission", read_mission, (None, None))
     return Vehicle(
         name=file.stem,
         file=file.absolute(),
         description=section["description"].text(),
-        forces_and_moments=executable(section["forces_and_moments"], "_forces_and_moments"),
-        dynamics=section.read("dynamics", lambda item: executable(item, "_dynamics"), "standalone_dynamics"),
+        forces_and_moments=_executable(section["forces_and_moments"], NodeKind.FORCES_AND_MOMENTS),
+        dynamics=section.read("dynamics", lambda item: _executable(item, NodeKind.DYNAMICS), "standalone_dynamics"),
         parameter_file=_file(section["parameters"]),
         firmware_file=_file(section["firmware"]),
         actuators=_actuators(section["actuators"]),
         weather_file=section.read("weather", _file, CONFIG / "wind.yaml"),
         appearance=section.read("appearance", lambda item: _one_of(item, SHAPES), DEFAULT_SHAPE),
-        autopilot=section.read("autopilot", lambda item: executable(item, "autopilot"), ""),
+        autopilot=section.read("autopilot", lambda item: _executable(item, NodeKind.AUTOPILOT), ""),
         waypoint_file=waypoint_file,
         flight_controller=section.read(
             "flight_controller", lambda item: _one_of(item, flight_controller_names()), "sil_board"
         ),
         pairings=section.read("pairings", lambda item: _pairings(item, tuple(flight_controller_names())), {}),
-        extra_nodes=section.read("extra_nodes", lambda item: tuple(map(executable, item.items())), ()),
+        extra_nodes=section.read("extra_nodes", _further_nodes, ()),
         spacing=section.read("spacing", lambda item: item.number(least=0.0, most=1e4, above_least=True), SPACING),
         mission=mission,
     )
@@ -72,6 +69,14 @@ def read_vehicle(file: Path) -> Vehicle:
 
 def _one_of(item: Item, names: Iterable[str]) -> str:
     return item.choice({name: name for name in names})
+
+
+def _executable(item: Item, kind: NodeKind) -> str:
+    return _one_of(item, executables_of(kind))
+
+
+def _further_nodes(item: Item) -> tuple[str, ...]:
+    return tuple(_executable(one, NodeKind.FURTHER) for one in item.items())
 
 
 def _whole(item: Item, least: int, most: int) -> int:

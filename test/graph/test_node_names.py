@@ -9,6 +9,12 @@ from typing import Any
 import pytest
 from rcl_interfaces.srv import GetParameters
 
+from rosflight_py_sim.executables import NodeKind, executables_of
+from rosflight_py_sim.interfaces.autopilot_interface import AutopilotInterface
+from rosflight_py_sim.interfaces.dynamics_interface import TruthInterface
+from rosflight_py_sim.interfaces.forces_and_moments_interface import ForcesAndMomentsInterface
+from rosflight_py_sim.interfaces.sensor_interface import SensorInterface
+from rosflight_py_sim.interfaces.time_manager_interface import TimeManagerInterface
 from rosflight_py_sim.nodes.node_names import NAMES, ROSFLIGHT_NAMES, node_name
 from rosflight_py_sim.nodes.running import NODE_CLASSES, node_class
 from rosflight_py_sim.nodes.service_calls import ServiceCalls
@@ -92,6 +98,21 @@ def test_parameter_files_may_use_rosflight_names() -> None:
         cls = node_class(executable)
         if cls.DEFAULT_NAME in ROSFLIGHT_NAMES:
             assert node_name(cls.DEFAULT_NAME, executable, "rosflight") in cls.ALIASES, executable
+
+
+INTERFACES = {
+    NodeKind.TIME_MANAGER: TimeManagerInterface,
+    NodeKind.SENSORS: SensorInterface,
+    NodeKind.FORCES_AND_MOMENTS: ForcesAndMomentsInterface,
+    NodeKind.DYNAMICS: TruthInterface,
+    NodeKind.AUTOPILOT: AutopilotInterface,
+}
+
+
+@pytest.mark.parametrize("executable", NODE_CLASSES)
+def test_kind_of_a_node_is_that_of_its_interface_class(executable: str) -> None:
+    kinds = {kind for kind, interface in INTERFACES.items() if issubclass(node_class(executable), interface)}
+    assert kinds == {kind for kind in INTERFACES if executable in executables_of(kind)}
 
 
 @pytest.mark.parametrize("time_mode", ["paced", "gated", "lockstep"])

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from rosflight_py_sim.commands.cli import main
+from rosflight_py_sim.executables import NODE_CLASSES
 from rosflight_py_sim.parameters import ParameterError
 from rosflight_py_sim.resources import share_directory
 from rosflight_py_sim.vehicles import (
@@ -97,6 +98,11 @@ def test_file_is_parsed_correctly(kite: Write) -> None:
             "autopilot",
             "rc given; allowed: autopilot, follower_autopilot, fixedwing_auto",
         ),
+        ("fixedwing_autopilot", "auv_autopilot", 5, "autopilot", "auv_autopilot given; allowed: autopilot, follower_"),
+        (
+            *("fixedwing_autopilot", "fixedwing_autopilot\ndynamics: multirotor_forces_and_moments", 6, "dynamics"),
+            "multirotor_forces_and_moments given; allowed: standalone_dynamics, jsbsim_dynamics",
+        ),
         ("output: 3", "output: 14", 8, r"actuators\[1\].output", "14 given; allowed: .*at most 13"),
         ("output: 3", "output: 1.5", 8, r"actuators\[1\].output", "1.5 given; allowed: a whole number"),
         ("output: 3", "output: 0", 8, r"actuators\[1\].output", "a second 0 given"),
@@ -121,7 +127,26 @@ def test_file_is_parsed_correctly(kite: Write) -> None:
         ("{waypoints: kite.waypoints}", "{task: dive}", 13, "mission", "no program given"),
         ("spacing: 7.5", "appearance: zeppelin", 14, "appearance", "zeppelin given; allowed: dart, multirotor"),
         ("spacing: 7.5", "flight_controller: me", 14, "flight_controller", "me given; allowed: sil_board"),
-        ("spacing: 7.5", "extra_nodes: [dog]", 14, r"extra_nodes\[0\]", "dog given; allowed: .*camera"),
+        ("spacing: 7.5", "extra_nodes: [dog]", 14, r"extra_nodes\[0\]", "dog given; allowed: camera"),
+        *(
+            (
+                "spacing: 7.5",
+                f"extra_nodes: [camera, {other}]",
+                14,
+                r"extra_nodes\[1\]",
+                f"{other} given; allowed: camera",
+            )
+            for other in NODE_CLASSES
+            if other != "camera"
+        ),
+        (
+            "spacing: 7.5",
+            "flight_controller: autopilot",
+            14,
+            "flight_controller",
+            "autopilot given; allowed: sil_board",
+        ),
+        ("spacing: 7.5", "flight_controller: bridge", 14, "flight_controller", "bridge given; allowed: sil_board"),
         ("spacing: 7.5", "spacing: 0", 14, "spacing", "0 given; allowed: .*greater than 0"),
     ],
 )
@@ -132,6 +157,19 @@ def test_invalid_values_are_rejected_with_path_and_line(
     file = kite(KITE.replace(old, new))
     with pytest.raises(ParameterError, match=rf"kite.yaml, line {line}: {path}.*{words}"):
         vehicle(str(file))
+
+
+def test_autopilot_whose_flight_controller_does_not_follow_it_is_refused(
+    kite: Write, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = kite(KITE + "flight_controller: auv_autopilot\n")
+    with pytest.raises(SystemExit) as end:
+        main(["fly", "--vehicle", str(file)])
+    assert end.value.code == 1
+    (line,) = capsys.readouterr().err.splitlines()
+    assert (
+        "autopilot requested with flight controller 'auv_autopilot', which does not follow commands; allowed: " in line
+    )
 
 
 def test_name_invalid_as_a_namespace_is_rejected(kite: Write) -> None:
