@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -123,7 +124,7 @@ def given_values(table: ParameterTable, arguments: Sequence[str], node: str, nam
 def mixed_pulse_widths(command: Array, firmware_file: Path) -> dict[int, float]:
     """Pulse width (us) of each output that a firmware file's primary mixer drives for `command` (10,)."""
     parameters = FirmwareParameters()
-    parameters.load(firmware_file)
+    parameters.load(firmware_file, lambda text: print(f"rosflight_py_sim: warning: {text}", file=sys.stderr))
     types = np.zeros(OUTPUTS)
     matrix = MixerSelection(parameters, lambda severity, text: None, types).matrix
     mixed = command @ matrix

@@ -13,6 +13,7 @@ from rosflight_py_sim.firmware.mixer import OutputType
 from rosflight_py_sim.firmware.mixing_report import mixing_report
 from rosflight_py_sim.firmware.parameters import (
     FIRMWARE_PARAMETERS,
+    STRICT_FIRMWARE_FILES,
     FirmwareParameterOutOfRange,
     FirmwareParameters,
     ParameterFileError,
@@ -26,6 +27,7 @@ __all__ = [
     "AS_ROSFLIGHT",
     "FIRMWARE_PARAMETERS",
     "REPAIRED",
+    "STRICT_FIRMWARE_FILES",
     "Board",
     "CommandMode",
     "CommandType",

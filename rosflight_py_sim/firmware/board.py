@@ -31,12 +31,14 @@ class Board:
         quirks: Quirks = REPAIRED,
         *,
         given: Iterable[str] = (),
+        strict_files: bool = False,
         offboard_without_rc: bool = False,
         link_latency_us: int = 0,
     ) -> None:
         """Start the firmware with `quirks`, `offboard_without_rc` and `link_latency_us`.
 
-        `given` has texts as `PID_ROLL_ANG_P 6`.
+        `given` has texts as `PID_ROLL_ANG_P 6`. Unknown names in parameter files other than the memory are errors with
+        `strict_files`; otherwise they are left out, with one warning.
 
         Raises:
             ParameterError: a text in `given` is not a parameter and its value, or not allowed.
@@ -44,6 +46,7 @@ class Board:
         """
         self._initial = initial
         self._given = tuple(given)
+        self._strict_files = strict_files
         self._storage = storage
         self._written: dict[str, Number] = {}
         self._log = log
@@ -56,7 +59,7 @@ class Board:
     def _started(self) -> Firmware:
         parameters = FirmwareParameters(unlimited_numbers=self._quirks.unlimited_numbers)
         if self._initial is not None:
-            parameters.load(self._initial)
+            self._load(parameters, self._initial)
         parameters.load_texts(self._given)
         if self._storage is not None:
             try:
@@ -72,6 +75,17 @@ class Board:
         parameters.on_change.append(self._note_change)
         self.parameters_changed = True
         return firmware
+
+    def load(self, file: Path) -> None:
+        """Set the parameters of a file, all or (on an error) none.
+
+        Raises:
+            ParameterFileError: the file cannot be used.
+        """
+        self._load(self.firmware.parameters, file)
+
+    def _load(self, parameters: FirmwareParameters, file: Path) -> None:
+        parameters.load(file, None if self._strict_files else lambda text: self._log(Severity.WARNING, text))
 
     def _note_change(self, name: str) -> None:
         self.parameters_changed = True

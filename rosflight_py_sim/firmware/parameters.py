@@ -27,6 +27,14 @@ FIRMWARE_PARAMETERS = Parameter(
     element=str,
 )
 
+STRICT_FIRMWARE_FILES = Parameter(
+    "strict_firmware_files",
+    False,
+    "Whether files given to firmware_param_file and param_load_from_file are refused if they contain a name that the "
+    "firmware does not have; if false, such entries are left out with one warning",
+    read_only=True,
+)
+
 Number = int | float
 
 _TABLE: dict[str, FirmwareParameter] = {parameter.name: parameter for parameter in PARAMETERS}
@@ -139,14 +147,24 @@ class FirmwareParameters:
         self.export(path)
         self.unsaved = False
 
-    def load(self, path: str | os.PathLike[str]) -> None:
+    def load(self, path: str | os.PathLike[str], on_unknown: Callable[[str], None] | None = None) -> None:
         """Set the values of a file, all or (on an error) none; parameters not listed are kept.
 
+        Entries with unknown names are left out if `on_unknown` is given: it is called once, with a text that names them
+        all. ROSflight's loader leaves them out, too, for example those of another release of the firmware.
+
         Raises:
-            ParameterFileError: not readable, not a list of {name, type, value}, or a name, type or value
-                that is not allowed.
+            ParameterFileError: not readable, not a list of {name, type, value}, a type or value that is not allowed,
+                or, without `on_unknown`, an unknown name.
         """
-        self.restore(dict(_read(Path(path), self._checked)))
+        unknown: list[str] = []
+        values = dict(_read(Path(path), self._checked, None if on_unknown is None else unknown))
+        self.restore(values)
+        if on_unknown is not None and unknown:
+            on_unknown(
+                f"{path}: {len(unknown)} of {len(unknown) + len(values)} parameters left out, which the firmware does "
+                f"not have: {', '.join(unknown)}"
+            )
 
     def load_texts(self, texts: Iterable[str]) -> None:
         """Set the values of texts such as `PID_ROLL_ANG_P 6`, all or (on an error) none; of one name, the last.
@@ -209,7 +227,10 @@ def _checked(name: str, value: float | str, *, unlimited: bool) -> Number:
     return parameter.type(number)
 
 
-def _read(path: Path, checked: Callable[[str, float], Number]) -> Iterator[tuple[str, Number]]:
+def _read(
+    path: Path, checked: Callable[[str, float], Number], unknown: list[str] | None
+) -> Iterator[tuple[str, Number]]:
+    """Names and checked values; unknown names are appended to `unknown`, or are an error without it."""
     # Uses YAML nodes instead of plain values, because nodes have line numbers.
     try:
         root = compose_yaml(path.read_text(encoding="utf-8"))
@@ -226,28 +247,37 @@ def _read(path: Path, checked: Callable[[str, float], Number]) -> Iterator[tuple
     for item in root.value:
         line_number = item.start_mark.line + 1
         try:
-            name, value = _entry(item, checked)
+            fields = _fields(item)
+            name = fields["name"]
             if name in seen:
                 raise ValueError(f"'{name}' is already in line {seen[name]}")
+            seen[name] = line_number
+            if unknown is not None and name not in _TABLE:
+                unknown.append(name)
+            else:
+                yield name, _value(fields, checked)
         except ValueError as error:
             raise ParameterFileError(f"{path}, line {line_number}: {error}") from error
-        seen[name] = line_number
-        yield name, value
 
 
 def _is_scalar(node: yaml.Node) -> bool:
     return isinstance(node, yaml.ScalarNode)
 
 
-def _entry(item: Any, checked: Callable[[str, float], Number]) -> tuple[str, Number]:
-    """Name and checked value of one list entry; ValueError with the reason."""
+def _fields(item: Any) -> dict[str, str]:
+    """Texts of one list entry; ValueError with the reason."""
     if not isinstance(item, yaml.MappingNode):
         raise ValueError("expected an entry {name, type, value}")
-    fields = {key.value: node.value for key, node in item.value if _is_scalar(key) and _is_scalar(node)}
+    fields = {str(key.value): str(node.value) for key, node in item.value if _is_scalar(key) and _is_scalar(node)}
     for key in ("name", "type", "value"):
         if key not in fields:
             raise ValueError(f"the entry lacks '{key}'")
-    name = str(fields["name"])
+    return fields
+
+
+def _value(fields: Mapping[str, str], checked: Callable[[str, float], Number]) -> Number:
+    """Checked value of one list entry; ValueError with the reason."""
+    name = fields["name"]
     if name not in _TABLE:
         raise ValueError(_unknown(name))
     expected = _FILE_TYPES[_TABLE[name].type]
@@ -257,4 +287,4 @@ def _entry(item: Any, checked: Callable[[str, float], Number]) -> tuple[str, Num
         value = float(fields["value"])
     except ValueError:
         raise ValueError(f"the value of '{name}' is not a number: {fields['value']!r}") from None
-    return name, checked(name, value)
+    return checked(name, value)

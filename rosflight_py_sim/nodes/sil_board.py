@@ -20,6 +20,7 @@ from rosflight_py_sim.firmware import (
     AS_ROSFLIGHT,
     FIRMWARE_PARAMETERS,
     REPAIRED,
+    STRICT_FIRMWARE_FILES,
     Board,
     ErrorFlag,
     Firmware,
@@ -98,6 +99,7 @@ class SilBoard(FallibleNode):
             "firmware_param_file", "", "File of initial firmware parameters (ROSflight's YAML list)", read_only=True
         ),
         FIRMWARE_PARAMETERS,
+        STRICT_FIRMWARE_FILES,
         Parameter(
             "param_storage_file",
             "",
@@ -155,6 +157,7 @@ class SilBoard(FallibleNode):
                 self._log,
                 AS_ROSFLIGHT if self.values["as_rosflight"] else REPAIRED,
                 given=given,
+                strict_files=bool(self.values[STRICT_FIRMWARE_FILES.name]),
                 offboard_without_rc=bool(self.values["offboard_without_rc"]),
                 link_latency_us=round(number(self.values, "link_latency") * 1e6),
             )

@@ -27,7 +27,7 @@ from rosflight_py_sim.failures.failure import FAILURES, LOST, OFF, Failure
 from rosflight_py_sim.failures.outputs import FailedOutputs
 from rosflight_py_sim.failures.schedule import FailureSchedule, Signals
 from rosflight_py_sim.failures.signal import Link, Signal
-from rosflight_py_sim.firmware import AS_ROSFLIGHT, FIRMWARE_PARAMETERS, REPAIRED, Board, Refused
+from rosflight_py_sim.firmware import AS_ROSFLIGHT, FIRMWARE_PARAMETERS, REPAIRED, STRICT_FIRMWARE_FILES, Board, Refused
 from rosflight_py_sim.graph.fleet import Member
 from rosflight_py_sim.graph.flight_controllers import SIL_BOARD, flight_controller_of
 from rosflight_py_sim.graph.parameter_sources import ParameterSources
@@ -485,6 +485,7 @@ class DirectFlight:
             lambda severity, text: None,
             AS_ROSFLIGHT if board["as_rosflight"] else REPAIRED,
             given=board[FIRMWARE_PARAMETERS.name],
+            strict_files=bool(board[STRICT_FIRMWARE_FILES.name]),
             offboard_without_rc=bool(board["offboard_without_rc"]),
             link_latency_us=round(number(board, "link_latency") * 1e6),
         )

@@ -171,6 +171,28 @@ def test_invalid_file_is_rejected_entirely_with_line_number(tmp_path: Path, text
     assert not parameters.unsaved
 
 
+def test_unknown_names_are_left_out_with_one_warning_if_the_caller_takes_it(tmp_path: Path) -> None:
+    # Names of an earlier release of the firmware, among present ones.
+    file = tmp_path / "older.yaml"
+    file.write_text(
+        "- {name: MIXER, type: 6, value: 2}\n- {name: PID_TAU, type: 9, value: 0.2}\n"
+        "- {name: ARM_CHANNEL, type: 8, value: fast}\n- {name: FAILSAFE_THR, type: 9, value: 0.3}\n"
+    )
+    parameters, warnings = FirmwareParameters(), list[str]()
+    parameters.load(file, warnings.append)
+    assert (parameters["PID_TAU"], parameters["FAILSAFE_THR"]) == (0.2, 0.3)
+    assert warnings == [
+        f"{file}: 2 of 4 parameters left out, which the firmware does not have: MIXER, ARM_CHANNEL",
+    ]
+    with pytest.raises(ParameterFileError, match=r"older.yaml, line 1: there is no firmware parameter 'MIXER'"):
+        parameters.load(file)
+    # An error in another entry still refuses the whole file.
+    file.write_text(file.read_text() + "- {name: PID_TAU, type: 9, value: -1}\n")
+    with pytest.raises(ParameterFileError, match="line 5: 'PID_TAU' is already in line 2"):
+        parameters.load(file, warnings.append)
+    assert len(warnings) == 1
+
+
 def test_missing_file_is_rejected_by_name_in_the_error(tmp_path: Path) -> None:
     with pytest.raises(ParameterFileError, match="nowhere"):
         FirmwareParameters().load(tmp_path / "nowhere.yaml")

@@ -13,12 +13,14 @@ import rclpy
 from rcl_interfaces.srv import SetParameters
 from rclpy.parameter import Parameter
 from rosflight_msgs.msg import Error
+from rosflight_msgs.srv import ParamFile
 from std_msgs.msg import Bool, String
 
 from rosflight_py_sim.firmware import AS_ROSFLIGHT
 from rosflight_py_sim.interfaces.qos import LATCHED, LATCHED_LIST
 from rosflight_py_sim.interfaces.step_topics import PARAMS_CHANGED
 from rosflight_py_sim.parameters import ParameterError
+from rosflight_py_sim.vehicles import vehicle
 
 MakeGraph = Callable[..., Any]
 
@@ -187,6 +189,24 @@ def test_corrupt_memory_aborts_start_with_file_line_and_reason(graph: MakeGraph,
     with pytest.raises(ParameterError, match=rf"{memory}, line 2: there is no firmware parameter 'SERVO_1'"):
         graph("-p", f"sil_board:param_storage_file:={memory}")
     assert "SERVO_1" in memory.read_text()
+
+
+def test_unknown_names_in_the_initial_file_are_left_out_unless_files_are_strict(
+    graph: MakeGraph, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "older.yaml"
+    initial = vehicle("multirotor").firmware_file.read_text(encoding="utf-8")
+    file.write_text("- {name: MIXER, type: 6, value: 2}\n- {name: ARM_CHANNEL, type: 6, value: 5}\n" + initial)
+    given = ("-p", f"firmware_param_file:={file}")
+    with pytest.raises(ParameterError, match=rf"{file}, line 1: there is no firmware parameter 'MIXER'"):
+        graph(*given, "-p", "strict_firmware_files:=true")
+    capfd.readouterr()
+    g = graph(*given)
+    assert g.firmware("PRIMARY_MIXER") == 11
+    (line,) = (line for line in capfd.readouterr().err.splitlines() if "left out" in line)
+    assert "[WARN]" in line and line.endswith("which the firmware does not have: MIXER, ARM_CHANNEL")
+    # A load by a service call obeys the switch of the start, too.
+    assert g.call("param_load_from_file", ParamFile, filename=str(file)).success
 
 
 def test_as_rosflight_enables_quirks_and_is_fixed_at_start(graph: MakeGraph) -> None:

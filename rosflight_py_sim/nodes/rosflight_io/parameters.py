@@ -86,7 +86,7 @@ class ParameterServices:
 
     def _load_from_file(self, request: ParamFile.Request, response: ParamFile.Response) -> ParamFile.Response:
         try:
-            self._board.firmware.parameters.load(confined_file(request.filename, self._readable))
+            self._board.load(confined_file(request.filename, self._readable))
         except (FileOutsideError, ParameterFileError) as error:
             self._logger.error(f"parameters not loaded: {error}")
             return response
