@@ -28,6 +28,7 @@ from rosflight_py_sim.protocols import zmtp
 from rosflight_py_sim.protocols.ardupilot_json import ProtocolError, decode_frame, encode_frame
 from rosflight_py_sim.protocols.auv_zeromq import decode_telemetry, decode_thrusters, encode_thrusters
 from rosflight_py_sim.protocols.uthere import UthereError, parse_packet, parse_reply, text_of
+from rosflight_py_sim.recording.bag_folder import METADATA, BagError, parts_of
 from rosflight_py_sim.recording.columns import NoColumnsError, columns
 from rosflight_py_sim.recording.mcap_file import NotMcapError, read_recording
 from rosflight_py_sim.recording.recorded_vehicle import recorded_vehicles, world_of_recording
@@ -135,6 +136,11 @@ def _recording(path: Path) -> None:
             columns(topic)
 
 
+def _bag_metadata(data: bytes) -> None:
+    with _file(data, ".yaml") as path, contextlib.suppress(BagError):
+        parts_of(path.rename(path.with_name(METADATA)).parent)
+
+
 def _failure(data: bytes) -> None:
     with contextlib.suppress(ParameterError):
         parse_failure(data.decode("utf-8", "replace"))
@@ -187,6 +193,7 @@ PARSERS: dict[str, Parser] = {
     "joystick_mappings": Parser(_in_file(load_mappings, MappingError), "file"),
     "failures": Parser(_failure, "parameter, service call"),
     "recordings": Parser(_in_file(_recording, NotMcapError, ".mcap"), "file"),
+    "bag_metadata": Parser(_bag_metadata, "file"),
     "launch_arguments": Parser(_launch_arguments, "command line"),
     "command_line": Parser(_command_line, "command line"),
 }

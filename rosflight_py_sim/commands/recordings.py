@@ -16,16 +16,21 @@ if TYPE_CHECKING:
 def add_recording_parsers(commands: Any) -> None:
     """Add the commands to `rosflight_py_sim`."""
     file = argparse.ArgumentParser(add_help=False)
-    file.add_argument("file", type=Path, metavar="FILE", help="MCAP file; a truncated file is read up to its end")
+    file.add_argument(
+        "file",
+        type=_recording,
+        metavar="FILE",
+        help="MCAP file, or folder of ros2 bag record -s mcap; a truncated file is read up to its end",
+    )
     report = commands.add_parser(
         "report",
         parents=[file],
         help="judge a recorded mission and write a page of plots",
         description="Judge the mission in an MCAP recording as fly does, and print its table. Write an HTML page: a "
-        "summary and plots for each vehicle, and the topics with their rates and gaps. Files of ros2 bag record -s "
-        "mcap work too. Exit code 1: a mission failed or cannot be judged, or the file cannot be read.",
+        "summary and plots for each vehicle, and the topics with their rates and gaps. Recordings of ros2 bag record "
+        "-s mcap work too. Exit code 1: a mission failed or cannot be judged, or the file cannot be read.",
     )
-    report.add_argument("--output", type=Path, metavar="HTML", help="output page (default: FILE with suffix .html)")
+    report.add_argument("--output", type=Path, metavar="HTML", help="output page (default: FILE.html, without .mcap)")
     report.set_defaults(command=_report)
     replay = commands.add_parser(
         "replay",
@@ -50,6 +55,17 @@ def add_recording_parsers(commands: Any) -> None:
     refly.set_defaults(command=_refly)
 
 
+def _recording(text: str) -> Path:
+    """Path of a recording; one with a name, also for the folders . and .."""
+    path = Path(text)
+    return path if path.name not in ("", "..") else path.resolve()
+
+
+def _page_of(path: Path) -> Path:
+    """Page beside a recording; a folder's name has no suffix, though it may contain dots."""
+    return path.with_name(f"{path.name}.html") if path.is_dir() else path.with_suffix(".html")
+
+
 def _report(options: argparse.Namespace) -> int:
     from rosflight_py_sim.commands.report_page import kept_of, report_page, troubles_of
     from rosflight_py_sim.missions.recorded_mission import recorded_missions
@@ -60,7 +76,7 @@ def _report(options: argparse.Namespace) -> int:
         page = report_page(recording, missions)
     except (NotMcapError, ModuleNotFoundError) as error:
         return _refused(str(error))
-    output: Path = options.output or options.file.with_suffix(".html")
+    output: Path = options.output or _page_of(options.file)
     try:
         output.parent.mkdir(parents=True, exist_ok=True)
         output.write_text(page, encoding="utf-8")

@@ -25,6 +25,8 @@ from rosflight_py_sim.missions.catalogue import flight_of
 from rosflight_py_sim.missions.flight import Flight, Flights
 from rosflight_py_sim.missions.mission_topics import MISSION_SETTINGS
 from rosflight_py_sim.parameters import ParameterError
+from rosflight_py_sim.recording.columns import NoColumnsError
+from rosflight_py_sim.recording.known_topics import require_type
 from rosflight_py_sim.recording.mcap_file import Recording, Topic, read_recording
 from rosflight_py_sim.stamps import NANOSECONDS, stamp_ns
 
@@ -65,23 +67,29 @@ class Comparison:
         first: the first difference; None if there is none.
         messages: number of messages compared.
         topics: names of the topics compared.
+        other_types: descriptions of recorded topics that are not compared because the run's have another type.
     """
 
     def __init__(self, recording: Recording, skipped: Sequence[str]) -> None:
         """Compare all topics except those in `skipped`.
 
         Raises:
-            ParameterError: the recording has no clock.
+            ParameterError: the recording has no clock, or a topic of another type instead.
         """
         clock = recording.named(CLOCK.name)
         if clock is None:
             raise ParameterError(f"the recording has no messages of {CLOCK.name}")
+        try:
+            require_type(clock, type_name_of(CLOCK.message_type))
+        except NoColumnsError as error:
+            raise ParameterError(str(error)) from error
         self._recording, self._skipped = recording, skipped
         self.end_ns = stamp_ns(clock.messages[-1])
         self._last_clock = len(clock.messages) - 1
         self._end_place = clock.places[-1]
         self._counts: dict[str, int] = {}
         self.first: Difference | None = None
+        self.other_types: list[str] = []
         self._time_ns, self._step = 0, -1
 
     @property
@@ -97,7 +105,12 @@ class Comparison:
     def tap(self, name: str, message_type: Any, _: QoSProfile) -> Callable[[bytes], None] | None:
         """Function to which a publisher's messages are passed; None if the topic is not compared."""
         topic = self._recording.topics.get(name)
-        if topic is None or name in self._skipped or topic.type_name != type_name_of(message_type):
+        if topic is None or name in self._skipped:
+            return None
+        try:
+            require_type(topic, type_name_of(message_type))
+        except NoColumnsError as error:
+            self.other_types.append(str(error))
             return None
         recorded, counts = topic.messages, self._counts
         counts.setdefault(name, 0)
@@ -183,6 +196,8 @@ def refly(path: Path, arguments: Sequence[str]) -> int:
                 flight.close()
             graph.close()
     comparison.finish()
+    for text in comparison.other_types:
+        print(f"rosflight_py_sim: not compared: {text}", file=sys.stderr)
     count = f"{len(comparison.topics)} topics, {comparison.messages} messages"
     inputs_text = f", {len(inputs)} outside inputs" if inputs else ""
     if comparison.first is None:

@@ -20,6 +20,7 @@ from rosflight_py_sim.recording.recorded_vehicle import (
     facts_of,
     json_fact,
     recorded_vehicles,
+    unusable_states,
     world_of_recording,
 )
 from rosflight_py_sim.topic_names import CAMERAS, PWM_OUTPUT, TRUTH_STATE, TRUTH_WIND
@@ -190,7 +191,10 @@ def replay(recording: Recording, address: str, port: int, speed: float) -> None:
     """
     tracks = [Track(vehicle) for vehicle in recorded_vehicles(recording)]
     if not tracks:
-        raise NothingToShowError(f"'{recording.path}' contains no topic {TRUTH_STATE}, which the replay needs")
+        unusable = unusable_states(recording)
+        absent = f"contains no topic {TRUTH_STATE}, which the replay needs"
+        reason = f"cannot be replayed: {'; '.join(unusable)}" if unusable else absent
+        raise NothingToShowError(f"'{recording.path}' {reason}")
     interrupt_on_signals()
     if recording.trouble:
         print(f"rosflight_py_sim: '{recording.path}' is not complete: {recording.trouble}", file=sys.stderr)

@@ -16,7 +16,12 @@ from rosflight_py_sim.missions.summary_table import motion_rows
 from rosflight_py_sim.parameters import shown
 from rosflight_py_sim.recording.mcap_file import Recording, Topic
 from rosflight_py_sim.recording.motion_summary import summarise_motion
-from rosflight_py_sim.recording.recorded_vehicle import RecordedVehicle, recorded_vehicles, world_of_recording
+from rosflight_py_sim.recording.recorded_vehicle import (
+    RecordedVehicle,
+    recorded_vehicles,
+    unusable_states,
+    world_of_recording,
+)
 from rosflight_py_sim.recording.rosout import warnings_of
 from rosflight_py_sim.stamps import NANOSECONDS
 from rosflight_py_sim.topic_names import TRUTH_STATE
@@ -108,9 +113,12 @@ def troubles_of(recording: Recording) -> list[str]:
         lost = recording.size - recording.read
         rest = f"{recording.read:,} of {recording.size:,} bytes were read" if lost else "all bytes were read"
         texts.append(f"The recording is not complete: {recording.trouble}; {rest}.")
-    if not any(len(topic.log_ns) for topic in recording.topics.values()):
+    has_messages = any(len(topic.log_ns) for topic in recording.topics.values())
+    unusable = unusable_states(recording) if has_messages else []
+    texts += [f"{reason}." for reason in unusable]
+    if not has_messages:
         texts.append("The recording contains no messages.")
-    elif not recorded_vehicles(recording):
+    elif not unusable and not recorded_vehicles(recording):
         texts.append(f"The recording contains no topic {TRUTH_STATE}, so the page lists topics without plots.")
     return texts
 

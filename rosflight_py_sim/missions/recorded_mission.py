@@ -18,6 +18,8 @@ from rosflight_py_sim.missions.mission_judge import MissionJudge
 from rosflight_py_sim.missions.mission_settings import MissionSettings
 from rosflight_py_sim.missions.mission_topics import MISSION_SETTINGS
 from rosflight_py_sim.parameters import ParameterError
+from rosflight_py_sim.recording.columns import NoColumnsError
+from rosflight_py_sim.recording.known_topics import require_type
 from rosflight_py_sim.recording.mcap_file import Recording, read_recording
 from rosflight_py_sim.recording.recorded_vehicle import RecordedVehicle, recorded_vehicles
 from rosflight_py_sim.recording.state_log import Array
@@ -87,8 +89,8 @@ def _judge(mission: RecordedMission) -> None:
         TypeError: the mission's settings are of another version.
         LookupError: a parameter is missing, or a message has an unknown name.
     """
+    mission.was_flown = mission.recording.named(mission.full_name(MISSION_SETTINGS)) is not None
     settings = _settings(mission)
-    mission.was_flown = settings is not None
     recorded = mission.recorded
     if settings is not None:
         mission.vehicle, mission.name = settings.flown_vehicle(), settings.mission
@@ -100,27 +102,32 @@ def _judge(mission: RecordedMission) -> None:
         return
     judge_cls = judge_class(mission.name)
     if settings is None and judge_cls.PARAMETERS:
-        mission.problem = _lacking([mission.full_name(MISSION_SETTINGS)])
+        mission.problem = _absent(mission, MISSION_SETTINGS)
         return
     judge = judge_cls(mission.vehicle, settings.parameters if settings else {})
     if settings is not None:
         judge.name = settings.name
     missing = _feed(mission, judge)
-    mission.problem = _lacking(missing) if missing else gap(judge.log.time_s)
+    mission.problem = "; ".join(missing) or gap(judge.log.time_s)
     if mission.was_flown or (judge.has_begun and not missing):
         mission.judge = judge
 
 
 def _settings(mission: RecordedMission) -> MissionSettings | None:
-    """Settings of the mission that `fly` flew; None if they were not recorded."""
+    """Settings of the mission that `fly` flew; None if they were not recorded.
+
+    Raises:
+        ValueError: the topic has another type.
+    """
     topic = mission.recording.named(mission.full_name(MISSION_SETTINGS))
     if topic is None or not topic.messages:
         return None
+    require_type(topic, type_name_of(MISSION_SETTINGS.message_type))
     return MissionSettings.of_text(MISSION_SETTINGS.decode(topic.messages[-1]).data)
 
 
 def _feed(mission: RecordedMission, judge: MissionJudge) -> list[str]:
-    """Pass the recorded messages to the judge; return the names of missing topics.
+    """Pass the recorded messages to the judge; return a text for each missing topic.
 
     Unless `fly` flew the mission, no message is passed on if a topic is missing.
 
@@ -136,7 +143,7 @@ def _feed(mission: RecordedMission, judge: MissionJudge) -> list[str]:
         if recorded is not None and recorded.type_name == type_name_of(topic.message_type):
             takers[name] = topic.decode, take
         elif needed:
-            missing.append(name)
+            missing.append(_absent(mission, topic))
     if missing and not mission.was_flown:
         return missing
     for name, system_ns, message in _in_order(mission.recording.path, takers):
@@ -168,5 +175,13 @@ def _in_order(path: Path, names: Container[str]) -> Iterator[tuple[str, int, byt
         yield name, system_ns, message
 
 
-def _lacking(names: list[str]) -> str:
-    return f"the recording has no messages of {', '.join(names)}"
+def _absent(mission: RecordedMission, topic: StepTopic[Any]) -> str:
+    """Why a topic cannot be used: it was not recorded, or has another type."""
+    name = mission.full_name(topic)
+    recorded = mission.recording.named(name)
+    if recorded is not None:
+        try:
+            require_type(recorded, type_name_of(topic.message_type))
+        except NoColumnsError as error:
+            return str(error)
+    return f"the recording has no messages of {name}"

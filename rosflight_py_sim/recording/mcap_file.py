@@ -1,7 +1,8 @@
-"""Reading of MCAP files: topics with the times of all messages, and a selection of the messages.
+"""Reading of recordings in MCAP: topics with the times of all messages, and a selection of the messages.
 
-Files of `ros2 bag record -s mcap` and of any other recorder are supported. A truncated file (recorder killed, disk
-full) is read up to its last complete part, and marked as truncated.
+A recording is a file, or a rosbag2 folder (`bag_folder.py`), whose files are read as one. Files of `ros2 bag record
+-s mcap` and of any other recorder are supported. A truncated file (recorder killed, disk full) is read up to its last
+complete part, and marked as truncated.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from typing import IO, Any
 import numpy as np
 import numpy.typing as npt
 
+from rosflight_py_sim.recording.bag_folder import BagError, parts_of
 from rosflight_py_sim.stamps import NANOSECONDS
 
 Times = npt.NDArray[np.int64]
@@ -33,7 +35,7 @@ _MESSAGE_HEAD = struct.Struct("<HIQQ")
 
 
 class NotMcapError(ValueError):
-    """A file that is not an MCAP file or cannot be read; the text gives the reason."""
+    """A file or folder that is not an MCAP recording or cannot be read; the text gives the reason."""
 
 
 @dataclass
@@ -49,7 +51,7 @@ class Topic:
         publish_ns: time of each message by the publisher's system clock.
         size: total size of the messages, bytes.
         kept: indices of the kept messages.
-        places: place of each kept message among all messages of the file.
+        places: place of each kept message among all messages of the recording.
         messages: kept messages, serialised.
     """
 
@@ -76,13 +78,13 @@ class Recording:
     """A recording in memory.
 
     Attributes:
-        path: the file.
-        size: size of the file, bytes.
-        profile, library: as stated in the file.
+        path: the file or folder.
+        size: size of its files, bytes.
+        profile, library: as stated in the last file.
         topics: by name.
         facts: metadata of this package's recorder; empty for other recorders.
         run: metadata of the recorded run; empty unless one process recorded itself.
-        trouble: why the file ends early; empty if it is complete.
+        trouble: why the recording is incomplete; empty if it is complete.
         read: number of bytes read.
     """
 
@@ -143,45 +145,80 @@ class _Kept:
 
 
 def read_recording(path: Path, limit: Limit) -> Recording:
-    """Read a file.
+    """Read a file, or all files of a rosbag2 folder.
 
     Raises:
-        NotMcapError: the file does not exist, is not an MCAP file, or a required library is not installed.
+        NotMcapError: the path does not exist, is neither an MCAP file nor a rosbag2 folder with such files, or a
+            required library is not installed.
     """
     try:
         import zstandard
-        from mcap import exceptions, records, stream_reader
+        from mcap import exceptions, records, stream_reader  # noqa: F401
     except ModuleNotFoundError as missing:
         raise NotMcapError(
             f"reading a recording needs mcap ({missing}): pip install 'rosflight_py_sim[record]'"
         ) from missing
-    broken = (*_BROKEN, exceptions.McapError, zstandard.ZstdError)
     try:
-        size = path.stat().st_size
-        with path.open("rb") as file:
-            recording = Recording(path, size)
-            reader = _Reader(recording, limit)
-            source: Any = _Source(file)
-            try:
-                for record in stream_reader.StreamReader(source, emit_chunks=True, record_size_limit=size).records:
-                    reader.take(record, records, stream_reader)
-                    recording.read = source.count
-            except exceptions.InvalidMagic as error:
-                if not recording.read:
-                    raise NotMcapError(f"'{path}' is not an MCAP file") from error
-                recording.trouble = "its end is missing"
-            except exceptions.RecordLengthLimitExceeded:
-                recording.trouble = "its end is missing"
-            except broken as error:
-                if source.count < len(_MAGIC):
-                    raise NotMcapError(f"'{path}' is not an MCAP file") from error
-                damage = f"it is damaged after {recording.read} bytes ({error or type(error).__name__})"
-                recording.trouble = "its end is missing" if source.ended else damage
-            reader.finish()
+        parts = parts_of(path)
+        recording = Recording(path, sum(file.stat().st_size for file in parts.files))
+        decompress = zstandard.ZstdDecompressor().decompress if parts.compressed_messages else None
+        reader = _Reader(recording, limit, decompress)
+        troubles = list(parts.trouble)
+        for number, file in enumerate(parts.files):
+            trouble = _read_file(file, reader, is_first=number == 0)
+            if trouble:
+                troubles.append(trouble if file == path else f"{file.name}: {trouble}")
+        recording.trouble = "; ".join(troubles)
+        reader.finish()
+    except BagError as error:
+        raise NotMcapError(str(error)) from error
     except OSError as error:
         raise NotMcapError(f"cannot read '{path}': {error.strerror}") from error
     return recording
 
+
+def _read_file(path: Path, reader: _Reader, *, is_first: bool) -> str:
+    """Add the records of a file; return why it is incomplete, or an empty text.
+
+    Raises:
+        NotMcapError: the first file is not an MCAP file.
+        OSError: the file cannot be read.
+    """
+    import zstandard
+    from mcap import exceptions, records, stream_reader
+
+    recording, size = reader.recording, path.stat().st_size
+    before, has_records = recording.read, False
+    reader.begin_file()
+    with path.open("rb") as file:
+        # Of a compressed file, the size is not known.
+        whole = zstandard.ZstdDecompressor().stream_reader(file) if path.suffix == ".zstd" else None
+        source: Any = _Source(whole or file)
+        limit = size if whole is None else _LARGEST_RECORD
+        try:
+            for record in stream_reader.StreamReader(source, emit_chunks=True, record_size_limit=limit).records:
+                reader.take(record, records, stream_reader)
+                has_records = True
+                recording.read = before + (source.count if whole is None else file.tell())
+        except exceptions.InvalidMagic as error:
+            if has_records:
+                return "its end is missing"
+            if is_first:
+                raise NotMcapError(f"'{path}' is not an MCAP file") from error
+            return "it is not an MCAP file"
+        except exceptions.RecordLengthLimitExceeded:
+            return "its end is missing"
+        except (*_BROKEN, exceptions.McapError, zstandard.ZstdError) as error:
+            if is_first and source.count < len(_MAGIC):
+                raise NotMcapError(f"'{path}' is not an MCAP file") from error
+            damage = f"it is damaged after {recording.read - before} bytes ({error or type(error).__name__})"
+            return "its end is missing" if source.ended else damage
+    recording.read = before + size
+    return ""
+
+
+# Greatest size of a record in a compressed file, bytes.
+_LARGEST_RECORD = 1 << 30
 
 # Exceptions of the library, struct and lz4 for a truncated or damaged file.
 _BROKEN = (EOFError, struct.error, ValueError, LookupError, ArithmeticError, RuntimeError, MemoryError)
@@ -204,18 +241,24 @@ class _Source:
 
 
 class _Reader:
-    """Adds the records of a file to a Recording."""
+    """Adds the records of files to a Recording."""
 
-    def __init__(self, recording: Recording, limit: Limit) -> None:
-        self._recording = recording
+    def __init__(self, recording: Recording, limit: Limit, decompress: Callable[[bytes], bytes] | None) -> None:
+        self.recording = recording
         self._limit = limit
+        self._decompress = decompress
         self._schemas: dict[int, Any] = {}
         self._channels: dict[int, _Kept] = {}
         self._by_name: dict[str, _Kept] = {}
         self._count = 0
 
+    def begin_file(self) -> None:
+        """Forget the numbers of schemas and channels, which each file assigns anew."""
+        self._schemas.clear()
+        self._channels.clear()
+
     def take(self, record: Any, records: Any, stream_reader: Any) -> None:
-        recording = self._recording
+        recording = self.recording
         if isinstance(record, records.Chunk):
             stream, length = stream_reader.get_chunk_data_stream(record, validate_crc=True)
             self._take_chunk(stream.read(length), records)
@@ -242,6 +285,8 @@ class _Reader:
                 self.take(kind.read(_stream(data[at : at + length])), records, None)
 
     def _take_message(self, channel: int, log_ns: int, publish_ns: int, body: bytes) -> None:
+        if self._decompress is not None:
+            body = self._decompress(body)
         self._channels[channel].take(self._count, log_ns, publish_ns, body)
         self._count += 1
 
@@ -253,7 +298,7 @@ class _Reader:
             name, encoding = (schema.name, schema.encoding) if schema else ("", "")
             text = schema.data.decode(errors="replace") if schema else ""
             topic = Topic(channel.topic, name, channel.message_encoding, encoding, text)
-            self._recording.topics[topic.name] = topic
+            self.recording.topics[topic.name] = topic
             self._by_name[topic.name] = _Kept(topic, self._limit(topic.name, topic.type_name))
         self._channels[channel.id] = self._by_name[channel.topic]
 

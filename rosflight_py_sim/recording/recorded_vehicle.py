@@ -11,7 +11,8 @@ import numpy as np
 
 from rosflight_py_sim.parameters import ParameterError
 from rosflight_py_sim.pulse_width import OUTPUTS
-from rosflight_py_sim.recording.columns import Array, Columns, NoColumnsError, columns
+from rosflight_py_sim.recording.columns import Array, Columns, NoColumnsError
+from rosflight_py_sim.recording.known_topics import TRUTH_FIELDS, known_columns
 from rosflight_py_sim.recording.mcap_file import Recording
 from rosflight_py_sim.recording.state_log import StateLog
 from rosflight_py_sim.stamps import NANOSECONDS
@@ -77,12 +78,12 @@ class RecordedVehicle:
         return tuple(Actuator(f"output {number}", number, is_motor=False) for number in numbers)
 
     def columns(self, topic: str) -> Columns | None:
-        """Recorded columns of one of its topics; None if there are none."""
+        """Recorded columns of one of its topics; None, with an entry in `missing`, if they are not as expected."""
         found = self.recording.named(f"{self.namespace}/{topic}")
         if found is None or not found.messages:
             return None
         try:
-            return columns(found)
+            return known_columns(topic, found)
         except NoColumnsError as error:
             self.missing.append(str(error))
             return None
@@ -136,15 +137,30 @@ def json_fact(facts: Mapping[str, str], name: str, default: T) -> T:
 
 def recorded_vehicles(recording: Recording) -> list[RecordedVehicle]:
     """All vehicles with a recorded truth state."""
-    truth = f"/{TRUTH_STATE}"
-    namespaces = [topic.removesuffix(truth) for topic in recording.topics if topic.endswith(truth)]
+    namespaces = _namespaces(recording)
     recorded: list[object] = json_fact(recording.facts, "namespaces", [])
     order = {str(namespace): place for place, namespace in enumerate(recorded)}
-    found = (
-        _vehicle(recording, namespace, _known(facts_of(recording, namespace).get("vehicle", "")))
+    return [
+        one
         for namespace in sorted(namespaces, key=lambda one: (order.get(one, len(order)), one))
-    )
-    return [one for one in found if one is not None]
+        if len((one := _vehicle(recording, namespace)).time_s)
+    ]
+
+
+def unusable_states(recording: Recording) -> list[str]:
+    """Why recorded topics named as true states are not those of a vehicle, such as their type."""
+    return [
+        reason
+        for namespace in _namespaces(recording)
+        if not len((one := _vehicle(recording, namespace)).time_s)
+        for reason in one.missing or [f"{namespace}/{TRUTH_STATE} has no finite message"]
+    ]
+
+
+def _namespaces(recording: Recording) -> list[str]:
+    """Namespaces with a topic named as a true state."""
+    truth = f"/{TRUTH_STATE}"
+    return [topic.removesuffix(truth) for topic in recording.topics if topic.endswith(truth)]
 
 
 def world_of_recording(recording: Recording) -> World:
@@ -163,39 +179,38 @@ def _known(name: str) -> Vehicle | None:
         return None
 
 
-def _vehicle(recording: Recording, namespace: str, vehicle: Vehicle | None) -> RecordedVehicle | None:
+def _vehicle(recording: Recording, namespace: str) -> RecordedVehicle:
+    """Data of a vehicle; without rows if its true state cannot be used."""
+    vehicle = _known(facts_of(recording, namespace).get("vehicle", ""))
     empty = np.zeros((0, 19))
     one = RecordedVehicle(recording, namespace, vehicle, empty[:, 0], empty, empty[:, :3], empty[:, :OUTPUTS])
     recorded = one.columns(TRUTH_STATE)
-    if recorded is None or "acceleration.angular.z" not in recorded.values:
-        return None
-    truth = recorded.stack(*_TRUTH_FIELDS)
+    if recorded is None:
+        return one
+    truth = recorded.stack(*TRUTH_FIELDS)
     # Rows no later than an earlier row (after a reset of the clock) are dropped: only increasing times can be plotted.
     rows = _rows(recorded.time_s, np.asarray(np.isfinite(truth).all(axis=1)))
     if not len(rows):
-        return None
+        return one
     one.time_s, one.truth = recorded.time_s[rows], truth[rows]
     one.wind_ned = np.zeros((len(rows), 3))
     one.pwm_us = np.zeros((len(rows), OUTPUTS))
     wind = one.held(TRUTH_WIND, "vector.x", "vector.y", "vector.z")
     pwm = one.held(PWM_OUTPUT, "values")
     if wind is None:
-        one.missing.append(f"no {namespace}/{TRUTH_WIND}: wind is assumed to be zero")
+        one.missing.append(f"{_absent(one, TRUTH_WIND)}: wind is assumed to be zero")
     else:
         one.wind_ned = np.nan_to_num(wind)
     if pwm is None or pwm.shape[2:] != (OUTPUTS,):
-        one.missing.append(f"no {namespace}/{PWM_OUTPUT}: actuator commands are unknown")
+        one.missing.append(f"{_absent(one, PWM_OUTPUT)}: actuator commands are unknown")
     else:
         one.pwm_us = pwm[:, 0]
     return one
 
 
-_TRUTH_FIELDS = (
-    *(f"pose.position.{axis}" for axis in "xyz"),
-    *(f"pose.orientation.{axis}" for axis in "wxyz"),
-    *(f"twist.{part}.{axis}" for part in ("linear", "angular") for axis in "xyz"),
-    *(f"acceleration.{part}.{axis}" for part in ("linear", "angular") for axis in "xyz"),
-)
+def _absent(one: RecordedVehicle, topic: str) -> str:
+    name = f"{one.namespace}/{topic}"
+    return f"no {name}" if one.recording.named(name) is None else f"no usable {name}"
 
 
 def _rows(time_s: Array, good: np.typing.NDArray[np.bool_]) -> np.typing.NDArray[np.int64]:
