@@ -64,7 +64,7 @@ class Observed:
         override: whether the safety pilot has the controls.
         rc_lost: whether the signal of the safety pilot's transmitter is lost.
         gps_ok: whether GNSS provides a position.
-        nav_ok: whether the flight controller's attitude estimate is healthy.
+        nav_ok: whether the attitude is known by which the vehicle is flown.
         imu_ok: whether the inertial sensors respond.
     """
 

@@ -112,6 +112,8 @@ class FixedwingTargetController(TargetController):
     faster than the outer ones.
     """
 
+    FLIES_BY_ESTIMATE = False
+
     def __init__(self, values: Values) -> None:
         """`values` contains the checked values of FIXEDWING_TARGET_PARAMETERS; others are ignored."""
         n = self._number = {p.name: number(values, p.name) for p in FIXEDWING_TARGET_PARAMETERS}

@@ -48,7 +48,8 @@ GUIDED_MODE_PARAMETERS = (
         Parameter(
             "nav_lost_timeout",
             5.0,
-            "Time without a position or a healthy attitude estimate after which navigation counts as lost",
+            "Time without a position, or without the attitude estimate that flies a multirotor, after which navigation "
+            "counts as lost",
             "s",
             minimum=0.1,
         ),

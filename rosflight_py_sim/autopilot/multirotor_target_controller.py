@@ -105,6 +105,8 @@ class MultirotorTargetController(TargetController):
     `max_yaw_rate`, and `max_tilt` for angles that are not given. Commanded angles are rate-limited by `tilt_slew`.
     """
 
+    FLIES_BY_ESTIMATE = True
+
     def __init__(self, values: Values) -> None:
         """`values` contains the checked values of MULTIROTOR_TARGET_PARAMETERS; others are ignored.
 

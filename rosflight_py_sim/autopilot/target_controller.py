@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import TypeVar
+from typing import ClassVar, TypeVar
 
 from rosflight_py_sim.autopilot.autopilot_command import AutopilotCommand
 from rosflight_py_sim.autopilot.flight_state import FlightState
@@ -28,7 +28,13 @@ class TargetController(ABC):
     Targets may change in value and kind at each call: integrators are carried over so that the actuators do not jump,
     and are frozen while an actuator is at its limit. Limits are parameters of the vehicle; a target beyond a limit is
     clipped to it. One of `fly`, `take_off` and `stand` is called each period.
+
+    Class attributes:
+        FLIES_BY_ESTIMATE: whether the commands are angles, which the flight controller holds by its own attitude
+            estimate, and not outputs, on which that estimate has no effect.
     """
+
+    FLIES_BY_ESTIMATE: ClassVar[bool]
 
     @abstractmethod
     def fly(self, state: FlightState, target: FlyTarget, dt: float) -> AutopilotCommand:

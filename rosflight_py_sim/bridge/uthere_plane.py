@@ -106,8 +106,8 @@ _PILOT_HAS_IT = Override.ATT_SWITCH | Override.THR_SWITCH
 
 _FIX_WITH_HEIGHT = 3
 
-# Estimation error of the vertical, rad, beyond which no controller can fly. The flight controller reports an unhealthy
-# estimate much sooner: after half a second of a turn, in which the accelerometer does not measure the vertical.
+# Estimation error of the vertical, rad, beyond which the flight controller cannot hold an angle. It reports an
+# unhealthy estimate much sooner: after half a second of a turn, when the accelerometer does not measure the vertical.
 _LOST = 0.5
 
 
@@ -131,7 +131,9 @@ class UtherePlane:
         outputs = values["uthere.throttle_outputs"]
         assert isinstance(outputs, list)
         self._motors = [int(output) for output in outputs]
-        self.pilot = GuidedModeSupervisor(_own(values), _controller(values), _shown_units(self._units))
+        controller = _controller(values)
+        self.pilot = GuidedModeSupervisor(_own(values), controller, _shown_units(self._units))
+        self._flies_by_estimate = controller.FLIES_BY_ESTIMATE
         self._scales = _scales(self._units)
         known = (*self.pilot.variables(), "cage_handheld_lost_comm", *TARGET_LIMITS, *VARIABLES, *self._constants)
         self.names = (*FIRST, *(name for name in known if name not in FIRST))
@@ -206,7 +208,7 @@ class UtherePlane:
             override=bool(status.rc_override & _PILOT_HAS_IT),
             rc_lost=status.failsafe or bool(status.error_code & ErrorFlag.RC_LOST),
             gps_ok=gnss is not None and gnss.fix_type >= _FIX_WITH_HEIGHT,
-            nav_ok=vertical_error(snapshot) < _LOST,
+            nav_ok=not self._flies_by_estimate or vertical_error(snapshot) < _LOST,
             imu_ok=not status.error_code & ErrorFlag.IMU_NOT_RESPONDING,
         )
 
