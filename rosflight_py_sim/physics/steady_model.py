@@ -6,6 +6,7 @@ Any model that provides its wrench with all lags settled can be trimmed and line
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from copy import copy
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -60,6 +61,13 @@ class SteadyModel:
             surface,
         )
         self._state, self._rate = np.zeros(13), np.zeros(13)
+
+    def replaced(self, inputs: Sequence[ModelInput], wrench: SteadyWrench) -> SteadyModel:
+        """The same rigid body with other inputs and another wrench."""
+        other = copy(self)
+        other.inputs, other._wrench = tuple(inputs), wrench
+        other._state, other._rate = np.zeros(13), np.zeros(13)
+        return other
 
     def wrench(self, truth: Array, inputs: Array) -> Array:
         """Copy of the model's wrench (6,) at `truth` (19,), whose accelerations are not used."""

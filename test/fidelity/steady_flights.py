@@ -11,7 +11,7 @@ import numpy as np
 from aircraft import ALTITUDE, Aircraft, Array, Flight, without_propeller
 
 from rosflight_py_sim.physics.linearisation import truth_of
-from rosflight_py_sim.physics.steady_model import ModelInput, SteadyModel
+from rosflight_py_sim.physics.performance import steady_climb
 from rosflight_py_sim.physics.trim import FlightCondition, Trim, trim
 
 STEP = 1.0 / 400.0
@@ -66,29 +66,7 @@ class EnergyBalance:
 @cache
 def glide_trim(aircraft: Aircraft, airspeed: float) -> Trim:
     """The power-off glide: the descent that needs no force along body x; ArithmeticError if there is none."""
-    off = aircraft.model
-    surfaces = [i for i in off.inputs if i.is_angle]
-    weight = off.mass * off.gravity
-
-    def wrench(truth: Array, inputs: Array) -> Array:
-        wrench = off.wrench(truth, np.array([*inputs[:3], 0.0]))
-        wrench[0] += inputs[3]
-        return wrench
-
-    pushed = SteadyModel(aircraft.dynamics, [*surfaces, ModelInput("push", -weight, weight, 0.0)], wrench)
-    climb, slope = -0.15, weight
-    before: tuple[float, float] | None = None
-    for _ in range(20):
-        found = trim(pushed, FlightCondition(airspeed, climb, altitude=ALTITUDE))
-        push = float(found.inputs[3])
-        if abs(push) < 1e-10 * weight:
-            return found
-        # The force replaces weight along the path, nearly one for one; from the second on, a secant.
-        if before is not None:
-            slope = (push - before[1]) / (climb - before[0])
-        before = climb, push
-        climb -= push / slope
-    raise ArithmeticError(f"{aircraft.name} finds no glide at {airspeed} m/s")
+    return steady_climb(aircraft.model, airspeed, 0.0, ALTITUDE)
 
 
 def glide(aircraft: Aircraft, airspeed: float, duration: float = 10.0) -> Glide:

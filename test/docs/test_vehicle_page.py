@@ -1,0 +1,29 @@
+"""docs/vehicles.md matches the vehicles' files."""
+
+import importlib.util
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+PROJECT = Path(__file__).parents[2]
+
+
+@pytest.fixture(scope="module")
+def tool() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("write_vehicle_page", PROJECT / "tools" / "write_vehicle_page.py")
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_page_matches_the_vehicles_files(tool: ModuleType) -> None:
+    written = (PROJECT / "docs" / "vehicles.md").read_text(encoding="utf-8")
+    assert written == tool.page(), "run .venv/bin/python tools/write_vehicle_page.py"
+
+
+def test_every_published_figure_stands_on_the_page(tool: ModuleType) -> None:
+    written = (PROJECT / "docs" / "vehicles.md").read_text(encoding="utf-8")
+    for (name, _), text in tool.PUBLISHED.items():
+        assert f"{name}: {text}" in written
