@@ -269,8 +269,8 @@ class ActuatorFrontEnd(FrontEndInterface):
     def requested_step(self, vehicle: int) -> float | None:
         """Length of the step that the last commands begin, s; None: no request.
 
-        A front-end requests the length either of every step or of none. Called once for each step, before `exchange`
-        is called again. The step gets the shortest length that the vehicles request for it.
+        Called once for each step, before `exchange` is called again. The step gets the shortest length that the
+        vehicles request for it. After a step without a request, the next request may count one step later.
         """
         return None
 

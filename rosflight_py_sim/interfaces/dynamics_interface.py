@@ -189,7 +189,7 @@ class TruthInterface(FallibleNode, ABC):
         yield Diagnosis("", state, Level.ERROR if self._diverged else Level.OK, values=values)
 
     def _on_step_size(self, step: StepSize) -> None:
-        self._step_ns = step.end_ns - step.time_ns
+        self._step_ns = step.length_ns
         if step.is_requested:
             self._join.admit(step.time_ns)
         else:

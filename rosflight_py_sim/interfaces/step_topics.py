@@ -243,6 +243,8 @@ class Setpoint(NamedTuple):
 class StepSize(NamedTuple):
     """Time at the end of the step that begins at `time_ns`, ns.
 
+    A request of length 0 withdraws: the vehicle requests no lengths until it sends another request.
+
     Attributes:
         is_requested: whether vehicles request the length of each step. The message then applies to this step only;
             otherwise it applies to all later steps, too.
@@ -253,9 +255,14 @@ class StepSize(NamedTuple):
     is_requested: bool
 
     @property
+    def length_ns(self) -> int:
+        """Length of the step, ns."""
+        return self.end_ns - self.time_ns
+
+    @property
     def seconds(self) -> float:
         """Length of the step, s."""
-        return (self.end_ns - self.time_ns) / NANOSECONDS
+        return self.length_ns / NANOSECONDS
 
 
 class NamedNumbers(NamedTuple):

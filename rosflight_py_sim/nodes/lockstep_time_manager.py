@@ -176,6 +176,9 @@ class LockstepTimeManager(SteppingTimeManager):
             send(step)
 
     def _on_step_size_request(self, vehicle: _Vehicle, request: StepSize) -> None:
+        if request.length_ns == 0:
+            self._withdraw(vehicle)
+            return
         try:
             STEP_SIZE.checked(request.seconds)
         except ParameterError as error:
@@ -189,12 +192,21 @@ class LockstepTimeManager(SteppingTimeManager):
             return
         if is_first and len(self._all) > 1:
             # Another vehicle may have taken the step: it keeps its length.
-            end_ns = self.time_ns + self._present_step.end_ns - self._present_step.time_ns
+            end_ns = self.time_ns + self._present_step.length_ns
             self._publish_step_size(StepSize(self.time_ns, end_ns, is_requested=True))
         elif self._present_step.is_requested and self._has_step_size:
             self._publish_step_size(self._present_step)
         else:
             self._set_requested_step()
+
+    def _withdraw(self, vehicle: _Vehicle) -> None:
+        """Wait for no request of the vehicle, whether the parameter lists it or not."""
+        vehicle.request = None
+        if vehicle in self._requesting:
+            self._requesting.remove(vehicle)
+            self._set_ordinary_step()
+            if not self._has_step_size:
+                self._set_requested_step()
 
     def _on_truth(self, vehicle: _Vehicle, state: VehicleState) -> None:
         stamp = state.time_ns
@@ -212,7 +224,7 @@ class LockstepTimeManager(SteppingTimeManager):
         # vehicle that restarts at 0 continues at the time of the others.
         newest_ns = max(stamps)
         self._ready_ns = min(stamp for stamp in stamps if newest_ns - stamp <= _LONGEST_STEP_NS)
-        if self._present_step.end_ns - self._present_step.time_ns != self._step_ns:
+        if self._present_step.length_ns != self._step_ns:
             self._set_ordinary_step()
         self._repeats = 0
         self.end_of_missing()

@@ -38,6 +38,8 @@ _OVERDUE_CALLS = 5
 # whole hertz, would read the next lower one. The fraction is for the rounding error of a length in seconds.
 _ROUNDING_NS = 1e-6
 
+_NO_REQUEST = StepSize(0, 0, is_requested=True)
+
 
 class SlotState(Enum):
     """Stages of the exchange between a vehicle and the front-end."""
@@ -74,7 +76,8 @@ class SlotVehicle(BridgedVehicle):
     wind of the same time also trigger it, whichever arrives first. Commands answer the IMU message: if the front-end's
     commands are earlier, they are published when it arrives. A repeated IMU message or time gets the same PWM again.
     If the front-end requests the length of the step, the request is published with the PWM and has the same stamp. The
-    first PWM waits until the time manager has replied to the request.
+    first PWM waits until the time manager has replied to the request. If the front-end requests none, this is published
+    as a request of length 0.
     `SLOT_TRANSITIONS` defines the rest.
 
     Attributes:
@@ -100,8 +103,8 @@ class SlotVehicle(BridgedVehicle):
         # The commands for `pending`, and those last published.
         self._commands: list[int] = []
         self._pwm = PulseWidths(-1, ())
-        # The request that belongs to the PWM; None if the front-end requests no length.
-        self._request: StepSize | None = None
+        # The request that belongs to the PWM.
+        self._request = _NO_REQUEST
         self._step = StepSize(-1, -1, is_requested=False)
         self._resets = self._calls_without_reply = self._calls_without_step_size = 0
         self._conversation = TransitionMachine(SLOT_TRANSITIONS, SlotState.STEPPING, self)
@@ -111,6 +114,8 @@ class SlotVehicle(BridgedVehicle):
         self._send_step_size_request = node.publisher(SIM_STEP_SIZE_REQUEST, name)
         services = ("forces_and_moments/reset", "dynamics/reset")
         self._reset_clients = [node.create_client(Trigger, topic_of(name, service)) for service in services]
+        if not self.commander.requests_step_sizes():
+            self._send_step_size_request(_NO_REQUEST)
         node.subscribe(SIM_STEP_SIZE, self._on_step_size, name)
         super().__init__(node, front_ends, imu=True)
 
@@ -157,11 +162,11 @@ class SlotVehicle(BridgedVehicle):
         self._calls_without_reply += 1
         if self._calls_without_reply == _OVERDUE_CALLS:
             self._conversation.handle(SlotEvent.OVERDUE)
-        request = self._request
-        if request is not None and not may_be_undecided and self._step.time_ns < request.time_ns:
+        has_reply = self._request.length_ns == 0 or self._step.time_ns >= self._request.time_ns
+        if not has_reply and not may_be_undecided:
             self._calls_without_step_size += 1
             if self._calls_without_step_size == _OVERDUE_CALLS:
-                self._warn_of_missing_step_size(request)
+                self._warn_of_missing_step_size()
 
     # Actions of the transitions.
 
@@ -177,23 +182,23 @@ class SlotVehicle(BridgedVehicle):
         self.pending = None
         self._send_answer()
 
-    def _new_request(self, time_ns: int) -> StepSize | None:
+    def _new_request(self, time_ns: int) -> StepSize:
         requested = self.commander.requested_step(self.index)
         if requested is None:
-            return None
+            return _NO_REQUEST
         step = min(max(requested, STEP_SIZE.minimum), STEP_SIZE.maximum)
         return StepSize(time_ns, time_ns + int(step * NANOSECONDS + _ROUNDING_NS), is_requested=True)
 
     def _send_answer(self) -> None:
-        if self._request is not None:
+        if self.commander.requests_step_sizes():
             self._send_step_size_request(self._request)
-        if self._request is None or self._step.is_requested:
+        if self._request.length_ns == 0 or self._step.is_requested:
             self._send_pwm(self._pwm)
 
-    def _warn_of_missing_step_size(self, request: StepSize) -> None:
+    def _warn_of_missing_step_size(self) -> None:
         topic = self._node.resolve_topic_name(topic_of(self.name, SIM_STEP_SIZE_REQUEST.name))
         self._node.get_logger().warning(
-            f"no reply to the step-size request ({request.seconds:g} s) on {topic}: is a lockstep time manager "
+            f"no reply to the step-size request ({self._request.seconds:g} s) on {topic}: is a lockstep time manager "
             "running for this vehicle?"
         )
 
@@ -225,7 +230,7 @@ class SlotVehicle(BridgedVehicle):
         self._step = step
         if step.is_requested:
             self._calls_without_step_size = 0
-        if is_first_reply and self._request is not None:
+        if is_first_reply and self._request.length_ns > 0:
             self._send_pwm(self._pwm)
 
     def _on_wind(self, wind: Wind) -> None:

@@ -631,6 +631,24 @@ def test_unlisted_vehicle_beside_others_requests_from_the_next_step_on(rig: Rig)
     assert vehicles.steps[2] == StepSize(STEP_NS, STEP_NS + 1_000_000, is_requested=True)
 
 
+def test_vehicle_that_withdraws_is_not_waited_for(rig: Rig) -> None:
+    vehicles = Requesting(rig, "a", "b", "c")
+    settings = {"vehicles": ["a", "b", "c"], "step_size_requests": ["a", "b"], "real_time_multiplier": 0.0}
+    rig.start(LockstepTimeManager, **settings)
+    vehicles.take_step_to(0)
+    rig.spin_until(lambda: rig.clock == [0], "time 0")
+    vehicles.request("a", 0, 900_000)
+    vehicles.request("b", 0, 0)
+    rig.spin_until(lambda: vehicles.steps, "the step size")
+    assert vehicles.steps == [StepSize(0, 900_000, is_requested=True)]
+    vehicles.take_step_to(900_000)
+    rig.spin_until(lambda: rig.clock[-1] == 900_000, "the next time")
+    # Without any request, the parameter gives the length of this and all later steps.
+    vehicles.request("a", 0, 0)
+    rig.spin_until(lambda: len(vehicles.steps) == 2, "the step size")
+    assert vehicles.steps[1] == StepSize(900_000, 1_800_000, is_requested=False)
+
+
 def test_vehicle_without_its_request_is_reported_missing_and_not_those_that_it_holds_up(rig: Rig) -> None:
     texts = warnings_of(rig)
     vehicles = Requesting(rig, "a", "b")
