@@ -241,14 +241,7 @@ class Setpoint(NamedTuple):
 
 
 class StepSize(NamedTuple):
-    """Time at the end of the step that begins at `time_ns`, ns.
-
-    A request of length 0 withdraws: the vehicle requests no lengths until it sends another request.
-
-    Attributes:
-        is_requested: whether vehicles request the length of each step. The message then applies to this step only;
-            otherwise it applies to all later steps, too.
-    """
+    """Beginning and end of a step: of this one if its length is requested, else of all later; length 0: no request."""
 
     time_ns: int
     end_ns: int
