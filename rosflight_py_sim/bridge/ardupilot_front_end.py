@@ -147,6 +147,20 @@ class ArduPilotFrontEnd(ActuatorFrontEnd):
         """Address on which frames from the vehicle's ArduPilot are expected."""
         return f"ArduPilot on UDP {address_text(self._links[vehicle].peer.own)}"
 
+    def announcement(self) -> str:
+        """Port of each vehicle, and the vehicles whose frames are refused."""
+        ports = []
+        for index, vehicle in enumerate(self.vehicles):
+            of = f" for {vehicle}" if vehicle else ""
+            commander = self.observed.get(index)
+            refused = f", whose frames are refused: commanded by {commander}" if commander else ""
+            ports.append(f"UDP {address_text(self._links[index].peer.own)}{of}{refused}")
+        return f"ArduPilot on {'; '.join(ports)}"
+
+    def further_ranges(self, vehicle: int) -> Sequence[str]:
+        """Topics of ardupilot.further_ranges."""
+        return _texts(self.own_values(self.values, vehicle), "ardupilot.further_ranges")
+
     def open(self) -> None:
         """Bind all sockets, or none if one fails."""
         try:

@@ -17,7 +17,15 @@ from rosflight_py_sim.physics.earth import (
     earth_rate_in_body,
 )
 from rosflight_py_sim.physics.rotations import euler_from_quaternion, rotate_to_inertial
-from rosflight_py_sim.protocols.ardupilot_json import MOST_ROTORS, Battery, Reply, Vector3, Windvane, encode_reply
+from rosflight_py_sim.protocols.ardupilot_json import (
+    MOST_RANGES,
+    MOST_ROTORS,
+    Battery,
+    Reply,
+    Vector3,
+    Windvane,
+    encode_reply,
+)
 from rosflight_py_sim.pulse_width import OUTPUTS
 from rosflight_py_sim.sensing.geodetic import ned_to_geodetic, tangent_plane
 from rosflight_py_sim.shared_parameters import ORIGIN_LONGITUDE
@@ -56,6 +64,14 @@ REPLY_PARAMETERS = EARTH_PARAMETERS + ParameterTable(
         read_only=True,
     ),
     Parameter("ardupilot.rng_1", True, "Whether the reply contains the range finder's distance", read_only=True),
+    Parameter(
+        "ardupilot.further_ranges",
+        [],
+        "Topics of sensor_msgs/Range, relative to the vehicle's namespace, whose distances the reply contains as rng_2 "
+        f"to rng_{MOST_RANGES}, in this order; empty: none",
+        element=str,
+        read_only=True,
+    ),
     Parameter("ardupilot.windvane", True, "Whether the reply contains the apparent wind", read_only=True),
     Parameter("ardupilot.velocity_wind", True, "Whether the reply contains the wind over ground", read_only=True),
     Parameter("ardupilot.airspeed", True, "Whether the reply contains the pitot tube's airspeed", read_only=True),
@@ -81,6 +97,10 @@ REPLY_PARAMETERS = EARTH_PARAMETERS + ParameterTable(
 # ArduPilot stores ranges in cm as 16 bits; this is beyond the maximum range of all its drivers.
 _BEYOND_RANGE_M = 655.0
 
+# ArduPilot takes a voltage of 0 for a reply without a battery, and uses its own model of a full one (SITL_State_common,
+# update_voltage_current).
+_LEAST_VOLTAGE = 0.01
+
 # Of one rad/s.
 _RPM = 30.0 / math.pi
 
@@ -94,7 +114,7 @@ class ReplyMaker:
     """Builds the replies that the parameters select.
 
     The set of fields never changes, as ArduPilot requires: a sensor without a measurement yet reads 0, and the
-    transmitter reads neutral until its first message.
+    transmitter reads neutral until its first message. The voltage of an empty battery is at least 0.01 V.
 
     Attributes:
         required_fields: snapshot fields that the replies need, see FrontEndInterface.
@@ -115,6 +135,7 @@ class ReplyMaker:
         self._true_imu = values["ardupilot.imu"] == "truth"
         self._earth = earth_of(values)
         self._range = bool(values["ardupilot.rng_1"])
+        self._ranges = _number_of_ranges(values)
         self._windvane = bool(values["ardupilot.windvane"])
         self._wind = bool(values["ardupilot.velocity_wind"])
         self._airspeed = bool(values["ardupilot.airspeed"])
@@ -165,7 +186,7 @@ class ReplyMaker:
         if self._quaternion:
             reply.quaternion = (w, x, y, z)
         if self._range:
-            reply.ranges = tuple(map(_finite_range, snapshot.ranges or (0.0,)))
+            reply.ranges = tuple(map(_finite_range, snapshot.ranges or self._ranges * (0.0,)))
         if self._windvane:
             reply.windvane = apparent_wind(velocity_ned, snapshot.wind_ned, euler[2])
         if self._wind:
@@ -175,8 +196,25 @@ class ReplyMaker:
         if self._rc:
             reply.rc_us = snapshot.rc_us or _AT_REST
         if self._battery:
-            reply.battery = Battery(*(snapshot.battery or (0.0, 0.0)))
+            voltage, current = snapshot.battery or (0.0, 0.0)
+            reply.battery = Battery(max(voltage, _LEAST_VOLTAGE), current)
         return encode_reply(reply)
+
+
+def _number_of_ranges(values: Values) -> int:
+    """Number of range finders in the reply.
+
+    Raises:
+        ParameterError: more than the protocol has, or further ones without the first.
+    """
+    topics = values["ardupilot.further_ranges"]
+    assert isinstance(topics, list)
+    has_first = bool(values["ardupilot.rng_1"])
+    most = MOST_RANGES - 1 if has_first else 0
+    if len(topics) > most or len(set(topics)) < len(topics) or "" in topics:
+        allowed = f"at most {most} topics, each once" if has_first else "none while 'ardupilot.rng_1' is false"
+        raise ParameterError(f"parameter 'ardupilot.further_ranges': {topics} given; allowed: {allowed}")
+    return has_first + len(topics)
 
 
 def true_imu(earth: Earth, truth: NDArray[np.float64]) -> tuple[Vector3, Vector3]:

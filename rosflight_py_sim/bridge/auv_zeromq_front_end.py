@@ -202,10 +202,9 @@ class AuvZeromqFrontEnd(ActuatorFrontEnd):
         except ParameterError:
             self.close()
             raise
-        self.logger.info(self._announcement())
 
-    def _announcement(self) -> str:
-        """Log line: address and ports for clients, and whether the simulation waits for them."""
+    def announcement(self) -> str:
+        """Address and ports for clients, and whether the simulation waits for them."""
         ids = sorted(self._by_id)
         auvs = f"AUV {ids[0]}" if len(ids) == 1 else f"AUVs {ids[0]} to {ids[-1]}"
         ports = ", ".join(

@@ -71,7 +71,8 @@ class Snapshot:
         wind_ned: velocity of the air over the ground, NED, m/s.
         gyro: measured angular rate in body axes, rad/s; from the previous step unless "imu" is required.
         accel_body: measured specific force in body axes, m/s^2; likewise.
-        ranges: measurement of each range finder, m (+inf beyond its maximum, -inf below its minimum).
+        ranges: measurement of each range finder, m (+inf beyond its maximum, -inf below its minimum): the one of the
+            node sensors, then those of `further_ranges` (0 before their first message).
         airspeed: measurement of the pitot tube, m/s.
         battery: measurement of the battery monitor, V and A.
         rc_us: pulse width of each channel of the transmitter, us.
@@ -210,6 +211,14 @@ class FrontEndInterface(ABC):
     @abstractmethod
     def peer(self, vehicle: int) -> str:
         """The program and its address, as a phrase that completes 'waiting for ...'."""
+
+    def announcement(self) -> str:
+        """Addresses and ports on which the front-end listens, and for whom; logged after `open`."""
+        return ", ".join(dict.fromkeys(map(self.peer, range(len(self.vehicles)))))
+
+    def further_ranges(self, vehicle: int) -> Sequence[str]:
+        """Topics of sensor_msgs/Range, in the vehicle's namespace, for `Snapshot.ranges` from the second on."""
+        return ()
 
     def serve(self) -> None:  # noqa: B027 (not all front-ends need it)
         """Process received data, and send replies that are due at once.

@@ -155,6 +155,14 @@ class UthereFrontEnd(OffboardFrontEnd):
         """Number and address for programs that command the plane."""
         return f"plane {self.planes[vehicle].number} on UDP {address_text(self._settings.own)}"
 
+    def announcement(self) -> str:
+        """Numbers of the planes, and the ports of Ground Control and of its programs."""
+        numbers = ", ".join(str(plane.number) for plane in self.planes)
+        return (
+            f"plane{'s' if len(self.planes) > 1 else ''} {numbers} on UDP and TCP {address_text(self._settings.own)}; "
+            f"replies and data to UDP port {self._settings.port_out} of each program"
+        )
+
     def activity(self, vehicle: int) -> str:
         """Mode of the plane."""
         return self.planes[vehicle].mode

@@ -142,6 +142,7 @@ class Bridge(SimulationNode):
         self.front_ends = front_ends
         for front_end in front_ends.values():
             front_end.open()
+            self.get_logger().info(front_end.announcement())
         for exchange, vehicles in zip(self._exchanges, by_exchange.values(), strict=True):
             exchange.open(vehicles)
         self.create_system_timer(_SERVE_S, self._serve)

@@ -76,6 +76,11 @@ class VehicleFrontEnds:
         return frozenset().union(*(one.required_fields for one in self.all))
 
     @property
+    def further_ranges(self) -> Sequence[str]:
+        """Topics of the range finders beyond that of the node sensors that the front-ends require."""
+        return list(dict.fromkeys(topic for one in self.all for topic in one.further_ranges(self.index)))
+
+    @property
     def all(self) -> Sequence[FrontEndInterface]:
         """The observers and the commander."""
         return (*self.observers, *((self.commander,) if self.commander is not None else ()))
@@ -145,6 +150,10 @@ class BridgedVehicle:
         for field, topic, callback in optional:
             if field in required_fields:
                 node.subscribe(topic, callback, name)
+        for place, range_topic in enumerate(front_ends.further_ranges):
+            self._ranges = (*(self._ranges or (0.0,)), 0.0)
+            on_range = partial(self._on_range, place=place + 1)
+            node.subscribe(RANGE.renamed(range_topic, to="bridge"), on_range, name)
         # Polled: published at every step, but needed far less often.
         self._estimate = node.poll(ATTITUDE_EULER, name) if "attitude" in required_fields else None
         node.subscribe(TRUTH_WIND, self._on_wind, name)
@@ -216,8 +225,8 @@ class BridgedVehicle:
         newest = estimate.take()
         return self._attitude if newest is None else vector3(newest.roll_pitch_yaw)
 
-    def _on_range(self, sample: RangeSample) -> None:
-        self._ranges = (sample.distance,)
+    def _on_range(self, sample: RangeSample, place: int = 0) -> None:
+        self._ranges = (*self._ranges[:place], sample.distance, *self._ranges[place + 1 :])
 
     def _on_airspeed(self, sample: AirspeedSample) -> None:
         self._airspeed = sample.velocity

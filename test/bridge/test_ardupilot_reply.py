@@ -44,10 +44,32 @@ def test_every_field_has_a_defined_value_from_the_first_reply_on() -> None:
     reply = decode_reply(line)
     assert reply.ranges == (0.0,)
     assert reply.airspeed == 0.0
-    assert reply.battery == Battery(0.0, 0.0)
+    # ArduPilot takes 0 V for no battery.
+    assert reply.battery == Battery(0.01, 0.0)
     assert reply.rc_us[:4] == (1500, 1500, 1000, 1500)
     later = snapshot(ranges=(2.5,), airspeed=12.0, battery=(24.0, 3.0), rc_us=(1501, 1502, 1503, 1504, 1, 2, 3, 4))
     assert names(maker.line(later)) == set(SWITCHES)
+
+
+@pytest.mark.parametrize("voltage", [0.0, -3.0, 1e-9])
+def test_voltage_of_an_empty_battery_is_positive(voltage: float) -> None:
+    assert answered(reply_maker(), snapshot(battery=(voltage, 2.5))).battery == Battery(0.01, 2.5)
+
+
+def test_further_ranges_follow_the_first_from_the_first_reply_on() -> None:
+    topics = [f"range/{name}" for name in ("front", "right", "back", "left", "up")]
+    maker = reply_maker(further_ranges=topics)
+    assert answered(maker, snapshot()).ranges == (0.0,) * 6
+    line = maker.line(snapshot(ranges=(1.0, 2.0, math.inf, -math.inf, 5.0, 6.0)))
+    assert decode_reply(line).ranges == (1.0, 2.0, 655.0, 0.0, 5.0, 6.0)
+    assert b'"rng_6":6,' in line
+    for settings, text in (
+        ({"further_ranges": [*topics, "range/down"]}, "allowed: at most 5 topics, each once"),
+        ({"further_ranges": ["up", "up"]}, "allowed: at most 5 topics, each once"),
+        ({"further_ranges": ["up"], "rng_1": False}, "allowed: none while 'ardupilot.rng_1' is false"),
+    ):
+        with pytest.raises(ParameterError, match=text):
+            reply_maker(**settings)  # type: ignore[arg-type]
 
 
 def test_position_is_in_metres_from_home_unless_a_parameter_says_otherwise() -> None:

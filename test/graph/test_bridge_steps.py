@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -10,9 +11,11 @@ import pytest
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
 from free_ports import free_ports
 from rcl_interfaces.msg import Log
+from sensor_msgs.msg import Range
 
 from rosflight_py_sim.graph.fleet import fleet
 from rosflight_py_sim.interfaces.diagnostics import DIAGNOSTICS_QOS
+from rosflight_py_sim.interfaces.qos import CHAIN
 from rosflight_py_sim.protocols.ardupilot_json import Reply
 from rosflight_py_sim.vehicles import vehicle
 from test.graph.ardupilot_client import ArduPilotClient
@@ -231,6 +234,40 @@ def test_replies_carry_sensor_and_rc_data(make: Callable[..., Any], new_client: 
     assert reply.airspeed is not None and reply.windvane is not None
     assert bridged.call("toggle_arm").success
     assert fly(client, 0.1, 1200).rc_us[4] == 2000
+
+
+def test_further_range_finders_are_those_of_topics_of_the_vehicle(
+    make: Callable[..., Any], new_client: Callable[..., ArduPilotClient]
+) -> None:
+    members = fleet(vehicle("multirotor"), count=2, spacing=20.0, seed=0)
+    topics = "multirotor_2.ardupilot.further_ranges:=[range/front, range/back]"
+    bridged = make("-p", topics, vehicles=members)
+    clients = [new_client(bridged, number) for number in (0, 1)]
+
+    def step() -> list[Reply]:
+        for client in clients:
+            client.count += 1
+            client.send()
+        return [client.reply() for client in clients]
+
+    assert [len(reply.ranges) for reply in step()] == [1, 3]
+    senders = [
+        bridged.tester.create_publisher(Range, f"/multirotor_2/range/{name}", CHAIN) for name in ("front", "back")
+    ]
+    for sender in senders:
+        bridged.spin_until(sender.get_subscription_count, "the bridge's subscription")
+    senders[1].publish(Range(range=7.5))
+    bridged.idle(0.1)
+    step()
+    first, second = step()
+    assert len(first.ranges) == 1
+    assert second.ranges[1:] == (0.0, 7.5)
+    assert second.ranges[0] == pytest.approx(first.ranges[0], abs=0.3)
+    senders[0].publish(Range(range=math.inf))
+    bridged.idle(0.1)
+    step()
+    # Beyond the range of ArduPilot's drivers.
+    assert step()[1].ranges[1:] == (655.0, 7.5)
 
 
 def test_same_frames_yield_identical_replies(

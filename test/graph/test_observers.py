@@ -191,6 +191,24 @@ def test_ardupilot_as_observer_gets_no_reply(graph: Callable[..., Any], ports: P
     assert copter.received() is None
 
 
+def test_ports_of_every_front_end_are_logged_at_the_start(
+    graph: Callable[..., Any], ports: Ports, capfd: pytest.CaptureFixture[str]
+) -> None:
+    flown = graph(*ports.arguments, observers=["ardupilot", "uthere", "auv_zeromq"])
+    flown.idle(0.2)
+    logged = capfd.readouterr().err
+    assert (
+        f"ArduPilot on UDP 127.0.0.1:{ports.ardupilot}, whose frames are refused: commanded by its flight controller"
+        in logged
+    )
+    assert (
+        f"plane 12345 on UDP and TCP 127.0.0.1:{ports.uthere_in}; replies and data to UDP port {ports.uthere_out} of "
+        "each program" in logged
+    )
+    for port in (ports.image, ports.thruster, ports.telemetry):
+        assert f" on port {port}" in logged
+
+
 def test_observers_do_not_change_the_flight(graph: Callable[..., Any], ports: Ports, closing: ExitStack) -> None:
     def flight(*observers: str) -> list[tuple[int, tuple[float, ...]]]:
         flown = graph(*ports.arguments, "-p", "step_size:=0.005", observers=observers)
