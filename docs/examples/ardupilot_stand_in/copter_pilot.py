@@ -13,7 +13,7 @@ HOVER_SHARE = 0.25
 
 # Horizontal acceleration per position error (1/s^2) and per speed error (1/s), gain of the integrator that compensates
 # the wind (1/s^3), and limit of the acceleration (m/s^2).
-POSITION_GAIN, VELOCITY_GAIN, WIND_GAIN, MOST_ACCELERATION = 1.5, 2.2, 0.4, 4.0
+POSITION_GAIN, VELOCITY_GAIN, WIND_GAIN, MOST_ACCELERATION = 1.5, 2.7, 0.1, 4.0
 
 # The same for the vertical; the integrator compensates the weight.
 HEIGHT_GAIN, CLIMB_GAIN, WEIGHT_GAIN, MOST_VERTICAL = 4.0, 4.0, 1.5, 5.0
