@@ -56,6 +56,8 @@ class JsbsimDynamics(FlightModelInterface):
         aircraft = self._aircraft or JsbsimAircraft(values)
         if self._wind is not None:
             wind.adopt(self._wind)
+        else:
+            wind.step(aircraft.truth, 0.0)
         aircraft.set_brake_throttle(number(values, "brake_throttle"))
         aircraft.set_wind(wind.wind_ned)
         self._aircraft, self._wind, self._air_ned = aircraft, wind, wind.wind_ned

@@ -54,6 +54,8 @@ class StandaloneDynamics(DynamicsInterface):
         if self._body is not None and self._wind is not None:
             body.adopt(self._body)
             wind.adopt(self._wind)
+        else:
+            wind.step(body.truth, 0.0)
         self._body, self._wind, self._air_ned = body, wind, wind.wind_ned
         self._wind_rates = wind.rates_body if values[ROTATIONAL_GUSTS.name] else None
         self._waves = Waves(values, reach_of(values))

@@ -14,8 +14,10 @@ from rosflight_py_sim.parameters import Parameter, ParameterError, ParameterTabl
 from rosflight_py_sim.physics.brakes import BRAKE_PARAMETERS, Brakes
 from rosflight_py_sim.physics.contact import (
     ANCHORED,
+    DOES_NOT_ROLL,
     EAST,
     NORTH,
+    ROLLING,
     Surface,
     deepest_penetration,
     update_anchors,
@@ -105,7 +107,11 @@ integration steps times the number of points plus 8: the body itself costs as mu
 package need 2.5 s and 40,000; the limit is a quarter of a second of computing with compiled kernels.
 """
 
+STANDING_S = 10.0
+"""Limit of simulated time (s) for a vehicle at its start to come to rest under the first wrench."""
+
 _SETTLING_STEP_S = 0.005
+_NO_SLIDING = 1e6
 _STILL, _CALM = np.zeros(3), np.zeros(SEA_SIZE)
 
 
@@ -160,17 +166,18 @@ class VehicleDynamics:
         self._water = water_numbers(values)
         self._work = np.zeros((8, 13))
         self._order = _HOLDS.index(cast("str", values["wrench_hold"]))
-        self._wrench = np.zeros(6)
+        self._wrench, self._felt = np.zeros(6), np.zeros(6)
         # Length of the last step, and number of steps of that length since the last jump, at most the order.
         self._last_dt, self._differences = 0.0, 0
         self.truth = np.zeros(19)
         self.truth[3] = 1.0
         self._resting_depth = 0.0
+        self._stands = self._at_start = False
         self._anchors = np.zeros((0, len(self._points), 4))
         self._given = _BODY_PARAMETERS.given(values)
         with self._divergence_refused():
             self._start(values, world, solids_of(values, world))
-        self._differences = 0
+        self._differences, self._at_start = 0, self._stands
         self.initial_truth = self.truth.copy()
 
     @contextmanager
@@ -194,7 +201,7 @@ class VehicleDynamics:
             place[:2] += north, east
             place[2] = down if world.water is not None else place[2]
         self.truth[3], self.truth[6] = math.cos(0.5 * yaw), math.sin(0.5 * yaw)
-        stands = len(self._points) > 0 and bool(values["starts_on_ground"])
+        self._stands = stands = len(self._points) > 0 and bool(values["starts_on_ground"])
         self._surround(solids.floor)
         if stands:
             self._settle(values)
@@ -229,12 +236,22 @@ class VehicleDynamics:
         The wrench is held over the step or, as `wrench_hold` says, extrapolated from this and the last one or two.
         The first step after a new state, or after a change of parameters, always holds it. `current_ned` (3,), m/s, is
         the velocity of the water, with that of the waves; `sea` (10,) as in `waves.py`. Both affect added mass only and
-        count as steady within the step. Accelerations are those of the new state under the wrench at the end of the
-        step. Raises StateDivergedError and keeps the last good state when a quantity, or the wrench, is not finite, or
-        beyond the limits of `truth_step.py`.
+        count as steady within the step. Accelerations are those of the new state under the last wrenches, see `advance`
+        in `truth_step.py`.
+
+        A vehicle that stands at its start first comes to rest under the first wrench, within STANDING_S, so that it is
+        in equilibrium with the wind from then on. If it does not come to rest, it moves off from where it stands.
+
+        Raises StateDivergedError and keeps the last good state when a quantity, or the wrench, is not finite, or beyond
+        the limits of `truth_step.py`.
         """
         if len(self._water):
             self._water[WATER_CURRENT:SEA], self._water[SEA:ADDED_MASS] = current_ned, sea
+        if self._at_start:
+            self._stand(wrench)
+        self._advance(wrench, dt)
+
+    def _advance(self, wrench: NDArray[np.float64], dt: float) -> None:
         diverged = advance(
             self.truth,
             wrench,
@@ -248,12 +265,14 @@ class VehicleDynamics:
             self._surface,
             self._work,
             self._wrench,
+            self._felt,
             self._last_dt,
             self._differences,
+            self._order,
         )
         if diverged:
             self._fail(diverged)
-        self._differences = min(self._order, self._differences + 1 if dt == self._last_dt else 1)
+        self._differences = min(2, self._differences + 1 if dt == self._last_dt else 1)
         self._last_dt = dt
 
     def set_truth(self, truth: NDArray[np.float64]) -> None:
@@ -272,7 +291,7 @@ class VehicleDynamics:
             raise ValueError(f"the vehicle would be inside the {overlapped}")
         self.truth[:] = new
         self._anchors[:, :, ANCHORED] = 0.0
-        self._differences = 0
+        self._differences, self._at_start = 0, False
         self._refresh()
 
     @property
@@ -291,6 +310,7 @@ class VehicleDynamics:
         self.steering.turn(0.0)
         self.brakes.release()
         self.set_truth(self.initial_truth)
+        self._at_start = self._stands
 
     def adopt(self, other: VehicleDynamics) -> None:
         """Continue from the state of another vehicle, of the same kind or with changed parameters.
@@ -298,6 +318,7 @@ class VehicleDynamics:
         Raises ParameterError if the accelerations of that state are not finite with this vehicle's parameters.
         """
         self._wrench[:] = other._wrench
+        self._at_start = other._at_start
         self.steering.turn(other.steering.command)
         self.brakes.adopt(other.brakes)
         self.truth[:] = other.truth
@@ -369,26 +390,45 @@ class VehicleDynamics:
         """Compute the initial state: the vehicle settles from level attitude, just touching the ground."""
         self.truth[2] -= self._depth(self.truth)
         self._refresh()
+        if exceeded := self._come_to_rest(np.zeros(6), SETTLING_S):
+            raise _unsettled(values, len(self._points), exceeded)
+        self._resting_depth = max(0.0, self._depth(self.truth))
+
+    def _stand(self, wrench: NDArray[np.float64]) -> None:
+        """Let the vehicle at its start come to rest under a wrench; leave it as it is where that does not happen.
+
+        It leans on its gear without sliding or rolling, even where it does so afterwards.
+        """
+        self._at_start = False
+        truth, anchors, rolling = self.truth.copy(), self._anchors.copy(), self._points[:, ROLLING].copy()
+        friction = self._surface.friction
+        self._surface.friction, self._points[:, ROLLING] = _NO_SLIDING, DOES_NOT_ROLL
+        try:
+            moves = self._come_to_rest(wrench, STANDING_S)
+        except StateDivergedError:
+            moves = "the limits of a state"
+        if moves:
+            self.truth[:], self._anchors[:] = truth, anchors
+        self._surface.friction, self._points[:, ROLLING] = friction, rolling
+        self._differences = 0
+
+    def _come_to_rest(self, wrench: NDArray[np.float64], limit_s: float) -> str:
+        """Move under a constant wrench until nothing moves any more; return the limit that is exceeded, if any."""
         rate, effort = float(self._body[CONTACT_RATE]), 0.0
         stiffness, damping = self._surface.stiffness, self._surface.damping
         stiffest = rate * (min(rate, stiffness / damping) if damping > 0.0 else rate)
         # Far from the origin the springs turn rounding errors of the position into accelerations.
         least = max(1e-10, 4.0 * np.finfo(np.float64).eps * abs(float(self.truth[2])) * stiffest)
-        still = np.zeros(6)
-        for _ in range(round(SETTLING_S / _SETTLING_STEP_S)):
+        for _ in range(round(limit_s / _SETTLING_STEP_S)):
             turn = float(np.linalg.norm(self.truth[10:13]))
             effort += (8 + len(self._points)) * math.ceil(_SETTLING_STEP_S * max(rate, turn / LARGEST_TURN))
             if effort > SETTLING_EFFORT:
-                raise _unsettled(
-                    values, len(self._points), f"an effort of {SETTLING_EFFORT:,} (integration steps times points)"
-                )
-            self.step(still, _SETTLING_STEP_S)
+                return f"an effort of {SETTLING_EFFORT:,} (integration steps times points)"
+            self._advance(wrench, _SETTLING_STEP_S)
             if np.max(np.abs(self.truth[7:19])) < least:
-                break
-        else:
-            raise _unsettled(values, len(self._points), f"{SETTLING_S:g} s")
-        self.truth[7:13] = 0.0
-        self._resting_depth = max(0.0, self._depth(self.truth))
+                self.truth[7:13] = 0.0
+                return ""
+        return f"{limit_s:g} s"
 
     def _move_to(self, position: NDArray[np.float64]) -> None:
         """Shift the vehicle and its anchors to another position (2,), north and east (m)."""

@@ -78,6 +78,12 @@ def rolling_intensity(span: float, length_w: float, sigma_w: float) -> float:
 
 
 @kernel
+def faded(way: float) -> tuple[float, float]:
+    """Share of a lag's lead that is left after a way over the lag's length, and that of a linear change which adds."""
+    return math.exp(-way), (-math.expm1(-way) / way if way > 0.0 else 1.0)
+
+
+@kernel
 def rotate_air(
     air: RotatingAir,
     length_w: float,
@@ -100,10 +106,10 @@ def rotate_air(
     en, ee, ed = en / airspeed, ee / airspeed, ed / airspeed
     level, upright = math.pi / (3.0 * air.span), math.pi / (4.0 * air.span)
     passed = dt * airspeed
-    fade, gain = math.exp(-level * passed), -math.expm1(-level * passed) / (level * passed)
+    fade, gain = faded(level * passed)
     air.lead_north = fade * air.lead_north + gain * (north - air.north)
     air.lead_east = fade * air.lead_east + gain * (east - air.east)
-    fade, gain = math.exp(-upright * passed), -math.expm1(-upright * passed) / (upright * passed)
+    fade, gain = faded(upright * passed)
     air.lead_down = fade * air.lead_down + gain * (down - air.down)
     air.north, air.east, air.down = north, east, down
     air.rolling = fade * air.rolling + math.sqrt(-math.expm1(-2.0 * upright * passed)) * normal

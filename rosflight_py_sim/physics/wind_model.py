@@ -76,7 +76,7 @@ class WindModel(ABC):
             wind_ned: sum of the models so far, NED, m/s (3,); changed in place.
             mean_ned: mean wind at the vehicle, NED, m/s (3,); for a model with IS_MEAN the same array as `wind_ned`.
             truth: state of the vehicle at the end of the step (19,): see `physics`.
-            dt: s, greater than 0.
+            dt: s; 0 in the first call, at the start of a simulation, which adds the velocity there.
         """
 
     def adopt(self, other: Any) -> None:  # noqa: B027 (not every model has a state)

@@ -404,6 +404,7 @@ class _Motion:
     def __init__(self, values: Values) -> None:
         self.body = VehicleDynamics(values)
         self._wind = WindModel(values, np.random.default_rng([int(number(values, "seed")), WIND_STREAM]))
+        self._wind.step(self.body.truth, 0.0)
         self.air_ned = self._wind.wind_ned
         self.wind_rates = self._wind.rates_body if values[ROTATIONAL_GUSTS.name] else np.zeros(3)
         self._front: Signal | None = None

@@ -89,3 +89,15 @@ def test_side_gusts_leave_imu_still_enough_to_calibrate(name: str) -> None:
     # The firmware allows 1 m/s^2, of which the IMU's own noise takes a third. The lighter aircraft fails now and then.
     assert np.median(spreads) < 0.8
     assert max(spreads) < 2.0
+
+
+@pytest.mark.parametrize("name", ["multirotor", "hexarotor", "octorotor", "anaconda", "aerosonde"])
+def test_vehicle_starts_in_equilibrium_with_the_wind(name: str) -> None:
+    states = standing(name, BREEZE)[: round(SETTLED_S / STEP_S)]
+    moving = states[1:]
+    # The wind at the new attitude differs a little from that under which the vehicle came to rest.
+    assert np.ptp(moving[:, 0:3], axis=0).max() < 2e-4
+    assert np.abs(moving[:, 10:13]).max() < 0.01
+    assert specific_force_error(moving) < 0.05
+    # It leans and sinks on its gear at once.
+    assert np.linalg.norm(states[1, 0:3] - states[0, 0:3]) > 1e-6

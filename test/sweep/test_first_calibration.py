@@ -1,0 +1,25 @@
+"""Each shipped vehicle stands in equilibrium with its default wind, so that its first calibration passes."""
+
+import pytest
+
+from rosflight_py_sim.firmware.imu_calibration import CALIBRATION_SAMPLES
+from rosflight_py_sim.graph.fleet import Member
+from rosflight_py_sim.graph.parameter_sources import parameter_sources
+from rosflight_py_sim.sweep.direct_flight import DirectFlight
+from rosflight_py_sim.vehicles import vehicle
+
+# Beyond 5 m/s, gusts push the anaconda sideways over its tyres, and a calibration fails, as in 2 of its first 30 seeds.
+# The pilot calls for the calibration when the first status has arrived.
+STEPS = CALIBRATION_SAMPLES + 20
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("name", ["multirotor", "hexarotor", "octorotor", "fixedwing", "anaconda", "aerosonde"])
+def test_first_calibration_in_the_default_wind_passes(name: str, seed: int) -> None:
+    member = Member(vehicle(name))
+    files = [str(member.vehicle.weather_file)]
+    flight = DirectFlight(member, parameter_sources([member], files=files, weakest={}, settings={"seed": seed}))
+    parameters = flight.board.firmware.parameters
+    for _ in range(STEPS):
+        flight.step()
+    assert parameters["ACC_X_BIAS"] != 0.0
