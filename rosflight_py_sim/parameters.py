@@ -39,6 +39,10 @@ def shown(text: str) -> str:
     return text.encode(errors="surrogateescape").decode(errors="backslashreplace")
 
 
+SMALLEST = 1e-30
+"""Smallest size of a number other than 0: smaller ones, down to subnormal ones, are nothing in any unit."""
+
+
 class ParameterError(ValueError):
     """Error for a parameter that is refused; the text has its name, the value given and the values allowed."""
 
@@ -162,6 +166,8 @@ class Parameter:
             raise self._error(given)
         if not math.isfinite(value) or (kind is int and value != int(value)):
             raise self._error(given)
+        if 0.0 < abs(value) < SMALLEST:
+            raise self._error(given, f"allowed sizes of numbers other than 0: at least {SMALLEST:g}")
         too_low = value <= self.minimum if self.above_minimum else value < self.minimum
         if (too_low or value > self.maximum) and value not in self.also_allowed:
             raise self._error(given)

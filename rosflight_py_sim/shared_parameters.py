@@ -19,7 +19,7 @@ SEED = Parameter(
     read_only=True,
 )
 
-MASS = Parameter("mass", 3.5, "Mass of the vehicle", "kg", minimum=0.0, above_minimum=True, required=True)
+MASS = Parameter("mass", 3.5, "Mass of the vehicle", "kg", minimum=1e-6, maximum=1e6, required=True)
 
 EARTHS = ("flat", "wgs84", "sphere", "rotating_sphere")
 """The models of the earth, choices of the parameter `earth`."""
@@ -74,7 +74,13 @@ START_DATE = Parameter(
 )
 
 WATER_DENSITY = Parameter(
-    "water_density", 0.0, "Density of the water below down = 0; 0 means no water", "kg/m^3", minimum=0.0
+    "water_density",
+    0.0,
+    "Density of the water below down = 0; 0 means no water",
+    "kg/m^3",
+    minimum=1.0,
+    maximum=1e4,
+    also_allowed=(0.0,),
 )
 
 ROTATIONAL_GUSTS = Parameter(
@@ -85,10 +91,15 @@ ROTATIONAL_GUSTS = Parameter(
     read_only=True,
 )
 
-MAX_YAW_RATE = Parameter("max_yaw_rate", 1.0, "Largest commanded yaw rate", "rad/s", minimum=0.0, above_minimum=True)
+MAX_YAW_RATE = Parameter("max_yaw_rate", 1.0, "Largest commanded yaw rate", "rad/s", minimum=0.01, maximum=50.0)
 
 SPOOL_UP_TIME = Parameter(
-    "spool_up_time", 1.0, "Time after a start over which the throttle limit rises from 0 to 1", "s", minimum=0.0
+    "spool_up_time",
+    1.0,
+    "Time after a start over which the throttle limit rises from 0 to 1",
+    "s",
+    minimum=0.0,
+    maximum=100.0,
 )
 
 WIND_STREAM, SENSOR_STREAM, FAILURE_STREAM = 1, 2, 3

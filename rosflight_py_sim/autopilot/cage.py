@@ -117,17 +117,23 @@ class CageLimit:
 
 CAGE_LIMITS = (
     CageLimit(
-        CageBit.ALTITUDE, "altitude", 1, Parameter("cage_altitude_maximum", 300.0, "Maximum height above home", "m")
+        CageBit.ALTITUDE,
+        "altitude",
+        1,
+        Parameter("cage_altitude_maximum", 300.0, "Maximum height above home", "m", -1e5, 1e5),
     ),
     CageLimit(
-        CageBit.ALTITUDE, "altitude", -1, Parameter("cage_altitude_minimum", 10.0, "Minimum height above home", "m")
+        CageBit.ALTITUDE,
+        "altitude",
+        -1,
+        Parameter("cage_altitude_minimum", 10.0, "Minimum height above home", "m", -1e5, 1e5),
     ),
-    CageLimit(CageBit.CLIMB, "climb", 1, Parameter("cage_climb_maximum", 15.0, "Maximum climb rate", "m/s")),
+    CageLimit(CageBit.CLIMB, "climb", 1, Parameter("cage_climb_maximum", 15.0, "Maximum climb rate", "m/s", -1e3, 1e3)),
     CageLimit(
         CageBit.CLIMB,
         "climb",
         -1,
-        Parameter("cage_climb_minimum", -15.0, "Minimum climb rate (negative: descent)", "m/s"),
+        Parameter("cage_climb_minimum", -15.0, "Minimum climb rate (negative: descent)", "m/s", -1e3, 1e3),
     ),
     CageLimit(
         CageBit.THROTTLE,
@@ -136,21 +142,35 @@ CAGE_LIMITS = (
         Parameter("cage_throttle_maximum", 1.0, "Maximum throttle", minimum=0.0, maximum=1.0),
     ),
     CageLimit(
-        CageBit.RANGE_SOFT, "range", 1, Parameter("cage_range", 1000.0, "Maximum distance from home", "m", minimum=0.0)
+        CageBit.RANGE_SOFT,
+        "range",
+        1,
+        Parameter("cage_range", 1000.0, "Maximum distance from home", "m", minimum=0.0, maximum=1e7),
     ),
     CageLimit(
         CageBit.RANGE_HARD,
         "range",
         1,
         Parameter(
-            "cage_range_hard", 1500.0, "Hard limit of the distance from home, with a separate bit", "m", minimum=0.0
+            "cage_range_hard",
+            1500.0,
+            "Hard limit of the distance from home, with a separate bit",
+            "m",
+            minimum=0.0,
+            maximum=1e7,
         ),
     ),
     CageLimit(
-        CageBit.AIRSPEED, "airspeed", 1, Parameter("cage_airspeed_max", 35.0, "Maximum airspeed", "m/s", minimum=0.0)
+        CageBit.AIRSPEED,
+        "airspeed",
+        1,
+        Parameter("cage_airspeed_max", 35.0, "Maximum airspeed", "m/s", minimum=0.0, maximum=1e3),
     ),
     CageLimit(
-        CageBit.AIRSPEED, "airspeed", -1, Parameter("cage_airspeed_min", 10.0, "Minimum airspeed", "m/s", minimum=0.0)
+        CageBit.AIRSPEED,
+        "airspeed",
+        -1,
+        Parameter("cage_airspeed_min", 10.0, "Minimum airspeed", "m/s", minimum=0.0, maximum=1e3),
     ),
     CageLimit(
         CageBit.ROLL,
@@ -171,20 +191,30 @@ CAGE_LIMITS = (
         Parameter("cage_pitch_min", -0.7, "Minimum pitch angle", "rad", minimum=-math.pi / 2, maximum=math.pi / 2),
     ),
     CageLimit(
-        CageBit.WINGLOAD, "wingload", 1, Parameter("cage_wingload_max", 4.0, "Maximum wing load: lift over weight")
+        CageBit.WINGLOAD,
+        "wingload",
+        1,
+        Parameter("cage_wingload_max", 4.0, "Maximum wing load: lift over weight", "", -1e3, 1e3),
     ),
     CageLimit(
         CageBit.BATTERY_WARN,
         "battery",
         -1,
-        Parameter("cage_battery_warn", 0.0, "Voltage below which the battery counts as low", "V", minimum=0.0),
+        Parameter(
+            "cage_battery_warn", 0.0, "Voltage below which the battery counts as low", "V", minimum=0.0, maximum=1e3
+        ),
     ),
     CageLimit(
         CageBit.BATTERY_EMERGENCY,
         "battery",
         -1,
         Parameter(
-            "cage_battery_emergency", 0.0, "Voltage below which the battery counts as nearly empty", "V", minimum=0.0
+            "cage_battery_emergency",
+            0.0,
+            "Voltage below which the battery counts as nearly empty",
+            "V",
+            minimum=0.0,
+            maximum=1e3,
         ),
     ),
 )

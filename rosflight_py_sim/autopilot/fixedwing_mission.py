@@ -29,8 +29,8 @@ WAYPOINT_RADIUS = Parameter(
     "Largest horizontal distance at which a completed mission has missed a waypoint; fillets of the radius R miss a "
     "right angle by 0.41 R",
     "m",
-    minimum=0.0,
-    above_minimum=True,
+    minimum=0.01,
+    maximum=1e5,
 )
 
 TOUCH_DOWN_RADIUS = Parameter(
@@ -38,8 +38,8 @@ TOUCH_DOWN_RADIUS = Parameter(
     100.0,
     "Largest horizontal distance from the planned touch-down point at which a landing counts as success",
     "m",
-    minimum=0.0,
-    above_minimum=True,
+    minimum=0.01,
+    maximum=1e5,
 )
 
 FIXEDWING_MISSION_PARAMETERS = (
@@ -53,8 +53,9 @@ FIXEDWING_MISSION_PARAMETERS = (
             "Height above the touch-down below which wings are level and the rudder aligns the nose with the runway",
             "m",
             minimum=0.0,
+            maximum=1e3,
         ),
-        Parameter("roll_out_speed", 1.0, "Ground speed at which the roll-out ends", "m/s", minimum=0.1),
+        Parameter("roll_out_speed", 1.0, "Ground speed at which the roll-out ends", "m/s", minimum=0.1, maximum=100.0),
         WAYPOINT_RADIUS,
         TOUCH_DOWN_RADIUS,
     )

@@ -50,31 +50,34 @@ FIXEDWING_TARGET_PARAMETERS = (
             "Commanded roll angle per integrated roll error for a given roll angle",
             "1/s",
             minimum=0.0,
+            maximum=100.0,
         ),
-        Parameter("course_gain", 2.2, "Roll angle per course error", minimum=0.0),
-        Parameter("course_integral_gain", 0.459, "Roll angle per integrated course error", "1/s", minimum=0.0),
+        Parameter("course_gain", 2.2, "Roll angle per course error", minimum=0.0, maximum=100.0),
         Parameter(
-            "roll_slew",
-            5.0,
-            "Largest rate of change of the commanded roll angle",
-            "rad/s",
-            minimum=0.0,
-            above_minimum=True,
+            "course_integral_gain", 0.459, "Roll angle per integrated course error", "1/s", minimum=0.0, maximum=100.0
+        ),
+        Parameter(
+            "roll_slew", 5.0, "Largest rate of change of the commanded roll angle", "rad/s", minimum=0.01, maximum=100.0
         ),
         Parameter(
             "pitch_slew",
             2.0,
             "Largest rate of change of the commanded pitch angle",
             "rad/s",
-            minimum=0.0,
-            above_minimum=True,
+            minimum=0.01,
+            maximum=100.0,
         ),
-        Parameter("loiter_radius", 80.0, "Radius of the loiter circle", "m", minimum=0.0, above_minimum=True),
+        Parameter("loiter_radius", 80.0, "Radius of the loiter circle", "m", minimum=1.0, maximum=1e5),
         SPOOL_UP_TIME.overridden("also limits the rate of every later throttle change", minimum=0.01),
         Parameter("take_off_pitch", 0.2, "Commanded pitch angle after rotation", "rad", minimum=0.0, maximum=0.8),
-        Parameter("steering_gain", 2.0, "Rudder per heading error on the ground", minimum=0.0),
+        Parameter("steering_gain", 2.0, "Rudder per heading error on the ground", minimum=0.0, maximum=100.0),
         Parameter(
-            "take_off_height", 5.0, "Height above the take-off point at which the climb-out begins", "m", minimum=0.0
+            "take_off_height",
+            5.0,
+            "Height above the take-off point at which the climb-out begins",
+            "m",
+            minimum=0.0,
+            maximum=1e4,
         ),
         Parameter(
             "climb_out_height",
@@ -82,6 +85,7 @@ FIXEDWING_TARGET_PARAMETERS = (
             "Height above the take-off point at which the climb-out ends",
             "m",
             minimum=0.0,
+            maximum=1e4,
         ),
     )
 )

@@ -44,6 +44,7 @@ GUIDED_MODE_PARAMETERS = (
             "Time without packets after which the ground station counts as lost",
             "s",
             minimum=1.0,
+            maximum=1e6,
         ),
         Parameter(
             "nav_lost_timeout",
@@ -52,12 +53,20 @@ GUIDED_MODE_PARAMETERS = (
             "counts as lost",
             "s",
             minimum=0.1,
+            maximum=1e6,
         ),
-        Parameter("home_altitude", 60.0, "Height above home for waiting and for the return", "m"),
         Parameter(
-            "home_airspeed", 18.0, "Airspeed for waiting and for the return", "m/s", minimum=0.0, above_minimum=True
+            "home_altitude", 60.0, "Height above home for waiting and for the return", "m", minimum=-1e5, maximum=1e5
         ),
-        Parameter("ground_height", 3.0, "Height above home below which an armed vehicle takes off first", "m"),
+        Parameter("home_airspeed", 18.0, "Airspeed for waiting and for the return", "m/s", minimum=0.1, maximum=300.0),
+        Parameter(
+            "ground_height",
+            3.0,
+            "Height above home below which an armed vehicle takes off first",
+            "m",
+            minimum=-1e5,
+            maximum=1e5,
+        ),
     )
     + ROUTE_PARAMETERS
     + CAGE_PARAMETERS

@@ -11,17 +11,17 @@ from rosflight_py_sim.parameters import Parameter, ParameterTable, Values, numbe
 from rosflight_py_sim.shared_parameters import MAX_YAW_RATE
 
 HOLD_CONTROLLER_PARAMETERS = ParameterTable(
-    Parameter("depth_frequency", 2.0, "Natural frequency of the depth loop", "rad/s", minimum=0.0, above_minimum=True),
+    Parameter("depth_frequency", 2.0, "Natural frequency of the depth loop", "rad/s", minimum=0.01, maximum=100.0),
     Parameter("depth_damping", 1.0, "Damping ratio of the depth loop", minimum=0.3, maximum=3.0),
-    Parameter("yaw_frequency", 3.0, "Natural frequency of the yaw loop", "rad/s", minimum=0.0, above_minimum=True),
+    Parameter("yaw_frequency", 3.0, "Natural frequency of the yaw loop", "rad/s", minimum=0.01, maximum=100.0),
     Parameter("yaw_damping", 1.0, "Damping ratio of the yaw loop", minimum=0.3, maximum=3.0),
     Parameter(
         "max_depth_rate",
         0.25,
         "Rate at which the depth reference moves to a new set-point",
         "m/s",
-        minimum=0.0,
-        above_minimum=True,
+        minimum=1e-3,
+        maximum=50.0,
     ),
     MAX_YAW_RATE.overridden("also the rate at which the yaw reference moves to a new set-point", default=0.6),
 )

@@ -32,11 +32,14 @@ ROTATION_AIRSPEED = Parameter(
     "Airspeed at which the nose is raised at take-off; also the smallest commanded airspeed",
     "m/s",
     minimum=0.0,
+    maximum=300.0,
 )
 
 LONGITUDINAL_LOOP_PARAMETERS = ParameterTable(
     Parameter("trim_throttle", 0.603, "Throttle of level flight at design_airspeed", minimum=0.0, maximum=1.0),
-    Parameter("trim_pitch", -0.00641, "Pitch angle of level flight at design_airspeed", "rad"),
+    Parameter(
+        "trim_pitch", -0.00641, "Pitch angle of level flight at design_airspeed", "rad", minimum=-1.6, maximum=1.6
+    ),
     MAX_PITCH,
     Parameter(
         "full_throttle_airspeed",
@@ -44,30 +47,40 @@ LONGITUDINAL_LOOP_PARAMETERS = ParameterTable(
         "Airspeed of level flight at full throttle: the largest commanded airspeed; 0: unknown",
         "m/s",
         minimum=0.0,
+        maximum=500.0,
     ),
     Parameter(
         "full_throttle_climb",
         0.0,
         "Climb rate at full throttle and design_airspeed, for the variable target_climb_max; 0: unknown",
         "m/s",
+        minimum=-200.0,
+        maximum=200.0,
     ),
     Parameter(
         "glide_climb",
         0.0,
         "Climb rate without throttle at design_airspeed, for the variable target_climb_min; 0: unknown",
         "m/s",
+        minimum=-200.0,
+        maximum=200.0,
     ),
     ROTATION_AIRSPEED,
-    Parameter("height_gain", 0.126, "Pitch angle per height error", "rad/m", minimum=0.0),
-    Parameter("height_integral_gain", 0.0188, "Pitch angle per integrated height error", "rad/m/s", minimum=0.0),
-    Parameter("throttle_gain", 0.0546, "Throttle per airspeed error", "s/m", minimum=0.0),
-    Parameter("throttle_integral_gain", 0.0185, "Throttle per integrated airspeed error", "1/m", minimum=0.0),
+    Parameter("height_gain", 0.126, "Pitch angle per height error", "rad/m", minimum=0.0, maximum=100.0),
+    Parameter(
+        "height_integral_gain", 0.0188, "Pitch angle per integrated height error", "rad/m/s", minimum=0.0, maximum=100.0
+    ),
+    Parameter("throttle_gain", 0.0546, "Throttle per airspeed error", "s/m", minimum=0.0, maximum=100.0),
+    Parameter(
+        "throttle_integral_gain", 0.0185, "Throttle per integrated airspeed error", "1/m", minimum=0.0, maximum=100.0
+    ),
     Parameter(
         "climb_speed_gain",
         0.206,
         "Pitch angle per airspeed error while pitch holds the airspeed",
         "rad s/m",
         minimum=0.0,
+        maximum=100.0,
     ),
     Parameter(
         "climb_speed_integral_gain",
@@ -75,6 +88,7 @@ LONGITUDINAL_LOOP_PARAMETERS = ParameterTable(
         "Pitch angle per integrated airspeed error while pitch holds the airspeed",
         "rad/m",
         minimum=0.0,
+        maximum=100.0,
     ),
     Parameter(
         "pitch_integral_gain",
@@ -82,10 +96,23 @@ LONGITUDINAL_LOOP_PARAMETERS = ParameterTable(
         "Commanded pitch angle per integrated pitch error for a given pitch angle",
         "1/s",
         minimum=0.0,
+        maximum=100.0,
     ),
-    Parameter("throttle_height_gain", 0.07, "Throttle per height error at a given pitch angle", "1/m", minimum=0.0),
     Parameter(
-        "throttle_climb_gain", 0.07, "Throttle reduction per climb rate at a given pitch angle", "s/m", minimum=0.0
+        "throttle_height_gain",
+        0.07,
+        "Throttle per height error at a given pitch angle",
+        "1/m",
+        minimum=0.0,
+        maximum=100.0,
+    ),
+    Parameter(
+        "throttle_climb_gain",
+        0.07,
+        "Throttle reduction per climb rate at a given pitch angle",
+        "s/m",
+        minimum=0.0,
+        maximum=100.0,
     ),
     Parameter(
         "throttle_height_integral_gain",
@@ -93,14 +120,18 @@ LONGITUDINAL_LOOP_PARAMETERS = ParameterTable(
         "Throttle per integrated height error at a given pitch angle",
         "1/m/s",
         minimum=0.0,
+        maximum=100.0,
     ),
-    Parameter("flare_gain", 0.2, "Pitch angle per climb rate error in the flare", "rad s/m", minimum=0.0),
+    Parameter(
+        "flare_gain", 0.2, "Pitch angle per climb rate error in the flare", "rad s/m", minimum=0.0, maximum=100.0
+    ),
     Parameter(
         "flare_integral_gain",
         0.1,
         "Pitch angle per integrated climb rate error in the flare",
         "rad/m",
         minimum=0.0,
+        maximum=100.0,
     ),
     Parameter(
         "hold_zone",
@@ -109,6 +140,7 @@ LONGITUDINAL_LOOP_PARAMETERS = ParameterTable(
         "held by pitch",
         "m",
         minimum=0.5,
+        maximum=1e4,
     ),
 )
 

@@ -17,6 +17,7 @@ ARRIVAL_RADIUS = Parameter(
     "Distance within which a corner counts as reached; a completed mission has missed none by more",
     "m",
     minimum=0.05,
+    maximum=1e4,
 )
 
 LANDING_RADIUS = Parameter(
@@ -24,25 +25,23 @@ LANDING_RADIUS = Parameter(
     2.0,
     "Largest horizontal distance from the take-off point at which a landing counts as success",
     "m",
-    minimum=0.0,
-    above_minimum=True,
+    minimum=0.01,
+    maximum=1e5,
 )
 
 MISSION_PARAMETERS = ParameterTable(
-    Parameter(
-        "square_height", 5.0, "Height of the square above the take-off point", "m", minimum=0.0, above_minimum=True
-    ),
-    Parameter("square_side", 10.0, "Side length of the square", "m", minimum=0.0, above_minimum=True),
-    Parameter("square_speed", 2.0, "Speed along a side", "m/s", minimum=0.0, above_minimum=True),
+    Parameter("square_height", 5.0, "Height of the square above the take-off point", "m", minimum=0.1, maximum=1e4),
+    Parameter("square_side", 10.0, "Side length of the square", "m", minimum=0.1, maximum=1e5),
+    Parameter("square_speed", 2.0, "Speed along a side", "m/s", minimum=0.01, maximum=200.0),
     Parameter(
         "square_acceleration",
         1.0,
         "Largest acceleration along a side, in climb and in descent",
         "m/s^2",
-        minimum=0.0,
-        above_minimum=True,
+        minimum=0.01,
+        maximum=200.0,
     ),
-    Parameter("corner_pause", 0.5, "Pause at each corner and after take-off", "s", minimum=0.0),
+    Parameter("corner_pause", 0.5, "Pause at each corner and after take-off", "s", minimum=0.0, maximum=1e6),
     ARRIVAL_RADIUS,
     LANDING_RADIUS,
     *VERTICAL_PARAMETERS,

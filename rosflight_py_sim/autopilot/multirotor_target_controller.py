@@ -37,20 +37,15 @@ MULTIROTOR_TARGET_PARAMETERS = POSITION_CONTROLLER_PARAMETERS + ParameterTable(
         "measured over ground, so in a tailwind it must exceed the commanded airspeed", default=14.0
     ),
     Parameter(
-        "hover_height",
-        5.0,
-        "Height above the take-off point at which take-off ends",
-        "m",
-        minimum=0.0,
-        above_minimum=True,
+        "hover_height", 5.0, "Height above the take-off point at which take-off ends", "m", minimum=0.1, maximum=1e4
     ),
     Parameter(
         "tilt_slew",
         5.0,
         "Largest rate of change of the commanded roll and pitch angles",
         "rad/s",
-        minimum=0.0,
-        above_minimum=True,
+        minimum=0.01,
+        maximum=100.0,
     ),
     Parameter(
         "tilt_integral_gain",
@@ -58,6 +53,7 @@ MULTIROTOR_TARGET_PARAMETERS = POSITION_CONTROLLER_PARAMETERS + ParameterTable(
         "Commanded angle per integrated error of a given roll or pitch angle",
         "1/s",
         minimum=0.0,
+        maximum=100.0,
     ),
     Parameter(
         "level_tilt",

@@ -16,8 +16,8 @@ Horizontal: TypeAlias = tuple[float, float]
 
 FIELD_PARAMETERS = ParameterTable(
     Parameter("approach_angle", 1.05, "Approach angle to a line from far away", "rad", minimum=0.1, maximum=1.57),
-    Parameter("line_gain", 0.02, "Sharpness of the turn onto a line", "1/m", minimum=0.0, above_minimum=True),
-    Parameter("orbit_gain", 1.2, "Sharpness of the turn onto an orbit", minimum=0.0, above_minimum=True),
+    Parameter("line_gain", 0.02, "Sharpness of the turn onto a line", "1/m", minimum=1e-6, maximum=10.0),
+    Parameter("orbit_gain", 1.2, "Sharpness of the turn onto an orbit", minimum=1e-3, maximum=100.0),
 )
 
 

@@ -21,29 +21,45 @@ POSITION_CONTROLLER_PARAMETERS = ParameterTable(
         76.4,
         "Thrust at throttle 1: the firmware's RC_MAX_THR times the thrust of all motors at BATT_VOLT_MAX",
         "N",
-        minimum=0.0,
-        above_minimum=True,
+        minimum=1e-3,
+        maximum=1e6,
     ),
     Parameter("min_throttle", 0.12, "Smallest throttle in flight, to keep attitude control", minimum=0.0, maximum=1.0),
     SPOOL_UP_TIME,
     Parameter("max_tilt", 0.7, "Largest angle between thrust and the vertical", "rad", minimum=0.01, maximum=1.4),
-    Parameter("max_speed", 8.0, "Largest commanded horizontal speed", "m/s", minimum=0.0, above_minimum=True),
-    Parameter("max_climb_speed", 3.0, "Largest commanded climb speed", "m/s", minimum=0.0, above_minimum=True),
-    Parameter("max_descent_speed", 2.0, "Largest commanded descent speed", "m/s", minimum=0.0, above_minimum=True),
+    Parameter("max_speed", 8.0, "Largest commanded horizontal speed", "m/s", minimum=0.01, maximum=200.0),
+    Parameter("max_climb_speed", 3.0, "Largest commanded climb speed", "m/s", minimum=0.01, maximum=200.0),
+    Parameter("max_descent_speed", 2.0, "Largest commanded descent speed", "m/s", minimum=0.01, maximum=200.0),
     Parameter(
-        "max_acceleration", 7.0, "Largest commanded horizontal acceleration", "m/s^2", minimum=0.0, above_minimum=True
+        "max_acceleration", 7.0, "Largest commanded horizontal acceleration", "m/s^2", minimum=0.01, maximum=200.0
     ),
     MAX_YAW_RATE,
-    Parameter("horizontal_position_gain", 1.1, "Speed per position error, north and east", "1/s", minimum=0.0),
-    Parameter("horizontal_velocity_gain", 3.0, "Acceleration per speed error, north and east", "1/s", minimum=0.0),
     Parameter(
-        "horizontal_integral_gain", 1.5, "Acceleration per integrated speed error, north and east", "1/s^2", minimum=0.0
+        "horizontal_position_gain", 1.1, "Speed per position error, north and east", "1/s", minimum=0.0, maximum=1e3
     ),
-    Parameter("vertical_position_gain", 1.5, "Speed per position error, down", "1/s", minimum=0.0),
-    Parameter("vertical_velocity_gain", 4.0, "Acceleration per speed error, down", "1/s", minimum=0.0),
-    Parameter("vertical_integral_gain", 2.5, "Acceleration per integrated speed error, down", "1/s^2", minimum=0.0),
-    Parameter("max_integral", 6.0, "Largest acceleration from each integrator", "m/s^2", minimum=0.0),
-    Parameter("yaw_gain", 1.5, "Yaw rate per yaw error", "1/s", minimum=0.0),
+    Parameter(
+        "horizontal_velocity_gain", 3.0, "Acceleration per speed error, north and east", "1/s", minimum=0.0, maximum=1e3
+    ),
+    Parameter(
+        "horizontal_integral_gain",
+        1.5,
+        "Acceleration per integrated speed error, north and east",
+        "1/s^2",
+        minimum=0.0,
+        maximum=1e3,
+    ),
+    Parameter("vertical_position_gain", 1.5, "Speed per position error, down", "1/s", minimum=0.0, maximum=1e3),
+    Parameter("vertical_velocity_gain", 4.0, "Acceleration per speed error, down", "1/s", minimum=0.0, maximum=1e3),
+    Parameter(
+        "vertical_integral_gain",
+        2.5,
+        "Acceleration per integrated speed error, down",
+        "1/s^2",
+        minimum=0.0,
+        maximum=1e3,
+    ),
+    Parameter("max_integral", 6.0, "Largest acceleration from each integrator", "m/s^2", minimum=0.0, maximum=200.0),
+    Parameter("yaw_gain", 1.5, "Yaw rate per yaw error", "1/s", minimum=0.0, maximum=1e3),
 )
 
 

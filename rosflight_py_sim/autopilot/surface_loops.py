@@ -10,31 +10,41 @@ from rosflight_py_sim.autopilot.loops import within
 from rosflight_py_sim.parameters import Parameter, ParameterTable, Values, number
 
 DESIGN_AIRSPEED = Parameter(
-    "design_airspeed", 18.0, "Airspeed for which the gains are designed", "m/s", minimum=0.0, above_minimum=True
+    "design_airspeed", 18.0, "Airspeed for which the gains are designed", "m/s", minimum=0.1, maximum=300.0
 )
 
 SURFACE_LOOP_PARAMETERS = ParameterTable(
     DESIGN_AIRSPEED,
-    Parameter("trim_elevator", 0.154, "Elevator of level flight at design_airspeed", "rad"),
-    Parameter("max_aileron", 0.7, "Deflection at full command", "rad", minimum=0.0, above_minimum=True),
-    Parameter("max_elevator", 0.7, "Deflection at full command", "rad", minimum=0.0, above_minimum=True),
-    Parameter("max_rudder", 0.7, "Deflection at full command", "rad", minimum=0.0, above_minimum=True),
-    Parameter("roll_gain", 1.17, "Aileron per roll error", minimum=0.0),
-    Parameter("roll_rate_gain", 0.0, "Aileron per roll rate", "s", minimum=0.0),
-    Parameter("yaw_damper_gain", 0.0925, "Rudder per washed-out yaw rate", "s", minimum=0.0),
+    Parameter("trim_elevator", 0.154, "Elevator of level flight at design_airspeed", "rad", minimum=-1.6, maximum=1.6),
+    Parameter("max_aileron", 0.7, "Deflection at full command", "rad", minimum=0.01, maximum=1.6),
+    Parameter("max_elevator", 0.7, "Deflection at full command", "rad", minimum=0.01, maximum=1.6),
+    Parameter("max_rudder", 0.7, "Deflection at full command", "rad", minimum=0.01, maximum=1.6),
+    Parameter("roll_gain", 1.17, "Aileron per roll error", minimum=0.0, maximum=100.0),
+    Parameter("roll_rate_gain", 0.0, "Aileron per roll rate", "s", minimum=0.0, maximum=100.0),
+    Parameter("yaw_damper_gain", 0.0925, "Rudder per washed-out yaw rate", "s", minimum=0.0, maximum=100.0),
     Parameter(
-        "yaw_damper_washout", 0.5, "Corner frequency of the yaw damper's high-pass filter", "rad/s", minimum=0.01
+        "yaw_damper_washout",
+        0.5,
+        "Corner frequency of the yaw damper's high-pass filter",
+        "rad/s",
+        minimum=0.01,
+        maximum=1e3,
     ),
-    Parameter("pitch_gain", 1.0, "Elevator per pitch error", minimum=0.0),
-    Parameter("pitch_rate_gain", 0.217, "Elevator per pitch rate", "s", minimum=0.0),
-    Parameter("aileron_sign", 1.0, "Sign of the aileron deflection for a positive command: 1 or -1", minimum=-1.0),
+    Parameter("pitch_gain", 1.0, "Elevator per pitch error", minimum=0.0, maximum=100.0),
+    Parameter("pitch_rate_gain", 0.217, "Elevator per pitch rate", "s", minimum=0.0, maximum=100.0),
+    Parameter(
+        "aileron_sign", 1.0, "Sign of the aileron deflection for a positive command: 1 or -1", minimum=-1.0, maximum=1.0
+    ),
     Parameter(
         "elevator_sign",
         -1.0,
         "Sign of the elevator deflection for a positive command: 1 or -1; REV_ELEVATOR reverses it",
         minimum=-1.0,
+        maximum=1.0,
     ),
-    Parameter("rudder_sign", 1.0, "Sign of the rudder deflection for a positive command: 1 or -1", minimum=-1.0),
+    Parameter(
+        "rudder_sign", 1.0, "Sign of the rudder deflection for a positive command: 1 or -1", minimum=-1.0, maximum=1.0
+    ),
 )
 
 # Surface effectiveness grows with the square of the airspeed; the gains are scaled to compensate, within these limits.

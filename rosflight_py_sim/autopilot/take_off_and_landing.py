@@ -9,13 +9,16 @@ from rosflight_py_sim.autopilot.straight_leg import StraightLeg
 from rosflight_py_sim.parameters import Parameter, ParameterTable, Values, number
 
 TOUCH_DOWN_PARAMETERS = ParameterTable(
-    Parameter("touch_down_height", 0.15, "Height below which a landing can be detected", "m", minimum=0.0),
+    Parameter(
+        "touch_down_height", 0.15, "Height below which a landing can be detected", "m", minimum=0.0, maximum=100.0
+    ),
     Parameter(
         "touch_down_speed",
         0.2,
         "Vertical speed below which the vehicle counts as landed after touch_down_time",
         "m/s",
         minimum=0.0,
+        maximum=100.0,
     ),
     Parameter(
         "touch_down_time",
@@ -23,14 +26,15 @@ TOUCH_DOWN_PARAMETERS = ParameterTable(
         "Time below touch_down_height and touch_down_speed after which the vehicle counts as landed",
         "s",
         minimum=0.0,
+        maximum=100.0,
     ),
 )
 
 _LEG_PARAMETERS = ParameterTable(
-    Parameter("climb_speed", 1.5, "Speed of the take-off", "m/s", minimum=0.0, above_minimum=True),
-    Parameter("descent_speed", 1.0, "Speed of the descent", "m/s", minimum=0.0, above_minimum=True),
-    Parameter("landing_height", 1.0, "Height below which the descent slows down", "m", minimum=0.0),
-    Parameter("landing_speed", 0.4, "Speed of the last part of the descent", "m/s", minimum=0.0, above_minimum=True),
+    Parameter("climb_speed", 1.5, "Speed of the take-off", "m/s", minimum=0.01, maximum=200.0),
+    Parameter("descent_speed", 1.0, "Speed of the descent", "m/s", minimum=0.01, maximum=200.0),
+    Parameter("landing_height", 1.0, "Height below which the descent slows down", "m", minimum=0.0, maximum=1e3),
+    Parameter("landing_speed", 0.4, "Speed of the last part of the descent", "m/s", minimum=0.01, maximum=200.0),
 )
 
 VERTICAL_PARAMETERS = _LEG_PARAMETERS + TOUCH_DOWN_PARAMETERS

@@ -68,6 +68,7 @@ class ArduPilotFrontEnd(ActuatorFrontEnd):
                 "its frame after 1.1 s",
                 "s",
                 minimum=1.2,
+                maximum=1e6,
                 read_only=True,
             ),
             Parameter(

@@ -112,9 +112,8 @@ class AuvZeromqFrontEnd(ActuatorFrontEnd):
             60.0,
             "Telemetry messages per AUV and second of simulated time; at most one per step",
             "Hz",
-            minimum=0.0,
-            maximum=1000.0,
-            above_minimum=True,
+            minimum=0.01,
+            maximum=1e3,
             read_only=True,
         ),
         Parameter(

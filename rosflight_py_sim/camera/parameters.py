@@ -17,6 +17,8 @@ CAMERA_PARAMETERS = ParameterTable(
         [0.16, 0.0, 0.0, 0.0, 0.0, 0.1],
         "Camera positions, x y z each, in body axes",
         "m",
+        minimum=-100.0,
+        maximum=100.0,
     ),
     Parameter(
         "camera_angles",

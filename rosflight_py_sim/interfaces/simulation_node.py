@@ -107,7 +107,7 @@ def _descriptor(parameter: Parameter) -> ParameterDescriptor:
         read_only=parameter.read_only,
         dynamic_typing=True,
     )
-    if parameter.scalar_type in (str, bool) or parameter.above_minimum:
+    if parameter.scalar_type in (str, bool) or parameter.above_minimum or parameter.also_allowed:
         return descriptor
     if math.isfinite(parameter.minimum) or math.isfinite(parameter.maximum):
         if parameter.scalar_type is int:

@@ -38,7 +38,7 @@ class SteppingTimeManager(TimeManagerInterface):
     """
 
     PARAMETERS: ClassVar[ParameterTable] = TIME_MANAGER_PARAMETERS + ParameterTable(
-        REAL_TIME_MULTIPLIER.overridden("an upper limit; 0 runs as fast as the machine allows", above_minimum=False),
+        REAL_TIME_MULTIPLIER.overridden("an upper limit; 0 runs as fast as the machine allows", also_allowed=(0.0,)),
         STEP_SIZE,
     )
 

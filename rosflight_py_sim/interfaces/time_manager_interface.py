@@ -33,7 +33,7 @@ VEHICLES = Parameter(
 )
 
 REAL_TIME_MULTIPLIER = Parameter(
-    "real_time_multiplier", 1.0, "Simulated seconds per second of system time", minimum=0.0, above_minimum=True
+    "real_time_multiplier", 1.0, "Simulated seconds per second of system time", minimum=1e-3, maximum=1e6
 )
 
 _SIMULATED = TIME_MODE.overridden(

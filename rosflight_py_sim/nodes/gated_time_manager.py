@@ -46,9 +46,11 @@ class GatedTimeManager(SteppingTimeManager):
         Parameter(
             "step_timeout",
             0.25,
-            "System time after which the simulation continues without the missing messages of a step",
+            "System time after which the simulation continues without the missing messages of a step; 1e9: in effect "
+            "never",
             "s",
             minimum=0.01,
+            maximum=1e9,
         ),
     )
 

@@ -20,9 +20,16 @@ from rosflight_py_sim.shared_parameters import ORIGIN_ALTITUDE, ORIGIN_LATITUDE,
 
 _SUPPLY = ParameterTable(
     Parameter(
-        "supply_voltage", 14.0, "Voltage of the aircraft's bus, which feeds the flight controller", "V", minimum=0.0
+        "supply_voltage",
+        14.0,
+        "Voltage of the aircraft's bus, which feeds the flight controller",
+        "V",
+        minimum=0.0,
+        maximum=1e3,
     ),
-    Parameter("supply_current", 5.0, "Current that the flight controller and the servos draw", "A", minimum=0.0),
+    Parameter(
+        "supply_current", 5.0, "Current that the flight controller and the servos draw", "A", minimum=0.0, maximum=1e4
+    ),
 )
 
 

@@ -82,7 +82,12 @@ class LockstepTimeManager(SteppingTimeManager):
     PARAMETERS: ClassVar[ParameterTable] = SteppingTimeManager.PARAMETERS + ParameterTable(
         only("lockstep"),
         Parameter(
-            "stall_timeout", 0.25, "System time without a completed step after which the time is repeated", "s", 0.01
+            "stall_timeout",
+            0.25,
+            "System time without a completed step after which the time is repeated; 1e9: in effect never",
+            "s",
+            minimum=0.01,
+            maximum=1e9,
         ),
         Parameter(
             "step_size_requests",

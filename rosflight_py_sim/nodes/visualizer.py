@@ -34,9 +34,18 @@ VISUALIZER_PARAMETERS = (
             "draw_rate", 30.0, "Updates per second of system time", "Hz", minimum=1.0, maximum=30.0, read_only=True
         ),
         Parameter("max_path_history", 10000, "Number of path points kept", minimum=2, maximum=1_000_000),
-        Parameter("path_spacing", 0.05, "Distance between path points", "m", minimum=0.0),
-        Parameter("force_arrow_scale", 0.02, "Length of the force arrow for 1 N; 0 for no arrow", "m/N", minimum=0.0),
-        Parameter("wind_arrow_scale", 0.2, "Length of the wind arrow for 1 m/s; 0 for no arrow", "s", minimum=0.0),
+        Parameter("path_spacing", 0.05, "Distance between path points", "m", minimum=0.0, maximum=1e4),
+        Parameter(
+            "force_arrow_scale",
+            0.02,
+            "Length of the force arrow for 1 N; 0 for no arrow",
+            "m/N",
+            minimum=0.0,
+            maximum=1e3,
+        ),
+        Parameter(
+            "wind_arrow_scale", 0.2, "Length of the wind arrow for 1 m/s; 0 for no arrow", "s", minimum=0.0, maximum=1e3
+        ),
         WORLD,
         RELAYED,
     )

@@ -67,9 +67,9 @@ _OF = (
 )
 
 AERODYNAMIC_PARAMETERS = ParameterTable(
-    Parameter("wing_s", 0.52, "Wing area", "m^2", minimum=0.0, above_minimum=True, required=True),
-    Parameter("wing_b", 2.08, "Wing span", "m", minimum=0.0, above_minimum=True, required=True),
-    Parameter("wing_c", 0.235, "Mean wing chord", "m", minimum=0.0, above_minimum=True, required=True),
+    Parameter("wing_s", 0.52, "Wing area", "m^2", minimum=1e-4, maximum=1e3, required=True),
+    Parameter("wing_b", 2.08, "Wing span", "m", minimum=0.01, maximum=100.0, required=True),
+    Parameter("wing_c", 0.235, "Mean wing chord", "m", minimum=1e-3, maximum=100.0, required=True),
     Parameter(
         "wing_M",
         50.0,
@@ -80,12 +80,7 @@ AERODYNAMIC_PARAMETERS = ParameterTable(
         required=True,
     ),
     Parameter(
-        "wing_epsilon",
-        0.9,
-        "Oswald efficiency factor for the induced drag",
-        minimum=0.0,
-        above_minimum=True,
-        required=True,
+        "wing_epsilon", 0.9, "Oswald efficiency factor for the induced drag", minimum=0.01, maximum=10.0, required=True
     ),
     Parameter(
         "wing_alpha0",
@@ -116,6 +111,8 @@ AERODYNAMIC_PARAMETERS = ParameterTable(
             _ANACONDA[i][j],
             f"{_MEANS[i]} coefficient {_OF[j]}",
             "1/rad" if cause == "alpha" or cause == "beta" or cause.startswith("delta") else "",
+            minimum=-100.0,
+            maximum=100.0,
             required=True,
         )
         for i, coefficient in enumerate(COEFFICIENTS)

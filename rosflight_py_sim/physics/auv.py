@@ -59,7 +59,9 @@ _BODY_PARAMETERS = EARTH_PARAMETERS + ParameterTable(
         minimum=-10_000.0,
         maximum=10_000.0,
     ),
-    Parameter("electronics_current", 0.0, "Current drawn by everything except the thrusters", "A", minimum=0.0),
+    Parameter(
+        "electronics_current", 0.0, "Current drawn by everything except the thrusters", "A", minimum=0.0, maximum=1e4
+    ),
 )
 
 AUV_PARAMETERS = (

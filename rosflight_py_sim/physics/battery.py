@@ -14,15 +14,19 @@ from rosflight_py_sim.parameters import Parameter, ParameterTable
 from rosflight_py_sim.physics.propulsion import motor_current
 
 BATTERY_PARAMETERS = ParameterTable(
-    Parameter("V_max", 24.0, "Voltage of the full battery", "V", minimum=0.0, above_minimum=True, required=True),
+    Parameter("V_max", 24.0, "Voltage of the full battery", "V", minimum=0.1, maximum=1e4, required=True),
     Parameter(
         "battery_capacity_mah",
         0.0,
         "Charge of the full battery; 0 for a battery that never empties",
         "mA h",
-        minimum=0.0,
+        minimum=1e-3,
+        maximum=1e9,
+        also_allowed=(0.0,),
     ),
-    Parameter("battery_internal_resistance", 0.0, "Series resistance of battery and wires", "ohm", minimum=0.0),
+    Parameter(
+        "battery_internal_resistance", 0.0, "Series resistance of battery and wires", "ohm", minimum=0.0, maximum=100.0
+    ),
 )
 
 

@@ -16,15 +16,30 @@ class ConstantWind(WindModel):
     PARAMETERS: ClassVar[ParameterTable] = ParameterTable(
         Parameter("use_random_wind", True, "Draw the steady wind at random at the start"),
         Parameter(
-            "steady_state_wind", [0.0, 0.0, 0.0], "Steady wind, NED; unused if use_random_wind is true", "m/s", length=3
+            "steady_state_wind",
+            [0.0, 0.0, 0.0],
+            "Steady wind, NED; unused if use_random_wind is true",
+            "m/s",
+            minimum=-150.0,
+            maximum=150.0,
+            length=3,
         ),
-        Parameter("random_wind_mean", [0.0, 0.0, 0.0], "Mean of the random steady wind, NED", "m/s", length=3),
+        Parameter(
+            "random_wind_mean",
+            [0.0, 0.0, 0.0],
+            "Mean of the random steady wind, NED",
+            "m/s",
+            minimum=-150.0,
+            maximum=150.0,
+            length=3,
+        ),
         Parameter(
             "random_wind_std_dev",
             [0.5, 0.5, 0.0],
             "Standard deviation of the random steady wind, NED",
             "m/s",
             minimum=0.0,
+            maximum=100.0,
             length=3,
         ),
     )

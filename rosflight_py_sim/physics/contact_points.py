@@ -43,12 +43,13 @@ CONTACT_PARAMETERS = ParameterTable(
         minimum=0.0,
         maximum=2.0,
     ),
-    Parameter("contact_friction", 0.6, "Coulomb friction coefficient of the contact points", minimum=0.0),
+    Parameter("contact_friction", 0.6, "Coulomb friction coefficient of the contact points", minimum=0.0, maximum=10.0),
     Parameter(
         "contact_rolling_friction",
         [],
         "Rolling friction coefficient of each point's wheel; points beyond the end of the list have no wheel",
         minimum=0.0,
+        maximum=10.0,
     ),
 )
 

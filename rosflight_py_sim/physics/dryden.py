@@ -171,9 +171,15 @@ class DrydenTurbulence(WindModel):
             "Mean wind at 20 ft that sets the turbulence below 1000 ft: 7.7 light, 15.4 moderate, 23.1 severe",
             "m/s",
             minimum=0.0,
+            maximum=100.0,
         ),
         Parameter(
-            "turbulence_intensity", 1.5, "Standard deviation of the turbulence above 2000 ft", "m/s", minimum=0.0
+            "turbulence_intensity",
+            1.5,
+            "Standard deviation of the turbulence above 2000 ft",
+            "m/s",
+            minimum=0.0,
+            maximum=100.0,
         ),
         ROTATIONAL_GUSTS,
         Parameter(
@@ -181,8 +187,8 @@ class DrydenTurbulence(WindModel):
             2.0,
             "Wing span, or distance across the outer rotors: smaller eddies do not rotate the vehicle",
             "m",
-            minimum=0.0,
-            above_minimum=True,
+            minimum=0.01,
+            maximum=200.0,
         ),
     )
 

@@ -62,7 +62,9 @@ FIXEDWING_PARAMETERS = (
             )
             for surface in SURFACES
         ),
-        Parameter("servo_tau", 0.01, "Time constant of the control surface lag; 0 for no lag", "s", minimum=0.0),
+        Parameter(
+            "servo_tau", 0.01, "Time constant of the control surface lag; 0 for no lag", "s", minimum=0.0, maximum=100.0
+        ),
         Parameter(
             "propeller_inflow",
             "axial",
@@ -81,9 +83,16 @@ FIXEDWING_PARAMETERS = (
             560.0,
             "Motor speed constant in rpm/V; unused, accepted from ROSflight's files (KQ is used instead)",
             "rpm/V",
+            minimum=0.0,
+            maximum=1e6,
         ),
         Parameter(
-            "servo_refresh_rate", 0.003, "Servo lag step in ROSflight; unused, accepted from ROSflight's files", "s"
+            "servo_refresh_rate",
+            0.003,
+            "Servo lag step in ROSflight; unused, accepted from ROSflight's files",
+            "s",
+            minimum=0.0,
+            maximum=10.0,
         ),
         MASS.overridden("unused here, accepted from ROSflight's files (the value of dynamics is used)", required=False),
     )

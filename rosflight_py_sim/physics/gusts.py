@@ -42,26 +42,36 @@ class RandomGusts(WindModel):
 
     PARAMETERS: ClassVar[ParameterTable] = ParameterTable(
         Parameter("wind_has_gusts", False, "Gusts at random times; true is the same as `random_gusts` in wind_models"),
-        Parameter("interoccurance_time_gust_s", 5.0, "Mean time between two random gusts", "s", minimum=0.01),
-        Parameter("gust_magnitude_mean", 0.15, "Mean peak speed of the random gusts", "m/s", minimum=0.0),
+        Parameter(
+            "interoccurance_time_gust_s", 5.0, "Mean time between two random gusts", "s", minimum=0.01, maximum=1e6
+        ),
+        Parameter(
+            "gust_magnitude_mean", 0.15, "Mean peak speed of the random gusts", "m/s", minimum=0.0, maximum=100.0
+        ),
         Parameter(
             "gust_magnitude_std_dev",
             0.3,
             "Standard deviation of the peak speed (negative peaks are redrawn)",
             "m/s",
             minimum=0.0,
+            maximum=100.0,
         ),
         Parameter(
             "gust_duration_limits",
             [0.5, 5.0],
             "Shortest and longest duration of a random gust",
             "s",
-            minimum=0.0,
-            above_minimum=True,
+            minimum=0.01,
+            maximum=1e4,
             length=2,
         ),
         Parameter(
-            "gust_dir_std_dev", 0.1, "Standard deviation of the gust direction about the mean wind", "rad", minimum=0.0
+            "gust_dir_std_dev",
+            0.1,
+            "Standard deviation of the gust direction about the mean wind",
+            "rad",
+            minimum=0.0,
+            maximum=10.0,
         ),
     )
 
@@ -182,6 +192,8 @@ class DiscreteGust(WindModel):
             [0.0, 0.0, 0.0],
             "Full velocity of the discrete gust, NED; 0 for none",
             "m/s",
+            minimum=-150.0,
+            maximum=150.0,
             length=3,
         ),
         Parameter(
@@ -189,8 +201,8 @@ class DiscreteGust(WindModel):
             50.0,
             "Distance through the air over which the discrete gust builds up",
             "m",
-            minimum=0.0,
-            above_minimum=True,
+            minimum=0.1,
+            maximum=1e5,
         ),
         Parameter(
             "discrete_gust_time",
@@ -198,6 +210,7 @@ class DiscreteGust(WindModel):
             "Time from switching the discrete gust on to meeting it",
             "s",
             minimum=0.0,
+            maximum=1e9,
         ),
     )
 

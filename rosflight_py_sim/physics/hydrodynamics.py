@@ -22,15 +22,26 @@ from rosflight_py_sim.physics.inertia import inertia_matrix
 
 _FORM = "6 numbers, along and about the body axes, or all 36 elements of the matrix row by row"
 
-ADDED_MASS_PARAMETER = Parameter("added_mass", [0.0] * 6, f"Added mass (kg, kg m, kg m^2): {_FORM}")
+ADDED_MASS_PARAMETER = Parameter(
+    "added_mass", [0.0] * 6, f"Added mass (kg, kg m, kg m^2): {_FORM}", minimum=-1e8, maximum=1e8
+)
 
 DAMPING_PARAMETERS = ParameterTable(
-    Parameter("linear_damping", [0.0] * 6, f"Linear damping (N s/m, N s, N m s): {_FORM}", required=True),
+    Parameter(
+        "linear_damping",
+        [0.0] * 6,
+        f"Linear damping (N s/m, N s, N m s): {_FORM}",
+        minimum=-1e6,
+        maximum=1e6,
+        required=True,
+    ),
     Parameter(
         "quadratic_damping",
         [0.0] * 6,
         f"Quadratic damping (N s^2/m^2, N s^2/m, N s^2, N m s^2), each element by the square of its column's velocity: "
         f"{_FORM}",
+        minimum=-1e6,
+        maximum=1e6,
         required=True,
     ),
 )

@@ -11,17 +11,23 @@ from rosflight_py_sim.shared_parameters import MASS
 INERTIA_PARAMETERS = ParameterTable(
     MASS,
     Parameter(
-        "Jxx", 0.08, "Moment of inertia about the body x axis", "kg m^2", minimum=0.0, above_minimum=True, required=True
+        "Jxx", 0.08, "Moment of inertia about the body x axis", "kg m^2", minimum=1e-7, maximum=1e8, required=True
     ),
     Parameter(
-        "Jyy", 0.08, "Moment of inertia about the body y axis", "kg m^2", minimum=0.0, above_minimum=True, required=True
+        "Jyy", 0.08, "Moment of inertia about the body y axis", "kg m^2", minimum=1e-7, maximum=1e8, required=True
     ),
     Parameter(
-        "Jzz", 0.12, "Moment of inertia about the body z axis", "kg m^2", minimum=0.0, above_minimum=True, required=True
+        "Jzz", 0.12, "Moment of inertia about the body z axis", "kg m^2", minimum=1e-7, maximum=1e8, required=True
     ),
-    Parameter("Jxy", 0.0, "Element xy of the inertia matrix, used with the sign given", "kg m^2"),
-    Parameter("Jxz", 0.0, "Element xz of the inertia matrix, used with the sign given", "kg m^2"),
-    Parameter("Jyz", 0.0, "Element yz of the inertia matrix, used with the sign given", "kg m^2"),
+    Parameter(
+        "Jxy", 0.0, "Element xy of the inertia matrix, used with the sign given", "kg m^2", minimum=-1e8, maximum=1e8
+    ),
+    Parameter(
+        "Jxz", 0.0, "Element xz of the inertia matrix, used with the sign given", "kg m^2", minimum=-1e8, maximum=1e8
+    ),
+    Parameter(
+        "Jyz", 0.0, "Element yz of the inertia matrix, used with the sign given", "kg m^2", minimum=-1e8, maximum=1e8
+    ),
 )
 
 INERTIA = ("Jxx", "Jyy", "Jzz", "Jxy", "Jxz", "Jyz")

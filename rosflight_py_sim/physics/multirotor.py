@@ -75,9 +75,25 @@ _AIRFRAME_PARAMETERS = ParameterTable(
         "Rotor positions, x y z each, in body axes from the centre of mass; if given, rotor_dists, rotor_radial_angles "
         "and rotor_height are ignored",
         "m",
+        minimum=-100.0,
+        maximum=100.0,
     ),
-    Parameter("rotor_dists", [], "Rotor distances from the centre of mass, in the body xy plane", "m"),
-    Parameter("rotor_radial_angles", [], "Rotor azimuths from the nose, clockwise seen from above", "deg"),
+    Parameter(
+        "rotor_dists",
+        [],
+        "Rotor distances from the centre of mass, in the body xy plane",
+        "m",
+        minimum=0.0,
+        maximum=100.0,
+    ),
+    Parameter(
+        "rotor_radial_angles",
+        [],
+        "Rotor azimuths from the nose, clockwise seen from above",
+        "deg",
+        minimum=-3600.0,
+        maximum=3600.0,
+    ),
     Parameter(
         "rotor_height",
         0.0,
@@ -92,6 +108,8 @@ _AIRFRAME_PARAMETERS = ParameterTable(
         "Rotor tilts, roll and pitch each (pitch first, then roll about the tilted x axis: positive roll tips the "
         "thrust right, positive pitch back); if empty, all rotors point straight up",
         "deg",
+        minimum=-3600.0,
+        maximum=3600.0,
     ),
     Parameter(
         "rotor_rotation_directions",
@@ -101,14 +119,17 @@ _AIRFRAME_PARAMETERS = ParameterTable(
         maximum=1,
         required=True,
     ),
-    Parameter("CD", 2.05, "Drag coefficient of the body", minimum=0.0, required=True),
-    Parameter("A_c", 0.04, "Reference area of the body's drag coefficient", "m^2", minimum=0.0, required=True),
+    Parameter("CD", 2.05, "Drag coefficient of the body", minimum=0.0, maximum=100.0, required=True),
+    Parameter(
+        "A_c", 0.04, "Reference area of the body's drag coefficient", "m^2", minimum=0.0, maximum=1e3, required=True
+    ),
     Parameter(
         "CD_induced",
         0.05,
         "Rotor drag per thrust and airspeed across the rotor axis",
         "s/m",
         minimum=0.0,
+        maximum=10.0,
         required=True,
     ),
     Parameter(
@@ -131,6 +152,8 @@ _AIRFRAME_PARAMETERS = ParameterTable(
         "Force of the ground effect as in ROSflight, independent of thrust and attitude: polynomial coefficients over "
         "the height above the origin (m), fourth power first",
         "N",
+        minimum=-1e4,
+        maximum=1e4,
         length=5,
     ),
     GROUND_ALTITUDE,

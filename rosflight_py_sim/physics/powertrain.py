@@ -27,22 +27,50 @@ from rosflight_py_sim.physics.earth import ALTITUDE_PARAMETERS, Site, altitude_a
 from rosflight_py_sim.physics.propulsion import SLOWEST_SPEED, coefficient, steady_rotor_speed
 
 POWERTRAIN_PARAMETERS = ParameterTable(
-    Parameter("CT_0", 0.08729101, "Thrust coefficient at standstill", required=True),
-    Parameter("CT_1", -0.11006411, "Thrust coefficient, linear in the advance ratio", required=True),
-    Parameter("CT_2", -0.12928596, "Thrust coefficient, quadratic in the advance ratio", required=True),
-    Parameter("CQ_0", 0.00428594, "Torque coefficient at standstill", minimum=0.0, above_minimum=True, required=True),
-    Parameter("CQ_1", 0.00146105, "Torque coefficient, linear in the advance ratio", required=True),
-    Parameter("CQ_2", -0.01440988, "Torque coefficient, quadratic in the advance ratio", required=True),
-    Parameter("D_prop", 0.381, "Propeller diameter", "m", minimum=0.0, above_minimum=True, required=True),
-    Parameter("R_motor", 0.042, "Motor winding resistance", "ohm", minimum=0.0, above_minimum=True, required=True),
-    Parameter("I_0", 1.5, "Motor no-load current", "A", minimum=0.0, required=True),
+    Parameter("CT_0", 0.08729101, "Thrust coefficient at standstill", minimum=-10.0, maximum=10.0, required=True),
+    Parameter(
+        "CT_1",
+        -0.11006411,
+        "Thrust coefficient, linear in the advance ratio",
+        minimum=-10.0,
+        maximum=10.0,
+        required=True,
+    ),
+    Parameter(
+        "CT_2",
+        -0.12928596,
+        "Thrust coefficient, quadratic in the advance ratio",
+        minimum=-10.0,
+        maximum=10.0,
+        required=True,
+    ),
+    Parameter("CQ_0", 0.00428594, "Torque coefficient at standstill", minimum=1e-7, maximum=10.0, required=True),
+    Parameter(
+        "CQ_1",
+        0.00146105,
+        "Torque coefficient, linear in the advance ratio",
+        minimum=-10.0,
+        maximum=10.0,
+        required=True,
+    ),
+    Parameter(
+        "CQ_2",
+        -0.01440988,
+        "Torque coefficient, quadratic in the advance ratio",
+        minimum=-10.0,
+        maximum=10.0,
+        required=True,
+    ),
+    Parameter("D_prop", 0.381, "Propeller diameter", "m", minimum=0.005, maximum=50.0, required=True),
+    Parameter("R_motor", 0.042, "Motor winding resistance", "ohm", minimum=1e-5, maximum=1e3, required=True),
+    Parameter("I_0", 1.5, "Motor no-load current", "A", minimum=0.0, maximum=1e3, required=True),
     Parameter(
         "KQ",
         0.028937,
         "Motor torque constant, equal to its back-emf constant in V s/rad",
         "N m/A",
-        minimum=0.0,
-        above_minimum=True,
+        minimum=1e-5,
+        maximum=100.0,
         required=True,
     ),
     Parameter(
@@ -61,14 +89,21 @@ POWERTRAIN_PARAMETERS = ParameterTable(
         minimum=0.0,
         maximum=1000.0,
     ),
-    Parameter("motor_time_constant", 0.03, "Time constant of the rotor speed lag; 0 for no lag", "s", minimum=0.0),
+    Parameter(
+        "motor_time_constant",
+        0.03,
+        "Time constant of the rotor speed lag; 0 for no lag",
+        "s",
+        minimum=0.0,
+        maximum=100.0,
+    ),
 )
 
 AIR_PARAMETERS = ALTITUDE_PARAMETERS + ParameterTable(
     Parameter(
         "use_standard_atmosphere", True, "Compute the air density from the altitude; if false, it is rho everywhere"
     ),
-    Parameter("rho", 1.225, "Air density if use_standard_atmosphere is false", "kg/m^3", minimum=0.0),
+    Parameter("rho", 1.225, "Air density if use_standard_atmosphere is false", "kg/m^3", minimum=0.0, maximum=100.0),
 )
 
 

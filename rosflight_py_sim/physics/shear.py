@@ -34,15 +34,22 @@ class ShearWind(WindModel):
     """
 
     PARAMETERS: ClassVar[ParameterTable] = ParameterTable(
-        Parameter("shear_wind_20ft", [0.0, 0.0, 0.0], "Wind of the shear model at 20 ft, NED", "m/s", length=3),
+        Parameter(
+            "shear_wind_20ft",
+            [0.0, 0.0, 0.0],
+            "Wind of the shear model at 20 ft, NED",
+            "m/s",
+            minimum=-150.0,
+            maximum=150.0,
+            length=3,
+        ),
         Parameter(
             "shear_roughness_length",
             0.04572,
             "Height at which the wind of the shear model is zero: 0.15 ft near the ground, 2 ft (0.6096 m) elsewhere",
             "m",
-            minimum=0.0,
+            minimum=1e-6,
             maximum=6.0,
-            above_minimum=True,
         ),
     )
     IS_MEAN: ClassVar[bool] = True

@@ -35,12 +35,22 @@ from rosflight_py_sim.shared_parameters import WATER_DENSITY
 
 TETHER_PARAMETERS = ParameterTable(
     WATER_DENSITY,
-    Parameter("tether_length", 0.0, "Length of the tether, 0 for none", "m", minimum=0.0, maximum=20_000.0),
+    Parameter(
+        "tether_length",
+        0.0,
+        "Length of the tether, 0 for none",
+        "m",
+        minimum=0.1,
+        maximum=20_000.0,
+        also_allowed=(0.0,),
+    ),
     Parameter(
         "tether_anchor",
         [0.0, 0.0, 0.0],
         "Fixed end of the tether, NED: on a vessel, a pier or the floor",
         "m",
+        minimum=-1e4,
+        maximum=1e4,
         length=3,
     ),
     Parameter(
@@ -52,7 +62,14 @@ TETHER_PARAMETERS = ParameterTable(
         maximum=1000.0,
         length=3,
     ),
-    Parameter("tether_weight", 0.0, "Weight of the tether in water per length; negative for a floating tether", "N/m"),
+    Parameter(
+        "tether_weight",
+        0.0,
+        "Weight of the tether in water per length; negative for a floating tether",
+        "N/m",
+        minimum=-1e3,
+        maximum=1e3,
+    ),
     Parameter("tether_diameter", 0.0076, "Diameter of the tether", "m", minimum=0.0, maximum=1.0),
     Parameter(
         "tether_drag_coefficient", 1.2, "Drag coefficient of the tether across the flow", minimum=0.0, maximum=10.0
@@ -62,8 +79,8 @@ TETHER_PARAMETERS = ParameterTable(
         10_000.0,
         "Axial stiffness EA of the tether: tension per strain",
         "N",
-        minimum=0.0,
-        above_minimum=True,
+        minimum=1.0,
+        maximum=1e10,
     ),
     Parameter(
         "tether_damping_time",

@@ -127,7 +127,14 @@ class Thermal(WindField):
     """
 
     PARAMETERS: ClassVar[ParameterTable] = ParameterTable(
-        Parameter("thermal_positions", [0.0, 0.0], "Axes of the thermals, north and east of the origin each", "m"),
+        Parameter(
+            "thermal_positions",
+            [0.0, 0.0],
+            "Axes of the thermals, north and east of the origin each",
+            "m",
+            minimum=-1e6,
+            maximum=1e6,
+        ),
         Parameter(
             "thermal_velocity_scale",
             2.5,
@@ -144,13 +151,23 @@ class Thermal(WindField):
             minimum=10.0,
             maximum=20000.0,
         ),
-        Parameter("thermal_radius", 0.0, "Outer radius of the thermals; 0: it grows with height", "m", minimum=0.0),
+        Parameter(
+            "thermal_radius",
+            0.0,
+            "Outer radius of the thermals; 0: it grows with height",
+            "m",
+            minimum=1.0,
+            maximum=1e5,
+            also_allowed=(0.0,),
+        ),
         Parameter(
             "thermal_area",
             0.0,
             "Area around the thermals in which the air sinks; 0: the air between the thermals is still",
             "m^2",
-            minimum=0.0,
+            minimum=1.0,
+            maximum=1e12,
+            also_allowed=(0.0,),
         ),
     )
 

@@ -36,20 +36,29 @@ THRUSTER_PARAMETERS = ParameterTable(
         maximum=OUTPUTS,
         required=True,
     ),
-    Parameter("thruster_positions", [], "Thruster positions, x y z each, in body axes from the centre of mass", "m"),
+    Parameter(
+        "thruster_positions",
+        [],
+        "Thruster positions, x y z each, in body axes from the centre of mass",
+        "m",
+        minimum=-100.0,
+        maximum=100.0,
+    ),
     Parameter(
         "thruster_directions",
         [],
         "Thrust directions for a positive command, x y z each, in body axes, of any length above 0",
+        minimum=-1e3,
+        maximum=1e3,
     ),
-    Parameter("thruster_forward_thrusts", [], f"Thrust at full command; {_EACH}", "N", minimum=0.0, above_minimum=True),
+    Parameter("thruster_forward_thrusts", [], f"Thrust at full command; {_EACH}", "N", minimum=1e-3, maximum=1e5),
     Parameter(
         "thruster_reverse_thrusts",
         [],
         f"Thrust at full negative command; {_EACH}; if empty, the forward thrusts",
         "N",
-        minimum=0.0,
-        above_minimum=True,
+        minimum=1e-3,
+        maximum=1e5,
     ),
     Parameter(
         "thruster_dead_zones",
@@ -62,8 +71,7 @@ THRUSTER_PARAMETERS = ParameterTable(
         "thruster_saturations",
         [1.0],
         f"Command magnitude from which on thrust is full; {_EACH}",
-        minimum=0.0,
-        above_minimum=True,
+        minimum=0.01,
         maximum=1.0,
     ),
     Parameter(
@@ -74,10 +82,17 @@ THRUSTER_PARAMETERS = ParameterTable(
         maximum=3.0,
     ),
     Parameter(
-        "thruster_time_constants", [0.1], f"Time constant of the thrust lag, 0 for no lag; {_EACH}", "s", minimum=0.0
+        "thruster_time_constants",
+        [0.1],
+        f"Time constant of the thrust lag, 0 for no lag; {_EACH}",
+        "s",
+        minimum=0.0,
+        maximum=100.0,
     ),
-    Parameter("thruster_full_currents", [0.0], f"Current at full forward thrust; {_EACH}", "A", minimum=0.0),
-    Parameter("thruster_diameter", 0.05, "Propeller diameter", "m", minimum=0.0, above_minimum=True),
+    Parameter(
+        "thruster_full_currents", [0.0], f"Current at full forward thrust; {_EACH}", "A", minimum=0.0, maximum=1e4
+    ),
+    Parameter("thruster_diameter", 0.05, "Propeller diameter", "m", minimum=1e-3, maximum=10.0),
 )
 
 THRUSTER_SIZE = 13

@@ -41,8 +41,17 @@ class WindProfile(WindModel):
             [],
             "Heights above the origin at which the profile gives the wind, in ascending order",
             "m",
+            minimum=-1e5,
+            maximum=1e5,
         ),
-        Parameter("profile_velocities", [], "Wind velocity at each of profile_heights: north, east, down", "m/s"),
+        Parameter(
+            "profile_velocities",
+            [],
+            "Wind velocity at each of profile_heights: north, east, down",
+            "m/s",
+            minimum=-150.0,
+            maximum=150.0,
+        ),
     )
     IS_MEAN: ClassVar[bool] = True
 

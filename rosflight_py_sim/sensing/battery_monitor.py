@@ -18,7 +18,12 @@ PARAMETERS = (
     + _CURRENT.parameters()
     + ParameterTable(
         Parameter(
-            "battery_voltage", 23.0, "Measured voltage before the first message on sim/truth_battery", "V", minimum=0.0
+            "battery_voltage",
+            23.0,
+            "Measured voltage before the first message on sim/truth_battery",
+            "V",
+            minimum=0.0,
+            maximum=1e3,
         )
     )
 )

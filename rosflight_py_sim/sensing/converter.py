@@ -7,6 +7,10 @@ from typing import NamedTuple
 
 from rosflight_py_sim.jit import kernel
 from rosflight_py_sim.parameters import Parameter, ParameterTable, Values, number
+from rosflight_py_sim.sensing.errors import LARGEST
+
+# Finest resolution as a share of the largest reading: finer than any converter's, and coarser than a float's.
+_FINEST = 1e-12
 
 
 class Converter(NamedTuple):
@@ -24,14 +28,18 @@ def converter_parameters(sensor: str, quantity: str, unit: str, full_scale: floa
             full_scale,
             f"Range of the {quantity}: readings saturate at plus or minus this value (0: unlimited)",
             unit,
-            minimum=0.0,
+            minimum=_FINEST * LARGEST[unit],
+            maximum=10.0 * LARGEST[unit],
+            also_allowed=(0.0,),
         ),
         Parameter(
             f"{sensor}_resolution",
             resolution,
             f"Resolution of the {quantity}: readings are multiples of this value (0: continuous)",
             unit,
-            minimum=0.0,
+            minimum=_FINEST * LARGEST[unit],
+            maximum=LARGEST[unit],
+            also_allowed=(0.0,),
         ),
     )
 

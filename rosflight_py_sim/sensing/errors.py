@@ -47,6 +47,20 @@ class ErrorTerms:
         return self.walk_density / math.sqrt(2.0 * self.decay_rate) if self.decay_rate > 0.0 else math.inf
 
 
+LARGEST = {
+    "rad/s": 100.0,
+    "m/s^2": 1e3,
+    "K": 1e3,
+    "T": 1.0,
+    "Pa": 1e6,
+    "m": 1e4,
+    "m/s": 1e3,
+    "V": 1e3,
+    "A": 1e4,
+}
+"""Largest allowed error of a sensor by unit: beyond what any sensor of a vehicle reads."""
+
+
 @dataclass(frozen=True)
 class ErrorSource:
     """Names and defaults of one sensor's error parameters, and the error terms that follow from their values.
@@ -78,6 +92,7 @@ class ErrorSource:
     def parameters(self) -> ParameterTable:
         """Table of this sensor's error parameters."""
         derived = f" (0: derived from {self.sensor}_stdev)" if self.stdev is not None and not self.vibration else ""
+        largest = LARGEST[self.unit]
         rows = [
             Parameter(
                 f"{self.sensor}_noise_density",
@@ -85,6 +100,7 @@ class ErrorSource:
                 f"White noise density of the {self.quantity}{derived}",
                 f"{self.unit}/sqrt(Hz)",
                 minimum=0.0,
+                maximum=largest,
             ),
             Parameter(
                 f"{self.sensor}_bias_range",
@@ -92,6 +108,7 @@ class ErrorSource:
                 f"Turn-on bias of the {self.quantity}: drawn uniformly from plus or minus this value",
                 self.unit,
                 minimum=0.0,
+                maximum=largest,
             ),
             Parameter(
                 f"{self.sensor}_bias_walk_density",
@@ -100,19 +117,20 @@ class ErrorSource:
                 + (f" (0: derived from {self._walk_name})" if self.walk_stdev is not None else ""),
                 f"{self.unit}/sqrt(s)",
                 minimum=0.0,
+                maximum=largest,
             ),
             self._decay,
         ]
         if self.stdev is not None:
             noise = "White noise due to vibration on" if self.vibration else "White noise on"
             text = f"{noise} the {self.quantity}: standard deviation of a sample at {self.rate:g} Hz"
-            rows.insert(0, Parameter(f"{self.sensor}_stdev", self.stdev, text, self.unit, minimum=0.0))
+            rows.insert(0, Parameter(f"{self.sensor}_stdev", self.stdev, text, self.unit, minimum=0.0, maximum=largest))
         if self.walk_stdev is not None:
             text = f"Bias walk of the {self.quantity}: standard deviation of " + (
                 f"the driving noise at {self.rate:g} Hz" if self.walk_drives else f"a step at {self.rate:g} Hz"
             )
             unit = f"{self.unit}/s" if self.walk_drives else self.unit
-            rows.append(Parameter(self._walk_name, self.walk_stdev, text, unit, minimum=0.0))
+            rows.append(Parameter(self._walk_name, self.walk_stdev, text, unit, minimum=0.0, maximum=largest))
         return ParameterTable(*rows)
 
     def terms(self, values: Values) -> ErrorTerms:
@@ -145,7 +163,9 @@ class ErrorSource:
             self.decay_rate,
             f"Inverse time constant of the bias walk of the {self.quantity} (0: a random walk)",
             "1/s",
-            minimum=0.0,
+            minimum=1e-6,
+            maximum=1e3,
+            also_allowed=(0.0,),
         )
 
 

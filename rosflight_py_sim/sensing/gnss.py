@@ -53,12 +53,7 @@ from rosflight_py_sim.sensing.geodetic import ned_at_place, ned_to_geodetic, tan
 from rosflight_py_sim.sensing.site import GNSS_RATE, SITE_PARAMETERS
 
 _DECAY = Parameter(
-    "k_gnss",
-    1.0 / 1100.0,
-    "Inverse time constant of the GNSS position error",
-    "1/s",
-    minimum=0.0,
-    above_minimum=True,
+    "k_gnss", 1.0 / 1100.0, "Inverse time constant of the GNSS position error", "1/s", minimum=1e-6, maximum=1e3
 )
 
 _HORIZONTAL = ErrorSource(
@@ -92,11 +87,19 @@ FIX_NONE, FIX_2D, FIX_3D = 0, 2, 3
 
 
 def _interval(name: str, what: str) -> Parameter:
-    return Parameter(f"gnss_{name}_interval", 0.0, f"Mean time between two {what}; 0: none", "s", minimum=0.0)
+    return Parameter(
+        f"gnss_{name}_interval",
+        0.0,
+        f"Mean time between two {what}; 0: none",
+        "s",
+        minimum=1e-3,
+        maximum=1e7,
+        also_allowed=(0.0,),
+    )
 
 
 def _duration(name: str, default: float, what: str) -> Parameter:
-    return Parameter(f"gnss_{name}_duration", default, f"Mean duration of {what}", "s", minimum=0.0, above_minimum=True)
+    return Parameter(f"gnss_{name}_duration", default, f"Mean duration of {what}", "s", minimum=1e-3, maximum=1e6)
 
 
 PARAMETERS = (
@@ -118,7 +121,9 @@ PARAMETERS = (
             "Time constant with which the receiver smooths its position error; the velocity error contains the change "
             "of the smoothed error (0: position errors are not smoothed, and velocity errors are independent of them)",
             "s",
-            minimum=0.0,
+            minimum=1e-3,
+            maximum=1e4,
+            also_allowed=(0.0,),
         ),
         Parameter(
             "gnss_antenna_position",
@@ -139,6 +144,7 @@ PARAMETERS = (
             "Position offset in a burst of multipath: standard deviation of north, east and down each",
             "m",
             minimum=0.0,
+            maximum=1e3,
         ),
     )
 )

@@ -46,7 +46,16 @@ from rosflight_py_sim.physics.earth import (
 from rosflight_py_sim.physics.rotations import quaternion_from_rotation_vector, rotate_to_body
 from rosflight_py_sim.sensing import vibration
 from rosflight_py_sim.sensing.converter import converted, converter_of, converter_parameters
-from rosflight_py_sim.sensing.errors import BIAS, ERROR, NOISE_DENSITY, ErrorModel, ErrorSource, advance_errors, axes
+from rosflight_py_sim.sensing.errors import (
+    BIAS,
+    ERROR,
+    LARGEST,
+    NOISE_DENSITY,
+    ErrorModel,
+    ErrorSource,
+    advance_errors,
+    axes,
+)
 from rosflight_py_sim.sensing.site import IMU_RATE
 from rosflight_py_sim.sensing.vibration import Vibration, vibrate
 
@@ -85,7 +94,7 @@ _RESPONSES = [
 _WARM_UP = ("gyro_bias_model_x0", "gyro_bias_model_y0", "gyro_bias_model_z0")
 
 
-def _drawn(name: str, default: float, what: str, unit: str = "", maximum: float = math.inf) -> Parameter:
+def _drawn(name: str, default: float, what: str, unit: str = "", *, maximum: float) -> Parameter:
     text = f"{what}: drawn uniformly from plus or minus this value"
     return Parameter(name, default, text, unit, minimum=0.0, maximum=maximum)
 
@@ -98,6 +107,7 @@ def _imperfections(source: ErrorSource, full_scale: float, resolution: float, dr
             drift,
             f"Change of each {quantity} bias with temperature",
             f"{source.unit}/K",
+            maximum=LARGEST[source.unit],
         ),
         _drawn(f"{sensor}_scale_range", 0.03, f"Relative error of each {quantity} scale factor", maximum=0.5),
         _drawn(
@@ -114,19 +124,22 @@ PARAMETERS = (
     + _GYRO.parameters()
     + _imperfections(_GYRO, 2000.0 * _DEGREE, _DEGREE / 16.4, 0.0028)
     + ParameterTable(
-        Parameter(_WARM_UP[0], 0.003, "Roll rate bias at switch-on, decaying as the gyro warms up", "rad/s"),
-        Parameter(_WARM_UP[1], -0.002, "Pitch rate bias at switch-on, decaying as the gyro warms up", "rad/s"),
-        Parameter(_WARM_UP[2], 0.001, "Yaw rate bias at switch-on, decaying as the gyro warms up", "rad/s"),
         Parameter(
-            "gyro_bias_model_tau",
-            400.0,
-            "Time constant of the gyro's warm-up",
-            "s",
-            minimum=0.0,
-            above_minimum=True,
+            _WARM_UP[0], 0.003, "Roll rate bias at switch-on, decaying as the gyro warms up", "rad/s", -100.0, 100.0
         ),
+        Parameter(
+            _WARM_UP[1], -0.002, "Pitch rate bias at switch-on, decaying as the gyro warms up", "rad/s", -100.0, 100.0
+        ),
+        Parameter(
+            _WARM_UP[2], 0.001, "Yaw rate bias at switch-on, decaying as the gyro warms up", "rad/s", -100.0, 100.0
+        ),
+        Parameter("gyro_bias_model_tau", 400.0, "Time constant of the gyro's warm-up", "s", minimum=0.1, maximum=1e10),
         _drawn(
-            "gyro_g_sensitivity_range", 1.78e-4, "Sensitivity of each angular rate to each specific force", "rad s/m"
+            "gyro_g_sensitivity_range",
+            1.78e-4,
+            "Sensitivity of each angular rate to each specific force",
+            "rad s/m",
+            maximum=1.0,
         ),
     )
     + _ACCELEROMETER.parameters()

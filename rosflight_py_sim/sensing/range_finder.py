@@ -46,14 +46,16 @@ from rosflight_py_sim.world import WORLD, beam_boundary, beam_distance, part_arr
 _ERRORS = ErrorSource("range", "distance", "m", RANGE_RATE, stdev=0.03)
 
 PARAMETERS = _ERRORS.parameters() + ParameterTable(
-    Parameter("range_min_range", 0.25, "Shortest distance that the range finder can measure", "m", minimum=0.0),
+    Parameter(
+        "range_min_range", 0.25, "Shortest distance that the range finder can measure", "m", minimum=0.0, maximum=1e3
+    ),
     Parameter(
         "range_max_range",
         8.0,
         "Longest distance that the range finder can measure, at a reflectivity of 0.9",
         "m",
-        minimum=0.0,
-        above_minimum=True,
+        minimum=0.01,
+        maximum=1e5,
     ),
     Parameter(
         "range_field_of_view",
@@ -84,13 +86,16 @@ PARAMETERS = _ERRORS.parameters() + ParameterTable(
         "White noise on the received signal, which causes drop-outs near the longest distance: standard "
         "deviation, relative to the smallest signal that is detected",
         minimum=0.0,
+        maximum=100.0,
     ),
     Parameter(
         "range_resolution",
         0.01,
         "Resolution of the distance: readings are multiples of this value (0: continuous)",
         "m",
-        minimum=0.0,
+        minimum=1e-6,
+        maximum=10.0,
+        also_allowed=(0.0,),
     ),
     WORLD,
     GROUND_ALTITUDE,

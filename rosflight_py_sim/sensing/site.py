@@ -24,8 +24,7 @@ def _rate(sensor: str, default: float, text: str) -> Parameter:
         default,
         f"Sample rate of {text}",
         "Hz",
-        minimum=0.0,
-        above_minimum=True,
+        minimum=0.01,
         maximum=10000.0,
         read_only=True,
     )

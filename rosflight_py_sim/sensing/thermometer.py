@@ -30,12 +30,7 @@ PARAMETERS = (
             "imu_self_heating", 21.0, "Temperature rise of the warm IMU above the air", "K", minimum=0.0, maximum=100.0
         ),
         Parameter(
-            "imu_thermal_time_constant",
-            120.0,
-            "Time constant of the IMU's warm-up",
-            "s",
-            minimum=0.0,
-            above_minimum=True,
+            "imu_thermal_time_constant", 120.0, "Time constant of the IMU's warm-up", "s", minimum=0.1, maximum=1e6
         ),
     )
 )

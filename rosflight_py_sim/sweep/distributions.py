@@ -19,6 +19,7 @@ _MOST_POINTS = 100_000
 _LARGEST = 1e15
 
 # Smallest share of a normal distribution within its limits: values outside are drawn again.
+_NEVER_BEYOND = 8.0  # standard deviations; a value beyond is drawn once in 1e15 times
 _LEAST_SHARE = 0.01
 
 
@@ -192,9 +193,9 @@ def _normal(item: Item, parameter: Parameter) -> Normal:
     section = item.section(("mean", "sigma", "within"), ("mean", "sigma"))
     mean = section["mean"].number(least=-_LARGEST, most=_LARGEST)
     sigma = section["sigma"].number(least=0.0, most=_LARGEST, above_least=True)
-    bounded = math.isfinite(parameter.minimum) or math.isfinite(parameter.maximum)
+    reach = _NEVER_BEYOND * sigma
     if "within" not in section:
-        if bounded:
+        if not parameter.minimum <= mean - reach < mean + reach <= parameter.maximum:
             raise item.refuse(
                 f"with the key 'within: [least, greatest]', because '{parameter.name}' is limited: {parameter.allowed}",
                 "a normal distribution without limits",

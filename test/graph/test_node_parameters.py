@@ -171,6 +171,29 @@ def test_rejected_list_is_quoted_as_written(start: Start, executable: str) -> No
     assert "write all elements with the same type, as in [0.0, 4.5]" in text
 
 
+@pytest.mark.parametrize("executable", NODE_CLASSES)
+def test_each_node_takes_or_refuses_the_ends_of_each_range(start: Start, executable: str) -> None:
+    node = start(executable, **NEEDED.get(executable, {}))
+    for parameter in node.table:
+        if parameter.read_only or parameter.scalar_type not in (int, float):
+            continue
+        old = node.values[parameter.name]
+        for end in (parameter.minimum, parameter.maximum, 5e-324, 1e200):
+            if parameter.scalar_type is int and end != int(min(end, 1e18)):
+                continue
+            number = parameter.scalar_type(end)
+            value = [number] * (len(old) or parameter.length or 3) if isinstance(old, list) else number
+            before = dict(node.values)
+            result = node.set_parameters([Parameter(parameter.name, value=value)])[0]
+            assert result.successful or "cannot be used" not in result.reason, result.reason
+            assert result.successful or node.values == before
+            assert (
+                not result.successful or parameter.minimum <= end <= parameter.maximum or end in parameter.also_allowed
+            )
+        if old != []:
+            node.set_parameters([Parameter(parameter.name, value=old)])
+
+
 def without(values: dict[str, Any], name: str) -> dict[str, Any]:
     return {key: value for key, value in values.items() if key != name}
 
@@ -178,8 +201,8 @@ def without(values: dict[str, Any], name: str) -> dict[str, Any]:
 DYN, ROT, SEN = "standalone_dynamics", "multirotor_forces_and_moments", "standalone_sensors"
 AUV = "auv_forces_and_moments"
 BAD = {
-    "missing": (DYN, without(DYNAMICS, "mass"), ["'mass' is missing", "required", "greater than 0", "kg"]),
-    "missing_rotors": (ROT, without(ROTORS, "D_prop"), ["'D_prop' is missing", "greater than 0 m"]),
+    "missing": (DYN, without(DYNAMICS, "mass"), ["'mass' is missing", "required", "from 1e-06 to 1e+06 kg"]),
+    "missing_rotors": (ROT, without(ROTORS, "D_prop"), ["'D_prop' is missing", "from 0.005 to 50 m"]),
     "thrusters": (AUV, {**WATER, "thruster_positions": [1.0]}, ["'thruster_positions'", "1 numbers", "allowed: 9"]),
     "buoyancy": (AUV, {**WATER, "net_buoyancy": -2e4}, ["'net_buoyancy'", "-20000.0 given", "from -10000 to 10000 N"]),
     "start": (
@@ -188,8 +211,8 @@ BAD = {
         ["'initial_position'", "north wall"],
     ),
     "world": (DYN, {**DYNAMICS, "world": "lake"}, ["'world'", "lake", "pool"]),
-    "mass_0": (DYN, {**DYNAMICS, "mass": 0.0}, ["'mass'", "0.0 given", "greater than 0 kg"]),
-    "mass_negative": (DYN, {**DYNAMICS, "mass": -1.0}, ["'mass'", "-1.0 given", "greater than 0 kg"]),
+    "mass_0": (DYN, {**DYNAMICS, "mass": 0.0}, ["'mass'", "0.0 given", "from 1e-06 to 1e+06 kg"]),
+    "mass_negative": (DYN, {**DYNAMICS, "mass": -1.0}, ["'mass'", "-1.0 given", "from 1e-06 to 1e+06 kg"]),
     "mass_nan": (DYN, {**DYNAMICS, "mass": float("nan")}, ["'mass'", "nan given"]),
     "mass_text": (DYN, {**DYNAMICS, "mass": "heavy"}, ["'mass'", "'heavy' given", "number"]),
     "inertia": (DYN, {**DYNAMICS, "Jxy": 0.2}, ["Jxy 0.2", "positive definite"]),
@@ -205,7 +228,7 @@ BAD = {
     "rotor_count": (ROT, {**ROTORS, "num_rotors": 3}, ["rotor", "3"]),
     "whole_number": (ROT, {**ROTORS, "num_rotors": 2.5}, ["'num_rotors'", "2.5 given", "integer"]),
     "rate": (SEN, {"imu_update_frequency": 0.0}, ["'imu_update_frequency'", "0.0 given", "Hz"]),
-    "stdev": (SEN, {"gyro_stdev": -1.0}, ["'gyro_stdev'", "-1.0 given", "at least 0"]),
+    "stdev": (SEN, {"gyro_stdev": -1.0}, ["'gyro_stdev'", "-1.0 given", "from 0 to 100 rad/s"]),
     "boolean": ("sil_board", {"use_timer": "yes"}, ["'use_timer'", "'yes' given", "boolean"]),
     "no_file": ("sil_board", {"firmware_param_file": "/no/such"}, ["/no/such"]),
     "firmware_name": (
@@ -226,7 +249,11 @@ BAD = {
     "vimfly": ("rc", {"use_vimfly": True, "device": "joystick"}, ["'device'", "'joystick' given", "keyboard"]),
     "mapping_file": ("rc", {"mapping_file": "/no/such"}, ["'mapping_file'", "/no/such", "No such file"]),
     "joystick_index": ("rc", {"joystick_index": -2}, ["'joystick_index'", "-2 given", "from -1 to 99"]),
-    "multiplier": ("standalone_time_manager", {"real_time_multiplier": 0.0}, ["'real_time_multiplier'", "than 0"]),
+    "multiplier": (
+        "standalone_time_manager",
+        {"real_time_multiplier": 0.0},
+        ["'real_time_multiplier'", "from 0.001 to 1e+06"],
+    ),
     "step_size": ("lockstep_time_manager", {"step_size": 1.0}, ["'step_size'", "1.0 given", "0.02 s"]),
     "misspelt": ("rc", {"rc_freqency": 50.0}, ["no parameter 'rc_freqency'", "'rc_frequency'"]),
 }
@@ -295,7 +322,7 @@ def sent(**values: Any) -> list[Any]:
 
 
 REFUSED = {
-    "mass_0": ("dynamics", {"mass": 0.0}, ["'mass'", "0.0 given", "greater than 0 kg"]),
+    "mass_0": ("dynamics", {"mass": 0.0}, ["'mass'", "0.0 given", "from 1e-06 to 1e+06 kg"]),
     "mass_text": ("dynamics", {"mass": "heavy"}, ["'mass'", "'heavy' given", "number"]),
     "inertia": ("dynamics", {"Jxy": 0.5}, ["Jxy 0.5", "positive definite"]),
     "tiny_inertia": ("dynamics", {"Jxx": 1e-6}, ["Jxx 1e-06 kg m^2", "contact_frequency 20 Hz", "Jxx at least 0.000"]),
@@ -303,7 +330,7 @@ REFUSED = {
     "undamped": ("dynamics", {"contact_damping_ratio": 0.0}, ["contact_damping_ratio 0", "come to rest", "60 s"]),
     "lists": ("forces_and_moments", {"rotor_dists": [0.2]}, ["'rotor_dists'", "1 numbers given", "allowed: 4"]),
     "read_only": ("dynamics", {"seed": 4}, ["seed", "read-only"]),
-    "range": ("sensors", {"gyro_stdev": -1.0}, ["'gyro_stdev'", "-1.0 given", "at least 0"]),
+    "range": ("sensors", {"gyro_stdev": -1.0}, ["'gyro_stdev'", "-1.0 given", "from 0 to 100 rad/s"]),
     "list": (
         "dynamics",
         {"steady_state_wind": [4.0, 0.0]},
@@ -334,7 +361,7 @@ def test_rejected_change_gives_reason_and_changes_nothing(undisturbed_graph: Cal
 
 def test_describe_parameters_service_returns_descriptors(undisturbed_graph: Callable[..., Any]) -> None:
     answer = undisturbed_graph().call("dynamics/describe_parameters", DescribeParameters, names=["mass", "Jxy"])
-    assert answer.descriptors[0].additional_constraints == "number, greater than 0 kg"
+    assert answer.descriptors[0].additional_constraints == "number, from 1e-06 to 1e+06 kg"
     assert answer.descriptors[1].description.endswith("[kg m^2]")
 
 

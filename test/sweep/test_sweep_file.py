@@ -325,10 +325,15 @@ def test_digest_is_that_of_all_files_named(read: Callable[[str], Sweep], tmp_pat
         ("mass:", "time_mode:", 7, "the parameter 'time_mode' given; allowed: none, because all runs are in"),
         ("mass:", "wing_s:", 7, "parameters.wing_s: there is no parameter 'wing_s'"),
         ("mass:", ".mass:", 7, "parameters..mass: there is no parameter '.mass'"),
-        ("[2.8", "[-2.8", 7, "parameters.mass.uniform[0]: -2.8 given; allowed: number, greater than 0 kg"),
+        ("[2.8", "[-2.8", 7, "parameters.mass.uniform[0]: -2.8 given; allowed: number, from 1e-06 to 1e+06 kg"),
         # The autopilot's range, which is narrower than that of other nodes.
         ("mass: {uniform: [2.8", "gravity: {uniform: [0", 7, "gravity.uniform[0]: 0 given; allowed: number, greater"),
-        ("{uniform: [2.8, 3.4]}", "[3, 4]", 7, "parameters.mass: [3, 4] given; allowed: number, greater than 0 kg"),
+        (
+            "{uniform: [2.8, 3.4]}",
+            "[3, 4]",
+            7,
+            "parameters.mass: [3, 4] given; allowed: number, from 1e-06 to 1e+06 kg",
+        ),
         (
             "[{uniform: [-5, 5]}, ",
             "[",

@@ -20,8 +20,8 @@ LANDING_RADIUS = Parameter(
     3.0,
     "Largest horizontal distance from the start at which the landing counts as success",
     "m",
-    minimum=0.0,
-    above_minimum=True,
+    minimum=0.01,
+    maximum=1e5,
 )
 OUT_AND_BACK_LIMITS = ParameterTable(LEAST_HEIGHT, LEAST_DISTANCE, LANDING_RADIUS)
 

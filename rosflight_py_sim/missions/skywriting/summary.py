@@ -22,8 +22,8 @@ WAYPOINT_RADIUS = Parameter(
     "Largest distance, height included, at which the path of a legible letter passes its lines and waypoints: a small "
     "fraction of the letter's size",
     "m",
-    minimum=0.0,
-    above_minimum=True,
+    minimum=0.01,
+    maximum=1e5,
 )
 
 LEGIBLE = Limit.of(WAYPOINT_RADIUS, {})
