@@ -9,6 +9,8 @@ from typing import Any, TypeAlias
 from rosflight_py_sim.autopilot.mission_phase import LANDING_LABELS
 from rosflight_py_sim.firmware import ErrorFlag, Override
 from rosflight_py_sim.interfaces.step_topics import StatusReport
+from rosflight_py_sim.nodes.drift_watch import DriftWatch
+from rosflight_py_sim.nodes.slide_watch import SlideWatch
 
 Script: TypeAlias = Generator[str | Callable[[], bool], None, None]
 """Services to call, and conditions to wait for."""
@@ -37,10 +39,12 @@ class PilotScript(ABC):
         failure: error that ended the script; None if there was none.
         imu_count: number of IMU messages, counted until `is_calibrated`.
         status: newest status of the flight controller.
+        slide: watch on the vehicle until it is armed; None if its true state is not observed.
     """
 
-    def __init__(self, **arguments: Any) -> None:
+    def __init__(self, *, slide: SlideWatch | None = None, **arguments: Any) -> None:
         """Start at the first status of the flight controller; `arguments` go to the next class."""
+        self.slide = slide
         super().__init__(**arguments)
         self.activity = "starting (compiles the first time)"
         self.done = False
@@ -58,7 +62,11 @@ class PilotScript(ABC):
         """Call a service, or report that it is missing; its reply goes to `answered`."""
 
     def flight(self) -> Script:
-        """Services to call, and conditions to wait for."""
+        """Services to call, and conditions to wait for.
+
+        Raises:
+            FlightAbortedError: the script cannot succeed; the text gives the reason.
+        """
         if not self.status.armed:
             yield from self._calibration()
             self.activity = "arming"
@@ -89,6 +97,8 @@ class PilotScript(ABC):
             count = self.imu_count
             end = count + _CALIBRATION
             yield is_over
+        if self.slide is not None and not self.is_calibrated:
+            raise FlightAbortedError(self.slide.unrest)
         yield lambda: self.is_calibrated
 
     @property
@@ -118,6 +128,8 @@ class PilotScript(ABC):
             return
         if status.failsafe:
             self._fail("the flight controller went into failsafe")
+        elif self.slide is not None and self.slide.text and not status.armed:
+            self._fail(self.slide.text)
         elif self._condition():
             self._go_on()
         else:
@@ -130,7 +142,12 @@ class PilotScript(ABC):
     def _go_on(self) -> None:
         self._condition = None
         self._waited = 0
-        step: str | Callable[[], bool] | None = self._missing_service or next(self._script, None)
+        step: str | Callable[[], bool] | None
+        try:
+            step = self._missing_service or next(self._script, None)
+        except FlightAbortedError as error:
+            self._fail(str(error))
+            return
         self._missing_service = ""
         if step is None:
             self.done = True
@@ -163,12 +180,14 @@ class MissionScript(PilotScript):
     Attributes:
         phase: phase of the mission.
         has_landed: whether the mission has ended on the ground.
+        drift: watch on the vehicle during the mission.
     """
 
     def __init__(self, **arguments: Any) -> None:
         """Wait for the first phase."""
         self.phase = ""
         self.has_landed = False
+        self.drift = DriftWatch()
         super().__init__(**arguments)
 
     def flight(self) -> Script:
@@ -187,6 +206,12 @@ class MissionScript(PilotScript):
     def mission(self) -> Script:
         """Start the mission."""
         yield "autopilot/start"
+
+    def on_status(self, status: StatusReport) -> None:
+        """Follow the script, unless the wind carries the vehicle away."""
+        if self.drift.text and self.waits_without_limit and self.failure is None:
+            self._fail(self.drift.text)
+        super().on_status(status)
 
     @property
     def waits_without_limit(self) -> bool:

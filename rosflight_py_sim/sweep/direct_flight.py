@@ -71,6 +71,7 @@ from rosflight_py_sim.nodes.rc import Rc
 from rosflight_py_sim.nodes.rosflight_io.status import STATUS_RATE_HZ, status_report
 from rosflight_py_sim.nodes.running import node_class
 from rosflight_py_sim.nodes.sil_board import SilBoard
+from rosflight_py_sim.nodes.slide_watch import SlideWatch
 from rosflight_py_sim.nodes.standalone_dynamics import StandaloneDynamics
 from rosflight_py_sim.nodes.standalone_sensors import StandaloneSensors
 from rosflight_py_sim.parameters import Values, number
@@ -434,8 +435,8 @@ class _Motion:
 class _Pilot(MissionScript):
     """The pilot's script; its calls are answered at once."""
 
-    def __init__(self, flight: DirectFlight) -> None:
-        super().__init__()
+    def __init__(self, flight: DirectFlight, slide: SlideWatch | None) -> None:
+        super().__init__(slide=slide)
         self._services: dict[str, Callable[[], object]] = {
             "calibrate_imu": lambda: flight.board.firmware.calibrate_imu(),
             "toggle_arm": lambda: flight.transmitter.toggle(ARM),
@@ -510,9 +511,10 @@ class DirectFlight:
         self._takes = {one.topic.name: one.take for one in self.judge.inputs}
         self._take_pwm, self._take_wind = self._takes[PWM_OUTPUT.name], self._takes[TRUTH_WIND.name]
         self._take_truth = self._takes[TRUTH_STATE.name]
-        self._pilot = _Pilot(self)
+        self._pilot = _Pilot(self, SlideWatch.of(motion))
         self.state = VehicleState(0, self._motion.body.truth)
         self._guided = self.state
+        self._setpoint_ned: Sequence[float] = self.state.position_ned.tolist()
         self._guided_ns = self._answered_ns = -1
         self._pending: list[tuple[int, Callable[[], None]]] = []
         self._armed: list[StatusReport] = []
@@ -574,6 +576,8 @@ class DirectFlight:
             self._takes[TRUTH_BATTERY.name](battery)
         motion.advance(time_ns, wrench, dt)
         state.time_ns = time_ns + step_ns
+        if not self._pilot.status.armed and self._pilot.slide is not None:
+            self._pilot.slide.observe(state, wrench[:3].tolist())
         if state.time_ns >= self.judge.next_row_ns:
             air_ned: Any = motion.air_ned
             self._take_pwm(PulseWidths(time_ns, pulse_us))
@@ -619,8 +623,12 @@ class DirectFlight:
         status = status_report(time_ns, firmware.status)
         self._takes[STATUS.name](status)
         self._armed.append(status)
-        self._pilot.imu_count = self._sensors.imu_count
-        self._pilot.on_status(status)
+        pilot, state = self._pilot, self.state
+        pilot.imu_count = self._sensors.imu_count
+        if pilot.waits_without_limit:
+            wind_ned = self._motion.air_ned.tolist()
+            pilot.drift.observe(state.time_ns, state.position_ned.tolist(), self._setpoint_ned, wind_ned)
+        pilot.on_status(status)
 
     def _deliver_armed(self, time_ns: int) -> None:
         for status in [one for one in self._armed if one.time_ns < time_ns]:
@@ -646,6 +654,7 @@ class DirectFlight:
         assert COMMAND.as_received is not None
         command = COMMAND.as_received(ControlCommand(guided.time_ns, one.mode, _IGNORE_NONE, one.u))
         self._pending.append((guided.time_ns, lambda: self._receive_command(command)))
+        self._setpoint_ned = one.position_ned
         # The judge does not use the attitude.
         self._takes[SETPOINT.name](Setpoint(guided.time_ns, one.position_ned, ()))
         self._report_plan()

@@ -12,6 +12,7 @@ from rosflight_py_sim.missions.autopilot.judge import AutopilotJudge, autopilot_
 from rosflight_py_sim.missions.flight import AUTOPILOT, Flight
 from rosflight_py_sim.nodes.follower_autopilot import FollowerAutopilot, leader_namespace
 from rosflight_py_sim.nodes.pilot import MissionPilot
+from rosflight_py_sim.nodes.slide_watch import SlideWatch
 from rosflight_py_sim.parameters import Values
 
 
@@ -31,12 +32,13 @@ class AutopilotFlight(Flight):
         super().join(graph, namespace)
         self.node.subscribe(AUTOPILOT_PROGRESS, self._on_progress)
         autopilot = autopilot_class(self.member.vehicle)
+        slide = SlideWatch.of(graph.values_of("dynamics", self.member.namespace))
         if issubclass(autopilot, FollowerAutopilot):
             value = str(graph.values_of("autopilot", self.member.namespace)["leader"])
             leader = leader_namespace(self.node.get_namespace(), value)
-            self._pilot = graph.join(FollowerPilot, leader=leader, namespace=namespace)
+            self._pilot = graph.join(FollowerPilot, leader=leader, slide=slide, namespace=namespace)
         else:
-            self._pilot = graph.join(MissionPilot, namespace=namespace)
+            self._pilot = graph.join(MissionPilot, slide=slide, namespace=namespace)
 
     def given_limits(self, graph: ComposedGraph) -> Values:
         """Limits of acceptance, which are parameters of the autopilot."""

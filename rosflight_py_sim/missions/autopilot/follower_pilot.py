@@ -16,6 +16,7 @@ class FollowerPilot(MissionPilot):
     """Also calls autopilot/land when the leader's mission has ended, unless the vehicle lands by itself before."""
 
     SERVICES = (*MissionPilot.SERVICES, "autopilot/land")
+    KEEPS_TO_SETPOINT = False
 
     def __init__(self, *, leader: str, **arguments: Any) -> None:
         """Create the node; `leader`: absolute namespace of the leader."""
