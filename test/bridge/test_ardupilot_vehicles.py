@@ -242,8 +242,10 @@ def level_flight(given: Any, *, tilt: float | None = None, speed: float | None =
         state = truth()
         state[3:7] = np.cos(angle / 2.0), 0.0, -np.sin(angle / 2.0), 0.0
         state[7:10] = body
-        # A new one, with a full battery.
-        fx, _, fz = Multirotor(given).update(state, np.zeros(3), outputs("multirotor", [unknown[0]] * 4), LONG_S)[:3]
+        # A new one, with a full battery, whose rotors follow the outputs once these are in force.
+        copter, pulses = Multirotor(given), outputs("multirotor", [unknown[0]] * 4)
+        copter.update(state, np.zeros(3), pulses, 0.0)
+        fx, _, fz = copter.update(state, np.zeros(3), pulses, LONG_S)[:3]
         return np.array([fx * np.cos(angle) - fz * np.sin(angle), fx * np.sin(angle) + fz * np.cos(angle) + weight])
 
     found = np.array([1500.0, 0.1 if tilt is None else 15.0])
