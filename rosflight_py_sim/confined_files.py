@@ -5,6 +5,7 @@ Any program that reaches the graph can send such a name, so that the name must n
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -41,19 +42,23 @@ def expanded(name: str) -> Path:
         ) from error
 
 
-def confined_file(name: str, folders: Sequence[Path]) -> Path:
+def confined_file(name: str, folders: Sequence[Path], *, installed: Sequence[Path] = ()) -> Path:
     """Absolute path of a file in one of the folders or below; a relative name is relative to the first.
 
-    Symbolic links count as the file that they lead to.
+    Symbolic links count as the file that they lead to, except below `installed`: a workspace that was built with
+    symbolic links has them there.
 
     Raises:
         FileOutsideError: the file is in none of the folders, or the name is not a path.
     """
+    if any(Path(os.path.normpath(name)).is_relative_to(folder) for folder in installed):
+        return Path(os.path.normpath(name))
     allowed = list(dict.fromkeys(folder.resolve() for folder in folders))
     try:
         path = (allowed[0] / name).resolve()
     except (ValueError, OSError, RuntimeError) as error:  # a null byte, or a loop of links
         raise FileOutsideError(f"'{name}' is not a path: {error}") from error
     if not any(path.is_relative_to(folder) for folder in allowed):
-        raise FileOutsideError(f"'{name}' is outside of the allowed folders: {', '.join(map(str, allowed))}")
+        folders_text = ", ".join(map(str, dict.fromkeys((*allowed, *installed))))
+        raise FileOutsideError(f"'{name}' is outside of the allowed folders: {folders_text}")
     return path

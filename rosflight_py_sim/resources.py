@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 PACKAGE = "rosflight_py_sim"
@@ -41,6 +42,12 @@ def share_directory(module: Path = Path(__file__)) -> Path:
         f"the configuration files of {PACKAGE} are not installed: no share/{PACKAGE}/package.xml above {package}, "
         f"{searched}; install the package again with pip or colcon"
     )
+
+
+def installed_shares() -> list[Path]:
+    """Folders with the files of the installed ROS packages: `share` of each prefix in AMENT_PREFIX_PATH."""
+    prefixes = os.environ.get("AMENT_PREFIX_PATH", "").split(os.pathsep)
+    return [Path(prefix) / "share" for prefix in prefixes if Path(prefix).is_absolute()]
 
 
 def _is_ours(folder: Path) -> bool:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from rosflight_py_sim import __version__
 from rosflight_py_sim.commands.hand_over import add_hand_over_parser
 from rosflight_py_sim.commands.inject import add_inject_parser
+from rosflight_py_sim.commands.prepare_firmware import add_prepare_firmware_parser
 from rosflight_py_sim.commands.recordings import add_recording_parsers
 from rosflight_py_sim.commands.status import add_status_parser
 from rosflight_py_sim.commands.sweep import add_sweep_parser
@@ -113,6 +114,7 @@ def command_parser() -> argparse.ArgumentParser:
     )
     compiling.set_defaults(command=_compile)
     add_hand_over_parser(commands)
+    add_prepare_firmware_parser(commands)
     add_inject_parser(commands)
     add_terminal_parser(commands)
     return parser

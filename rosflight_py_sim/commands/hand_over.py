@@ -3,23 +3,18 @@
 from __future__ import annotations
 
 import argparse
-import math
 import sys
 import time
 from collections.abc import Sequence
 
 from rosflight_py_sim import topic_names
+from rosflight_py_sim.commands.pilots import DISCOVERY_S, HINT, TIMEOUT_S, run_pilots
 from rosflight_py_sim.parameters import ParameterError
 
-# Time limit for the flight controller's status, s of system time; processes that start one by one take this long.
-TIMEOUT_S = 60.0
-
-# System times, s: for the discovery of the first vehicle, and without a further vehicle until discovery ends.
-DISCOVERY_S = 3.0
+# System time without a further vehicle until discovery ends, s.
 _SETTLING_S = 2.0
 
 _STATUS_TYPE = "rosflight_msgs/msg/Status"
-_HINT = "is the simulation running, not paused, and in this ROS_DOMAIN_ID?"
 
 
 def add_hand_over_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -58,13 +53,11 @@ def _hand_over(options: argparse.Namespace, signals: Sequence[int]) -> int:
         ParameterError: no flight controller was found, or a vehicle could not be handed over.
     """
     import rclpy
-    from rclpy.executors import SingleThreadedExecutor
     from rclpy.validate_namespace import validate_namespace
 
     from rosflight_py_sim.nodes.running import initialise, refusals_of_ros
 
     initialise(["rosflight_py_sim", *options.ros_arguments])
-    executor = SingleThreadedExecutor()
     pilots: dict[str, Pilot] = {}
     try:
         names = options.namespace or _namespaces_found(signals)
@@ -78,33 +71,9 @@ def _hand_over(options: argparse.Namespace, signals: Sequence[int]) -> int:
                 # A check first: the error of a partly constructed node would be less clear.
                 validate_namespace(f"/{name.lstrip('/')}")
                 pilots[name] = Pilot(namespace=name)
-                executor.add_node(pilots[name])
-        printed: dict[str, str] = {}
-        start_s = time.monotonic()
-        notice_s = start_s + DISCOVERY_S
-        while not signals and rclpy.ok() and not all(pilot.done or pilot.failure for pilot in pilots.values()):
-            executor.spin_once(timeout_sec=0.1)
-            for name, pilot in pilots.items():
-                if pilot.has_status and printed.get(name) != pilot.activity:
-                    printed[name] = pilot.activity
-                    print(f"{name}: {pilot.activity}" if name else pilot.activity, flush=True)
-            silent = ", ".join(name or "/" for name, pilot in pilots.items() if not pilot.has_status)
-            if silent and time.monotonic() > start_s + TIMEOUT_S:
-                raise ParameterError(
-                    f"no flight controller status received in namespace {silent} within {TIMEOUT_S:g} s ({_HINT})"
-                )
-            if silent and time.monotonic() > notice_s:
-                notice_s = math.inf
-                text = f"no flight controller status received in namespace {silent} yet; waiting up to {TIMEOUT_S:g} s"
-                print(f"{text} ({_HINT})", file=sys.stderr, flush=True)
+        run_pilots(pilots, signals)
     finally:
-        for pilot in pilots.values():
-            pilot.destroy_node()
-        executor.shutdown()
         rclpy.try_shutdown()
-    failures = [f"{name}: {pilot.failure}".removeprefix(": ") for name, pilot in pilots.items() if pilot.failure]
-    if failures:
-        raise ParameterError("; ".join(failures))
     return 0
 
 
@@ -143,9 +112,9 @@ def _namespaces_found(signals: Sequence[int]) -> list[str]:
             elif not (found or has_noted) and time.monotonic() > end_s - 0.2 and len(node.get_node_names()) > 1:
                 # Other nodes exist: a simulation is starting.
                 end_s, has_noted = start_s + TIMEOUT_S, True
-                print(f"no flight controller found yet; waiting up to {TIMEOUT_S:g} s ({_HINT})", file=sys.stderr)
+                print(f"no flight controller found yet; waiting up to {TIMEOUT_S:g} s ({HINT})", file=sys.stderr)
         if not found and not signals:
-            raise ParameterError(f"no flight controller found within {time.monotonic() - start_s:.0f} s ({_HINT})")
+            raise ParameterError(f"no flight controller found within {time.monotonic() - start_s:.0f} s ({HINT})")
         return sorted(found)
     finally:
         node.destroy_node()

@@ -11,12 +11,12 @@ from rosflight_py_sim.firmware.command import CommandMode, CommandType, Override
 from rosflight_py_sim.firmware.firmware import Firmware
 from rosflight_py_sim.firmware.mixer import OutputType
 from rosflight_py_sim.firmware.mixing_report import mixing_report
+from rosflight_py_sim.firmware.parameter_file import ParameterFileError
 from rosflight_py_sim.firmware.parameters import (
     FIRMWARE_PARAMETERS,
     STRICT_FIRMWARE_FILES,
     FirmwareParameterOutOfRange,
     FirmwareParameters,
-    ParameterFileError,
     UnknownFirmwareParameter,
 )
 from rosflight_py_sim.firmware.quirks import AS_ROSFLIGHT, REPAIRED, Quirks

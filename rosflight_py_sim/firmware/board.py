@@ -6,7 +6,8 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from rosflight_py_sim.firmware.firmware import Firmware
-from rosflight_py_sim.firmware.parameters import FirmwareParameters, Number, ParameterFileError
+from rosflight_py_sim.firmware.parameter_file import ParameterFileError
+from rosflight_py_sim.firmware.parameters import FirmwareParameters, Number
 from rosflight_py_sim.firmware.quirks import REPAIRED, Quirks
 from rosflight_py_sim.firmware.state_machine import Log, Severity
 

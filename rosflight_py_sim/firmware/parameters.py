@@ -10,11 +10,8 @@ import math
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any
 
-import yaml
-
-from rosflight_py_sim.bounded_yaml import compose_yaml
+from rosflight_py_sim.firmware.parameter_file import FILE_TYPES, ParameterFileError, read_entries
 from rosflight_py_sim.firmware.parameter_table import PARAMETERS, FirmwareParameter
 from rosflight_py_sim.parameters import Parameter, ParameterError
 
@@ -38,7 +35,6 @@ STRICT_FIRMWARE_FILES = Parameter(
 Number = int | float
 
 _TABLE: dict[str, FirmwareParameter] = {parameter.name: parameter for parameter in PARAMETERS}
-_FILE_TYPES: dict[type[int] | type[float], int] = {int: 6, float: 9}
 
 
 class UnknownFirmwareParameter(ValueError):  # noqa: N818 (named for what is wrong)
@@ -47,10 +43,6 @@ class UnknownFirmwareParameter(ValueError):  # noqa: N818 (named for what is wro
 
 class FirmwareParameterOutOfRange(ValueError):  # noqa: N818 (named for what is wrong)
     """Value that is not allowed; the text names the parameter, the value and the allowed values."""
-
-
-class ParameterFileError(ValueError):
-    """Invalid parameter file; the text names the file, the line if known, and the reason."""
 
 
 class FirmwareParameters:
@@ -127,7 +119,7 @@ class FirmwareParameters:
         """
         target = Path(path)
         lines = [
-            f"- {{name: {name}, type: {_FILE_TYPES[self.types[name]]}, value: {_text(value)}}}\n"
+            f"- {{name: {name}, type: {FILE_TYPES[self.types[name]]}, value: {_text(value)}}}\n"
             for name, value in sorted(self._values.items())
         ]
         # In the same folder, because a rename is atomic only within one file system.
@@ -231,60 +223,17 @@ def _read(
     path: Path, checked: Callable[[str, float], Number], unknown: list[str] | None
 ) -> Iterator[tuple[str, Number]]:
     """Names and checked values; unknown names are appended to `unknown`, or are an error without it."""
-    # Uses YAML nodes instead of plain values, because nodes have line numbers.
-    try:
-        root = compose_yaml(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError) as error:
-        raise ParameterFileError(f"{path}: {error}") from error
-    except yaml.YAMLError as error:
-        mark = getattr(error, "problem_mark", None)
-        line = f", line {mark.line + 1}" if mark is not None else ""
-        reason = getattr(error, "problem", None) or str(error)
-        raise ParameterFileError(f"{path}{line}: not YAML: {reason}") from error
-    if not isinstance(root, yaml.SequenceNode):
-        raise ParameterFileError(f"{path}: expected a list of {{name, type, value}}")
-    seen: dict[str, int] = {}
-    for item in root.value:
-        line_number = item.start_mark.line + 1
+    for entry in read_entries(path):
+        parameter = _TABLE.get(entry.name)
+        if parameter is None and unknown is not None:
+            unknown.append(entry.name)
+            continue
         try:
-            fields = _fields(item)
-            name = fields["name"]
-            if name in seen:
-                raise ValueError(f"'{name}' is already in line {seen[name]}")
-            seen[name] = line_number
-            if unknown is not None and name not in _TABLE:
-                unknown.append(name)
-            else:
-                yield name, _value(fields, checked)
+            if parameter is None:
+                raise UnknownFirmwareParameter(_unknown(entry.name))
+            expected = FILE_TYPES[parameter.type]
+            if entry.type != str(expected):
+                raise ValueError(f"'{entry.name}' has type {expected}, but the file gives type {entry.type}")
+            yield entry.name, checked(entry.name, entry.value)
         except ValueError as error:
-            raise ParameterFileError(f"{path}, line {line_number}: {error}") from error
-
-
-def _is_scalar(node: yaml.Node) -> bool:
-    return isinstance(node, yaml.ScalarNode)
-
-
-def _fields(item: Any) -> dict[str, str]:
-    """Texts of one list entry; ValueError with the reason."""
-    if not isinstance(item, yaml.MappingNode):
-        raise ValueError("expected an entry {name, type, value}")
-    fields = {str(key.value): str(node.value) for key, node in item.value if _is_scalar(key) and _is_scalar(node)}
-    for key in ("name", "type", "value"):
-        if key not in fields:
-            raise ValueError(f"the entry lacks '{key}'")
-    return fields
-
-
-def _value(fields: Mapping[str, str], checked: Callable[[str, float], Number]) -> Number:
-    """Checked value of one list entry; ValueError with the reason."""
-    name = fields["name"]
-    if name not in _TABLE:
-        raise ValueError(_unknown(name))
-    expected = _FILE_TYPES[_TABLE[name].type]
-    if fields["type"] != str(expected):
-        raise ValueError(f"'{name}' has type {expected}, but the file gives type {fields['type']}")
-    try:
-        value = float(fields["value"])
-    except ValueError:
-        raise ValueError(f"the value of '{name}' is not a number: {fields['value']!r}") from None
-    return checked(name, value)
+            raise ParameterFileError(f"{path}, line {entry.line}: {error}") from error

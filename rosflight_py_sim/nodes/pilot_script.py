@@ -68,7 +68,7 @@ class PilotScript(ABC):
             FlightAbortedError: the script cannot succeed; the text gives the reason.
         """
         if not self.status.armed:
-            yield from self._calibration()
+            yield from self.calibration()
             self.activity = "arming"
             yield "toggle_arm"
             yield lambda: self.status.armed
@@ -78,8 +78,8 @@ class PilotScript(ABC):
         yield lambda: not self.status.rc_override & _BY_SWITCH
         self.activity = "handed over"
 
-    def _calibration(self) -> Script:
-        """Calibrate an uncalibrated IMU, and repeat the calibration if gusts moved the vehicle."""
+    def calibration(self, *, again: bool = False) -> Script:
+        """Calibrate an uncalibrated IMU, or with `again` any; repeat the calibration if gusts moved the vehicle."""
         count = end = 0
 
         def is_over() -> bool:
@@ -87,16 +87,17 @@ class PilotScript(ABC):
             if self.imu_count > count:
                 count = self.imu_count
                 self.restart_wait()
-            return self.is_calibrated or count >= end
+            return (self.is_calibrated and not again) or count >= end
 
         for attempt in range(1, _CALIBRATIONS + 1):
-            if self.is_calibrated:
+            if self.is_calibrated and not again:
                 return
             self.activity = "calibrating the IMU" + (f", attempt {attempt}" if attempt > 1 else "")
             yield "calibrate_imu"
             count = self.imu_count
             end = count + _CALIBRATION
             yield is_over
+            again = False
         if self.slide is not None and not self.is_calibrated:
             raise FlightAbortedError(self.slide.unrest)
         yield lambda: self.is_calibrated

@@ -111,8 +111,8 @@ class SilBoard(FallibleNode):
             "param_file_folder",
             "",
             "Folder of the files that the services param_save_to_file and param_load_from_file may name; if empty, the "
-            "node's working directory. Files in the folder of firmware_param_file, and in this package's config/, can "
-            "also be loaded. With / a call may name any file, as with ROSflight",
+            "node's working directory. Files in the folder of firmware_param_file, in this package's config/ and in "
+            "share/ of installed ROS packages can also be loaded. With / a call may name any file, as with ROSflight",
             read_only=True,
         ),
         Parameter(

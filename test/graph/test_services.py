@@ -276,6 +276,23 @@ def test_firmware_parameters_round_trip_through_a_file(filing: Any, folder: Path
         path.unlink()
 
 
+def test_calls_may_name_files_of_installed_packages(
+    filing: Any, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    g, source = filing, tmp_path / "source.yaml"
+    source.write_text("- {name: PID_ROLL_RATE_P, type: 9, value: 0.625}\n")
+    installed = tmp_path / "prefix" / "share" / "other_sim" / "params" / "firmware.yaml"
+    installed.parent.mkdir(parents=True)
+    # As after colcon build --symlink-install.
+    installed.symlink_to(source)
+    assert not g.call("param_load_from_file", ParamFile, filename=str(installed)).success
+    monkeypatch.setenv("AMENT_PREFIX_PATH", str(tmp_path / "prefix"))
+    assert g.call("param_load_from_file", ParamFile, filename=str(installed)).success
+    assert g.firmware("PID_ROLL_RATE_P") == 0.625
+    for name in (str(source), str(installed.parent / "../../../../source.yaml")):
+        assert not g.call("param_load_from_file", ParamFile, filename=name).success
+
+
 def test_calls_name_no_parameter_file_outside_of_the_folders(filing: Any, folder: Path) -> None:
     g, outside = filing, folder.with_name("other.yaml")
     log = g.collect_messages("/rosout", Log, QoSProfile(depth=100))
@@ -291,6 +308,7 @@ def test_calls_name_no_parameter_file_outside_of_the_folders(filing: Any, folder
         g.spin_until(
             lambda name=name: any(f"not loaded: '{name}' is outside" in line.msg for line in log), "the reason"
         )
+    assert any("the parameter param_file_folder allows another" in line.msg for line in log)
     before = outside.read_bytes()
     for name in (str(outside), "../other.yaml", "link.yaml", "up/other.yaml", "../new.yaml", "notes.txt", ".bashrc"):
         assert not g.call("param_save_to_file", ParamFile, filename=name).success

@@ -37,7 +37,6 @@ from rosflight_py_sim.graph.options import LAUNCH as PLACE
 from rosflight_py_sim.graph.plan import PlannedNode, planned_nodes
 from rosflight_py_sim.graph.scenario import known_scenarios, load_scenario
 from rosflight_py_sim.graph.time_modes import TIME_MANAGERS, chosen_time_mode
-from rosflight_py_sim.nodes import rosflight_io
 from rosflight_py_sim.nodes.running import NODE_CLASSES, node_class
 from rosflight_py_sim.parameters import ParameterError
 from rosflight_py_sim.resources import share_directory
@@ -507,13 +506,6 @@ def test_every_argument_is_described_and_rosflight_arguments_exist() -> None:
             # Help texts append a default or a full stop.
             assert one.text and not one.text.endswith("."), name
             assert one.default != "" or one.unset, name
-
-
-def test_firmware_initialisation_calls_existing_board_services() -> None:
-    board = "".join(path.read_text(encoding="utf-8") for path in Path(rosflight_io.__path__[0]).glob("*.py"))
-    called = [literals(call.args)[0] for call in calls(SHARED.with_name("firmware_preparation.py"), "_call")]
-    assert called == ["param_load_from_file", "calibrate_imu", "param_write"]
-    assert all(f'"{service}"' in board for service in called)
 
 
 def test_every_argument_is_in_the_launch_page() -> None:

@@ -17,6 +17,7 @@ from rosflight_py_sim.firmware import (
     Refused,
     UnknownFirmwareParameter,
 )
+from rosflight_py_sim.resources import installed_shares
 
 # So that a call cannot replace a file of another kind, such as .bashrc.
 _SUFFIXES = (".yaml", ".yml")
@@ -86,8 +87,11 @@ class ParameterServices:
 
     def _load_from_file(self, request: ParamFile.Request, response: ParamFile.Response) -> ParamFile.Response:
         try:
-            self._board.load(confined_file(request.filename, self._readable))
-        except (FileOutsideError, ParameterFileError) as error:
+            self._board.load(confined_file(request.filename, self._readable, installed=installed_shares()))
+        except FileOutsideError as error:
+            self._logger.error(f"parameters not loaded: {error}; the parameter param_file_folder allows another")
+            return response
+        except ParameterFileError as error:
             self._logger.error(f"parameters not loaded: {error}")
             return response
         response.success = True
