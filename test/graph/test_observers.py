@@ -112,11 +112,12 @@ def test_three_protocols_report_the_same_truth_at_each_time(
     truths: list[SimState] = flown.collect_messages(TRUTH_STATE)
     program.send("data_request(variable=all, interval=0.02)")
     flown.spin_until(lambda: counters(flown, "uthere")["packets"], "the data request")
+    # All times are whole milliseconds, to which uThere's data are rounded.
+    copter.rate = 200
     # Telemetry is lost until ZeroMQ's subscription is established.
     flown.spin_until(lambda: [*auv.collected(auv.telemetry)] or not copter.step(1700), "telemetry")
 
     replies = {}
-    copter.rate = 200
     for _ in range(200):
         reply = copter.step(1700)
         replies[time_ns(reply.timestamp)] = reply.position_ned
