@@ -397,17 +397,20 @@ class VehicleDynamics:
     def _stand(self, wrench: NDArray[np.float64]) -> None:
         """Let the vehicle at its start come to rest under a wrench; leave it as it is where that does not happen.
 
-        It leans on its gear without sliding or rolling, even where it does so afterwards.
+        If it slides or rolls away under the wrench, it leans on its gear as if it could not, and moves off from there.
         """
         self._at_start = False
         truth, anchors, rolling = self.truth.copy(), self._anchors.copy(), self._points[:, ROLLING].copy()
         friction = self._surface.friction
-        self._surface.friction, self._points[:, ROLLING] = _NO_SLIDING, DOES_NOT_ROLL
-        try:
-            moves = self._come_to_rest(wrench, STANDING_S)
-        except StateDivergedError:
-            moves = "the limits of a state"
-        if moves:
+        for grips in (False, True):
+            if grips:
+                self._surface.friction, self._points[:, ROLLING] = _NO_SLIDING, DOES_NOT_ROLL
+            try:
+                moves = self._come_to_rest(wrench, STANDING_S)
+            except StateDivergedError:
+                moves = "the limits of a state"
+            if not moves:
+                break
             self.truth[:], self._anchors[:] = truth, anchors
         self._surface.friction, self._points[:, ROLLING] = friction, rolling
         self._differences = 0
