@@ -102,13 +102,13 @@ def _judge(mission: RecordedMission) -> None:
         return
     judge_cls = judge_class(mission.name)
     if settings is None and judge_cls.PARAMETERS:
-        mission.problem = _absent(mission, MISSION_SETTINGS)
+        mission.problem = _lacking(mission, [MISSION_SETTINGS])
         return
     judge = judge_cls(mission.vehicle, settings.parameters if settings else {})
     if settings is not None:
         judge.name = settings.name
     missing = _feed(mission, judge)
-    mission.problem = "; ".join(missing) or gap(judge.log.time_s)
+    mission.problem = _lacking(mission, missing) if missing else gap(judge.log.time_s)
     if mission.was_flown or (judge.has_begun and not missing):
         mission.judge = judge
 
@@ -126,8 +126,8 @@ def _settings(mission: RecordedMission) -> MissionSettings | None:
     return MissionSettings.of_text(MISSION_SETTINGS.decode(topic.messages[-1]).data)
 
 
-def _feed(mission: RecordedMission, judge: MissionJudge) -> list[str]:
-    """Pass the recorded messages to the judge; return a text for each missing topic.
+def _feed(mission: RecordedMission, judge: MissionJudge) -> list[StepTopic[Any]]:
+    """Pass the recorded messages to the judge; return the topics that are missing or have another type.
 
     Unless `fly` flew the mission, no message is passed on if a topic is missing.
 
@@ -136,14 +136,14 @@ def _feed(mission: RecordedMission, judge: MissionJudge) -> list[str]:
         LookupError: a message has an unknown name.
     """
     takers: dict[str, tuple[Callable[[bytes], Any], Callable[[Any], None]]] = {}
-    missing = []
+    missing: list[StepTopic[Any]] = []
     for topic, take, needed in judge.inputs:
         name = mission.full_name(topic)
         recorded = mission.recording.named(name)
         if recorded is not None and recorded.type_name == type_name_of(topic.message_type):
             takers[name] = topic.decode, take
         elif needed:
-            missing.append(_absent(mission, topic))
+            missing.append(topic)
     if missing and not mission.was_flown:
         return missing
     for name, system_ns, message in _in_order(mission.recording.path, takers):
@@ -175,13 +175,19 @@ def _in_order(path: Path, names: Container[str]) -> Iterator[tuple[str, int, byt
         yield name, system_ns, message
 
 
-def _absent(mission: RecordedMission, topic: StepTopic[Any]) -> str:
-    """Why a topic cannot be used: it was not recorded, or has another type."""
-    name = mission.full_name(topic)
-    recorded = mission.recording.named(name)
-    if recorded is not None:
+def _lacking(mission: RecordedMission, topics: list[StepTopic[Any]]) -> str:
+    """Why topics cannot be used: they were not recorded, or have another type."""
+    absent, reasons = [], []
+    for topic in topics:
+        name = mission.full_name(topic)
+        recorded = mission.recording.named(name)
+        if recorded is None:
+            absent.append(name)
+            continue
         try:
             require_type(recorded, type_name_of(topic.message_type))
         except NoColumnsError as error:
-            return str(error)
-    return f"the recording has no messages of {name}"
+            reasons.append(str(error))
+    if absent:
+        reasons.append(f"the recording has no messages of {', '.join(absent)}")
+    return "; ".join(reasons)
