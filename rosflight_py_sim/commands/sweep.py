@@ -67,6 +67,7 @@ def _fly_sweep(sweep: Sweep, options: argparse.Namespace) -> int:
     import pyarrow.parquet as pq
 
     from rosflight_py_sim.sweep.execution import execute, flight_function
+    from rosflight_py_sim.sweep.fly_run import ignored_in
     from rosflight_py_sim.sweep.store import SweepError, default_folder
     from rosflight_py_sim.sweep.table import SUCCEEDED
 
@@ -75,6 +76,8 @@ def _fly_sweep(sweep: Sweep, options: argparse.Namespace) -> int:
     interrupt_on_signals()
     try:
         table = execute(sweep, folder, fly, workers=options.workers, ray=options.ray)
+        for text in ignored_in(sweep):
+            print(f"rosflight_py_sim: warning: {text}", file=sys.stderr)
         succeeded = pq.ParquetFile(table).read([SUCCEEDED])[SUCCEEDED].to_pylist()
         print(f"{len(succeeded)} runs, {succeeded.count(False)} failed\ntable: {table.resolve()}")
         from rosflight_py_sim.sweep.report import write_report  # imported here because it takes almost a second

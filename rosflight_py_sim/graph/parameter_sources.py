@@ -44,12 +44,21 @@ class ParameterSources:
         Raises:
             ParameterError: a parameter file cannot be read, or a value is missing or not allowed.
         """
+        given = self.given_to(node, member, namespace)
+        table = node.table_for(given)
+        return table.checked({name: value for name, value in given.items() if name in table})
+
+    def given_to(self, node: type[SimulationNode], member: Member, namespace: str = "") -> dict[str, Any]:
+        """Values, not checked, that the sources of a vehicle give for its node, and for others.
+
+        Raises:
+            ParameterError: a parameter file cannot be read.
+        """
         given: dict[str, Any] = {}
         place = f"/{'/'.join(filter(None, (namespace.strip('/'), member.namespace)))}"
         for source in self.of(member):
             given |= source if isinstance(source, Mapping) else values_of_file(source, node, place)
-        table = node.table_for(given)
-        return table.checked({name: value for name, value in given.items() if name in table})
+        return given
 
     def of_vehicles(
         self,

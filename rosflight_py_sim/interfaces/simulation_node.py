@@ -204,6 +204,8 @@ class SimulationNode(Node):
                     self.subscribe(CLOCK, _nothing, qos=NEWEST)
         self.follows_stamps = False
         self.values: dict[str, Value] = {}
+        self.given: frozenset[str] = frozenset()
+        self._warned: set[str] = set()
         given = parameter_overrides(self)
         given |= values_of_arguments(arguments, self.get_name(), self.get_namespace(), self._other_names)
         given |= {parameter.name: parameter.value for parameter in node_arguments.get("parameter_overrides") or ()}
@@ -218,6 +220,7 @@ class SimulationNode(Node):
             # Otherwise the context would call the derived class's method, for which the node is not complete.
             SimulationNode.destroy_node(self)
             raise placed from error
+        self._warn_of_ignored(given)
         self.add_on_set_parameters_callback(self._on_set_parameters)
         self.create_system_timer(_REPORT_PERIOD_S, Reports(self, self, self._statistics).report)
 
@@ -245,6 +248,10 @@ class SimulationNode(Node):
         Raises:
             ParameterError: the values do not fit together.
         """
+
+    def ignored_parameters(self) -> Iterable[str]:
+        """Warnings of given parameters (`given`) that have no effect because of others; none by default."""
+        return ()
 
     def awaited_services(self) -> Collection[str]:
         """Full names of the services from which the node still has to read values before the first step."""
@@ -399,7 +406,16 @@ class SimulationNode(Node):
         except ParameterError as error:
             return SetParametersResult(successful=False, reason=str(error))
         self.values = values
+        self._warn_of_ignored(change.name for change in changes)
         return SetParametersResult(successful=True)
+
+    def _warn_of_ignored(self, names: Iterable[str]) -> None:
+        """Warn once of each parameter that has no effect, after these have been given, too."""
+        self.given |= {name for name in names if name in self.table}
+        present = set(self.ignored_parameters())
+        for text in sorted(present - self._warned):
+            self.get_logger().warning(text)
+        self._warned = present
 
     def publisher(self, topic: StepTopic[M], at: str = "") -> Callable[[M], None]:
         """Create a publisher in the namespace `at`, relative to the node's, and return its publish function."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, ClassVar
 
 import numpy as np
@@ -13,6 +13,7 @@ from rosflight_py_sim.interfaces.flight_model_interface import FlightModelInterf
 from rosflight_py_sim.nodes.running import run
 from rosflight_py_sim.parameters import Parameter, ParameterTable, Value, number
 from rosflight_py_sim.physics.fixedwing import direct_mixer
+from rosflight_py_sim.physics.ignored_wind import ignored_wind
 from rosflight_py_sim.physics.jsbsim_aircraft import JSBSIM_PARAMETERS, JsbsimAircraft
 from rosflight_py_sim.physics.wind import WIND_PARAMETERS, Wind, with_model_parameters
 from rosflight_py_sim.pulse_width import OUTPUTS
@@ -107,6 +108,10 @@ class JsbsimDynamics(FlightModelInterface):
     def compute_battery(self) -> tuple[float, float]:
         """Voltage (V) and current (A) of the bus that the alternator feeds; the engine burns fuel."""
         return self._supply
+
+    def ignored_parameters(self) -> Iterable[str]:
+        """Wind parameters that others switch off."""
+        return ignored_wind(self.values, self.given)
 
     def set_sim_state(self, truth: NDArray[np.float64]) -> None:
         """Set the state of the aircraft; its engine keeps running."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, ClassVar
 
 import numpy as np
@@ -14,6 +14,7 @@ from rosflight_py_sim.interfaces.step_topics import PWM_OUTPUT, PulseWidths
 from rosflight_py_sim.nodes.running import run
 from rosflight_py_sim.parameters import ParameterTable, Value, number
 from rosflight_py_sim.physics.dynamics import DYNAMICS_PARAMETERS, VehicleDynamics
+from rosflight_py_sim.physics.ignored_wind import ignored_wind
 from rosflight_py_sim.physics.immersion import reach_of
 from rosflight_py_sim.physics.waves import WAVE_PARAMETERS, Waves
 from rosflight_py_sim.physics.wind import WIND_PARAMETERS, Wind, with_model_parameters
@@ -59,6 +60,10 @@ class StandaloneDynamics(DynamicsInterface):
         self._body, self._wind, self._air_ned = body, wind, wind.wind_ned
         self._wind_rates = wind.rates_body if values[ROTATIONAL_GUSTS.name] else None
         self._waves = Waves(values, reach_of(values))
+
+    def ignored_parameters(self) -> Iterable[str]:
+        """Wind parameters that others switch off."""
+        return ignored_wind(self.values, self.given)
 
     @property
     def body(self) -> VehicleDynamics:

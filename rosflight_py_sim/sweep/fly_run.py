@@ -12,13 +12,15 @@ from std_msgs.msg import String
 
 from rosflight_py_sim.graph.composition import ComposedGraph
 from rosflight_py_sim.graph.fleet import Member
-from rosflight_py_sim.graph.parameter_sources import parameter_sources
+from rosflight_py_sim.graph.parameter_sources import ParameterSources, parameter_sources
 from rosflight_py_sim.graph.scenario import Scenario
 from rosflight_py_sim.interfaces.step_topics import FAULT
 from rosflight_py_sim.missions.catalogue import flight_of
 from rosflight_py_sim.missions.flight import Flight, not_done
 from rosflight_py_sim.missions.mission_judge import MissionJudge
+from rosflight_py_sim.nodes.running import node_class
 from rosflight_py_sim.parameters import ParameterError
+from rosflight_py_sim.physics.ignored_wind import ignored_wind
 from rosflight_py_sim.stamps import NANOSECONDS
 from rosflight_py_sim.sweep.definition import Measure, Row, Run, Signal, Sweep, run_of, scenario_of
 from rosflight_py_sim.sweep.direct_flight import DirectFlight, NotDirectError, require_direct
@@ -36,6 +38,22 @@ def check_direct(sweep: Sweep) -> None:
             require_direct(member)
         except NotDirectError as error:
             raise ParameterError(f"{sweep.file}: {error}; give the option --graph") from error
+
+
+def ignored_in(sweep: Sweep) -> list[str]:
+    """Warnings of given parameters that have no effect, in the first run.
+
+    Raises:
+        ParameterError: a parameter is missing or not allowed.
+    """
+    scenario = scenario_of(sweep, run_of(sweep, 0))
+    sources = _sources(scenario)
+    texts: list[str] = []
+    for member in _flying(scenario):
+        dynamics = node_class(member.vehicle.dynamics)
+        values = sources.values_of(dynamics, member)
+        texts += ignored_wind(values, sources.given_to(dynamics, member)) if "wind_models" in values else []
+    return list(dict.fromkeys(texts))
 
 
 def fly_run(sweep: Sweep, number: int) -> Row:
@@ -56,9 +74,7 @@ def _flying(scenario: Scenario) -> list[Member]:
 
 
 def _flown_directly(scenario: Scenario, limit_s: float) -> list[MissionJudge]:
-    sources = parameter_sources(
-        scenario.members, files=scenario.files, weakest={"device": "none"}, settings=scenario.settings
-    )
+    sources = _sources(scenario)
     judges: list[MissionJudge] = []
     for member in _flying(scenario):
         flight = DirectFlight(member, sources)
@@ -66,6 +82,12 @@ def _flown_directly(scenario: Scenario, limit_s: float) -> list[MissionJudge]:
         flight.fly(limit_s)
         judges.append(flight.judge)
     return judges
+
+
+def _sources(scenario: Scenario) -> ParameterSources:
+    return parameter_sources(
+        scenario.members, files=scenario.files, weakest={"device": "none"}, settings=scenario.settings
+    )
 
 
 def _flown_in_graph(scenario: Scenario, limit_s: float) -> list[MissionJudge]:
