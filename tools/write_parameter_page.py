@@ -19,7 +19,8 @@ _HEAD = """# Parameters
 
 Written by `tools/write_parameter_page.py` from the tables in the code, which also give the nodes their descriptors
 (`ros2 param describe /dynamics mass`) and check every value. Number parameters also accept integers, and every
-number must be finite. Parameters marked *fixed* are set when a node starts; the others can be changed while it runs
+number must be finite and, unless it is 0, at least 1e-30 in size. Parameters
+marked *fixed* are set when a node starts; the others can be changed while it runs
 and take effect from the present state on.
 
 The flight controller has ROSflight's own parameters, which are accessed by `param_get` and `param_set`: see
