@@ -30,8 +30,8 @@ AS_THE_BOOK = {
     "slipstream_tail_share": 0.0,
     "battery_internal_resistance": 0.0,
 }
-# A propeller of a tenth of a millimetre has neither thrust nor drag.
-WITHOUT_PROPELLER = {**AS_THE_BOOK, "D_prop": 1e-4}
+# The smallest propeller, whose blades give no thrust, has neither thrust nor drag, and a torque of some nN m.
+WITHOUT_PROPELLER = {**AS_THE_BOOK, "D_prop": 0.005, "CT_0": 1e-9, "CT_1": 0.0, "CT_2": 0.0}
 
 SETTLING_ROUNDS = 100
 """Motor speed and battery voltage settle in turn."""
