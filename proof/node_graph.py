@@ -22,7 +22,7 @@ from rcl_interfaces.srv import SetParameters
 from rclpy.context import Context
 from rclpy.executors import Executor, SingleThreadedExecutor
 from rclpy.node import Node
-from rclpy.qos import QoSProfile
+from rclpy.qos import DurabilityPolicy, QoSProfile
 from rclpy.subscription import Subscription
 from std_srvs.srv import Trigger
 
@@ -33,8 +33,9 @@ from rosflight_py_sim.graph.plan import planned_nodes
 from rosflight_py_sim.graph.time_modes import TIME_MANAGERS
 from rosflight_py_sim.interfaces.diagnostics import DIAGNOSTICS_TOPIC
 from rosflight_py_sim.interfaces.dynamics_interface import LONGEST_STEP_NS
+from rosflight_py_sim.interfaces.message_definitions import is_stamped, message_class
 from rosflight_py_sim.interfaces.rclpy_internals import leave_unserved
-from rosflight_py_sim.interfaces.step_topics import FORCES_AND_MOMENTS, IMU, TRUTH_STATE, StepTopic
+from rosflight_py_sim.interfaces.step_topics import CLOCK, FORCES_AND_MOMENTS, IMU, TRUTH_STATE, StepTopic
 from rosflight_py_sim.nodes.running import node_class
 from rosflight_py_sim.stamps import NANOSECONDS, stamp_ns, time_ns_of
 from rosflight_py_sim.vehicles import CAMERA, vehicle
@@ -280,11 +281,11 @@ class Track:
         numbers: sequence numbers of the publisher, which start again at 1 with a new publisher.
     """
 
-    def __init__(self, node: Node, topic: StepTopic[Any]) -> None:
+    def __init__(self, node: Node, name: str, message_type: Any, qos: QoSProfile = _DEEP) -> None:
         """Subscribe; no executor serves the subscription, because callbacks do not receive sequence numbers."""
         self.stamps: list[int] = []
         self.numbers: list[int] = []
-        self._subscription = node.create_subscription(topic.message_type, topic.name, print, _DEEP, raw=True)
+        self._subscription = node.create_subscription(message_type, name, print, qos, raw=True)
         leave_unserved(node, self._subscription)
 
     def take(self) -> None:
@@ -323,6 +324,7 @@ class Observer:
         truth: all truth states received.
         wrenches: all wrenches received; they show the steps while dynamics is not running.
         imu: all IMU messages received.
+        watched: all messages received of each stamped topic, by the name of the topic, since `watch` found it.
         reports: of each node, oldest first.
     """
 
@@ -333,8 +335,10 @@ class Observer:
         self.node = Node("observer", context=self._context, start_parameter_services=False)
         self._executor = _executor(self._context)
         self._executor.add_node(self.node)
-        self.truth, self.wrenches = Track(self.node, TRUTH_STATE), Track(self.node, FORCES_AND_MOMENTS)
-        self.imu = Track(self.node, IMU)
+        self.truth, self.wrenches, self.imu = (
+            Track(self.node, topic.name, topic.message_type) for topic in (TRUTH_STATE, FORCES_AND_MOMENTS, IMU)
+        )
+        self.watched: dict[str, Track] = {}
         self.reports: dict[str, list[Report]] = {}
         self.node.create_subscription(DiagnosticArray, DIAGNOSTICS_TOPIC, self._on_report, _DEEP)
 
@@ -342,6 +346,33 @@ class Observer:
     def stamps(self) -> list[int]:
         """Stamps of all truth states received, ns."""
         return self.truth.stamps
+
+    def watch(self) -> None:
+        """Subscribe to /clock and to all topics with a header in the graph, except those that are watched already.
+
+        The subscription requests the durability that is offered, so that it also receives the first message of a
+        publisher that it discovers late. On /diagnostics, `reports` has the stamps of each node.
+        """
+        for name, (type_name, *_) in self.node.get_topic_names_and_types():
+            if name in (DIAGNOSTICS_TOPIC, *self.watched) or not (name == CLOCK.name or _is_stamped(type_name)):
+                continue
+            offered = [one.qos_profile.durability for one in self.node.get_publishers_info_by_topic(name)]
+            if offered:
+                latched = set(offered) == {DurabilityPolicy.TRANSIENT_LOCAL}
+                durability = DurabilityPolicy.TRANSIENT_LOCAL if latched else DurabilityPolicy.VOLATILE
+                qos = QoSProfile(depth=_DEEP.depth, durability=durability)
+                self.watched[name] = Track(self.node, name, message_class(type_name), qos)
+
+    def decreases(self) -> tuple[str, ...]:
+        """Each decrease of a stamp on a watched topic, or in the reports of a node, with topic and stamps (s)."""
+        stamps_s = {name: [ns / NANOSECONDS for ns in track.stamps] for name, track in self.watched.items()}
+        stamps_s |= {f"report of {name}": [one.time_s for one in all_] for name, all_ in self.reports.items()}
+        return tuple(
+            f"{name}: {after:g} s after {before:g} s"
+            for name, stamps in stamps_s.items()
+            for before, after in pairwise(stamps)
+            if after < before
+        )
 
     def new_reports(self, names: Sequence[str], count: int = 1) -> Callable[[], bool]:
         """Condition: each of these nodes has published `count` more reports on /diagnostics since this call."""
@@ -379,9 +410,8 @@ class Observer:
 
     def _spin_once(self) -> None:
         self._executor.spin_once(timeout_sec=0.02)
-        self.truth.take()
-        self.wrenches.take()
-        self.imu.take()
+        for track in (self.truth, self.wrenches, self.imu, *self.watched.values()):
+            track.take()
 
     def set_number(self, node: str, name: str, value: float) -> None:
         """Set a parameter of type double of a node."""
@@ -419,6 +449,14 @@ class Observer:
         time_s = time_ns_of(message.header.stamp) / NANOSECONDS
         report = Report(time_s, int.from_bytes(status.level, "little"), status.message, values)
         self.reports.setdefault(status.name, []).append(report)
+
+
+def _is_stamped(type_name: str) -> bool:
+    try:
+        return is_stamped(message_class(type_name))
+    except ImportError:
+        # A type that is not installed here.
+        return False
 
 
 def _executor(context: Context) -> Executor:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import Any, ClassVar
 
 from geometry_msgs.msg import PoseStamped
@@ -36,7 +36,7 @@ from rosflight_py_sim.interfaces.topic_statistics import Period
 from rosflight_py_sim.interfaces.vehicle_state import VehicleState
 from rosflight_py_sim.parameters import Parameter, ParameterTable, number
 from rosflight_py_sim.physics.rotations import quaternion_from_euler
-from rosflight_py_sim.stamps import NANOSECONDS
+from rosflight_py_sim.stamps import NANOSECONDS, set_time
 
 COMMAND_FREQUENCY = Parameter(
     "command_frequency", 100.0, "Rate of commands", "Hz", minimum=1.0, maximum=400.0, read_only=True
@@ -71,13 +71,14 @@ class AutopilotInterface(SimulationNode, ABC):
         self._state = VehicleState()
         self._last_ns = -1
         self._phase = ""
-        self._send_paths: dict[str, Callable[[Path], None]] = {}
         super().__init__(**arguments)
         self._schedule = Schedule(number(self.values, "command_frequency"))
         self._progress_schedule = Schedule(_PROGRESS_RATE_HZ)
         self._send_command = self.publisher(COMMAND)
         self._send_setpoint = self.publisher(SETPOINT)
         self._send_phase = self.publisher(AUTOPILOT_PHASE)
+        planned = (AUTOPILOT_PATH, AUTOPILOT_ROUTE) if self.PLANS_PATH else ()
+        self._send_paths = {topic.name: self.publisher(topic) for topic in planned}
         self._send_progress = self.publisher(AUTOPILOT_PROGRESS)
         self.create_service(Trigger, "autopilot/start", self._start)
         self.subscribe(TRUTH_STATE, self._on_truth, qos=CHAIN, needed=True)
@@ -105,24 +106,37 @@ class AutopilotInterface(SimulationNode, ABC):
     def progress(self) -> float:
         """Completed share of the mission, 0 to 1."""
 
+    @property
+    def has_state(self) -> bool:
+        """Whether a truth state has arrived, so that the time is known."""
+        return self._state.time_ns >= 0
+
     def diagnose(self, period: Period) -> Iterable[Diagnosis]:
         """Phase and progress of the mission."""
         yield Diagnosis("", self.phase.label, values={"progress": self.progress})
 
     def publish_path(self, points_ned: Iterable[Vector3]) -> None:
-        """Publish the planned path as a polyline (m); the first call creates the topic."""
+        """Publish the planned path as a polyline (m); for classes with PLANS_PATH.
+
+        Raises:
+            RuntimeError: no truth state has arrived, so the time is not known.
+        """
         self._publish_places(AUTOPILOT_PATH, points_ned)
 
     def publish_route(self, waypoints_ned: Iterable[Vector3]) -> None:
-        """Publish the waypoints that the mission must pass, in order (m); the first call creates the topic."""
+        """Publish the waypoints that the mission must pass, in order (m); for classes with PLANS_PATH.
+
+        Raises:
+            RuntimeError: no truth state has arrived, so the time is not known.
+        """
         self._publish_places(AUTOPILOT_ROUTE, waypoints_ned)
 
     def _publish_places(self, topic: StepTopic[Path], places_ned: Iterable[Vector3]) -> None:
-        if topic.name not in self._send_paths:
-            self._send_paths[topic.name] = self.publisher(topic)
+        if not self.has_state:
+            raise RuntimeError(f"no {TRUTH_STATE.name} yet: {topic.name} would have no stamp")
         path = Path()
         path.header.frame_id = "NED"
-        path.header.stamp = self.get_clock().now().to_msg()
+        set_time(path.header.stamp, self._state.time_ns)
         for north, east, down in places_ned:
             pose = PoseStamped(header=path.header)
             position = pose.pose.position
@@ -131,7 +145,7 @@ class AutopilotInterface(SimulationNode, ABC):
         self._send_paths[topic.name](path)
 
     def _start(self, request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
-        if self._state.time_ns < 0:
+        if not self.has_state:
             response.message = f"no {TRUTH_STATE.name} yet"
             return response
         try:

@@ -12,8 +12,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
+from rclpy.subscription import Subscription
 from rosflight_msgs.srv import SetSimState
-from std_msgs.msg import String
+from std_msgs.msg import Bool, String
 from std_srvs.srv import Trigger
 
 from rosflight_py_sim.failures.failure import FAILURES
@@ -24,8 +25,10 @@ from rosflight_py_sim.interfaces.fallible_node import FallibleNode
 from rosflight_py_sim.interfaces.simulation_node import TIME_MODE
 from rosflight_py_sim.interfaces.step_join import JoinRule, StepJoin
 from rosflight_py_sim.interfaces.step_topics import (
+    CLOCK,
     FAULT,
     FORCES_AND_MOMENTS,
+    HAS_STARTED,
     SIM_STEP_SIZE,
     TRUTH_STATE,
     TRUTH_WIND,
@@ -61,6 +64,11 @@ class TruthInterface(FallibleNode, ABC):
     state. So is the answer to a message with an older stamp: the stamps of the truth state only decrease if /clock
     does. Outside of lockstep, while no step is taken, the state is published again every half second of system time.
 
+    Nothing is published before the time is known. In time mode wall it is the system time, in the other modes that of
+    the first /clock or driving message to arrive; it is 0 if the time manager reports on sim/has_started that time has
+    not started. The state is then published with that time: the initial state of a node that is restarted in a running
+    graph counts as a state that was set.
+
     When the derived class raises StateDivergedError, the state is kept, the error is published on sim/fault (which
     pauses the time manager), and messages have no effect until one of the services sets a finite state.
 
@@ -82,6 +90,7 @@ class TruthInterface(FallibleNode, ABC):
         self._gaps, self._left_out_ns = 0, 0
         self._has_stepped = False
         self._is_idle = True
+        self._knows_time = False
         self._front: Signal | None = None
         super().__init__(**arguments)
         self._lockstep = self.values["time_mode"] == "lockstep"
@@ -99,11 +108,15 @@ class TruthInterface(FallibleNode, ABC):
         else:
             # The stamps determine the step.
             self._join.admit()
-            self._time_ns = self.get_clock().now().nanoseconds
             self.create_system_timer(_REPEAT_S, self._repeat_if_idle)
         self.create_service(Trigger, "dynamics/reset", self._reset)
         self._initial_truth = self.compute_truth().copy()
-        self._publish()
+        self._clock_subscription: Subscription[Any] | None = None
+        if self.time_mode == "wall":
+            self._start_at(self.get_clock().now().nanoseconds)
+        else:
+            self._clock_subscription = self.subscribe(CLOCK, self._start_at)
+            self.subscribe(HAS_STARTED, self._on_has_started)
         self.subscribe(self.DRIVEN_BY, self._on_driven, needed=True)
 
     @abstractmethod
@@ -195,8 +208,24 @@ class TruthInterface(FallibleNode, ABC):
         else:
             self._join.admit()
 
+    def _on_has_started(self, message: Bool) -> None:
+        if not message.data:
+            self._start_at(0)
+
+    def _start_at(self, time_ns: int) -> None:
+        """Set the time of the initial state and publish it, unless the time is known."""
+        if self._knows_time:
+            return
+        self._knows_time = True
+        self._time_ns = time_ns
+        self.update_clock(time_ns)
+        if self._clock_subscription is not None:
+            self.destroy_subscription(self._clock_subscription)
+        self._publish()
+
     def _on_driven(self, message: Any) -> None:
         stamp = message.time_ns
+        self._start_at(stamp)
         self.update_clock(stamp)
         if self._is_past(stamp):
             self._answer_again(stamp)
@@ -262,6 +291,8 @@ class TruthInterface(FallibleNode, ABC):
         self._is_idle = True
 
     def _publish(self) -> None:
+        if not self._knows_time:
+            return
         self._send_wind(Wind(self._time_ns, self.compute_wind_truth().tolist()))
         rates = self.compute_wind_rates()
         if self._send_wind_rates is not None and rates is not None:

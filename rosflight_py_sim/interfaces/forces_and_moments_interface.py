@@ -68,6 +68,7 @@ class ForcesAndMomentsInterface(FallibleNode, ABC):
             state makes the answer with its stamp stale, because the wrench of the old state may have caused the fault.
 
     Attributes:
+        time_ns: stamp of the outputs that are being answered, ns; -1 before the first.
         wind_rates: angular velocity of the air at the vehicle, body axes, rad/s (3,); zero without rotational gusts.
         firmware_parameters: mixer parameters read from the flight controller; set before each call of
             `get_firmware_parameters`, at the start and after each change of parameters.
@@ -84,6 +85,7 @@ class ForcesAndMomentsInterface(FallibleNode, ABC):
         """Create topics, and start reading the flight controller's mixer."""
         self._state = VehicleState()
         self._wind_ned = np.zeros(3)
+        self.time_ns = -1
         self.wind_rates = np.zeros(3)
         self._pwm_us = np.full(OUTPUTS, float(LOW_US))
         self._failed_outputs = FailedOutputs()
@@ -122,7 +124,7 @@ class ForcesAndMomentsInterface(FallibleNode, ABC):
         """Wrench on the vehicle, gravity and contact excluded.
 
         Args:
-            state: truth state of the vehicle.
+            state: truth state of the vehicle; the default state, without a stamp, before the first has arrived.
             wind_ned: velocity of the air over the ground, NED, m/s (3,).
             pwm_us: pulse width of each output of the flight controller, us (14,), in force from the state's time on.
             dt: time since the previous call, s; 0 in the first.
@@ -169,6 +171,7 @@ class ForcesAndMomentsInterface(FallibleNode, ABC):
         self._join.trigger(pwm.time_ns, pwm.pulse_us)
 
     def _answer(self, stamp_ns: int, pwm_us: Sequence[int]) -> None:
+        self.time_ns = stamp_ns
         self.update_clock(stamp_ns)
         self._pwm_us[:] = pwm_us
         if self.has_failures:

@@ -162,8 +162,8 @@ class ModelledForcesAndMoments(ForcesAndMomentsInterface, Generic[Model]):
         """Compute the wrench, and publish battery and rotor speeds when they are due."""
         model = self.model
         wrench = model.update(state.truth, wind_ned, pwm_us, dt, self.wind_rates)
-        if self.publish_battery(state.time_ns, model.battery_voltage, model.current_a) and len(model.rotor_speeds):
-            self._send_rotor_speeds(rotor_speed_message(model, state.time_ns))
+        if self.publish_battery(self.time_ns, model.battery_voltage, model.current_a) and len(model.rotor_speeds):
+            self._send_rotor_speeds(rotor_speed_message(model, self.time_ns))
         return wrench
 
     def diagnose(self, period: Period) -> Iterable[Diagnosis]:

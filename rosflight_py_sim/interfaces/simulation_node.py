@@ -222,7 +222,8 @@ class SimulationNode(Node):
             raise placed from error
         self._warn_of_ignored(given)
         self.add_on_set_parameters_callback(self._on_set_parameters)
-        self.create_system_timer(_REPORT_PERIOD_S, Reports(self, self, self._statistics).report)
+        reports = Reports(self, self, self._statistics, awaits_time=hand_off is None)
+        self.create_system_timer(_REPORT_PERIOD_S, reports.report)
 
     @classmethod
     def table_for(cls, given: Mapping[str, Any]) -> ParameterTable:

@@ -12,12 +12,12 @@ from rclpy.exceptions import InvalidTopicNameException
 from rclpy.task import Future
 from rclpy.timer import Timer
 from rclpy.validate_topic_name import validate_topic_name
-from std_msgs.msg import String
+from std_msgs.msg import Bool, String
 from std_srvs.srv import Trigger
 
 from rosflight_py_sim.interfaces.diagnostics import Diagnosis, Level
 from rosflight_py_sim.interfaces.simulation_node import TIME_MODE, SimulationNode
-from rosflight_py_sim.interfaces.step_topics import CLOCK, FAULT, topic_of
+from rosflight_py_sim.interfaces.step_topics import CLOCK, FAULT, HAS_STARTED, topic_of
 from rosflight_py_sim.interfaces.topic_statistics import Period
 from rosflight_py_sim.parameters import Parameter, ParameterError, ParameterTable, Value, number
 from rosflight_py_sim.shared_parameters import TIME_MODES
@@ -72,7 +72,8 @@ class TimeManagerInterface(SimulationNode, ABC):
     It implements `update_time`, which advances its time, and `get_seconds` and `get_nanoseconds`, which return it. A
     class that waits for the graph's answer to a time also overrides `step_is_complete`, and calls `answer_step` when
     the answer is complete.
-    A message on any vehicle's sim/fault pauses the simulation.
+    A message on any vehicle's sim/fault pauses the simulation. sim/has_started of each vehicle is false until the first
+    /clock message, so that dynamics publishes the initial state at time 0, but waits for /clock when it is restarted.
 
     Attributes:
         paused: whether the simulation is paused.
@@ -99,6 +100,9 @@ class TimeManagerInterface(SimulationNode, ABC):
         super().__init__(**arguments)
         self.follow_stamps()
         self._send = self.publisher(CLOCK)
+        self._send_has_started = [self.publisher(HAS_STARTED, vehicle) for vehicle in self.vehicles]
+        self._has_started = False
+        self._publish_has_started()
         self.create_service(Trigger, "time_manager/toggle_pause", self._toggle_pause)
         self.create_service(Trigger, "time_manager/step", self._step)
         for vehicle in self.vehicles:
@@ -182,9 +186,16 @@ class TimeManagerInterface(SimulationNode, ABC):
 
     def publish_time(self) -> None:
         """Publish the current time, even if it has been published before."""
+        if not self._has_started:
+            self._has_started = True
+            self._publish_has_started()
         time_ns = self._present_ns
         self.update_clock(time_ns)
         self._send(time_ns)
+
+    def _publish_has_started(self) -> None:
+        for send in self._send_has_started:
+            send(Bool(data=self._has_started))
 
     @property
     def _present_ns(self) -> int:

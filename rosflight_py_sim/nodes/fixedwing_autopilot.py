@@ -166,7 +166,7 @@ class FixedwingAutopilot(AutopilotInterface):
 
     def _publish_new_path(self) -> None:
         path = self.mission.path
-        if path is not self._published_path:
+        if path is not self._published_path and self.has_state:
             self._published_path = path
             self.publish_path(polyline(path, SPACING_M))
         route = self.mission.route_ned

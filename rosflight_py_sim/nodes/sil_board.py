@@ -251,11 +251,15 @@ class SilBoard(FallibleNode):
         if self._lockstep and self._join.waiting_ns < 0:
             response.message = "no IMU message is waiting for an answer"
             return response
+        now_ns = self.get_clock().now().nanoseconds
+        if not self._lockstep and not now_ns:
+            response.message = "the time is not known: no /clock message has arrived"
+            return response
         if self._lockstep:
             self._join.give_up()
         else:
             self._join.make_stale()
-            self._join.trigger(self.get_clock().now().nanoseconds)
+            self._join.trigger(now_ns)
         response.success = True
         response.message = f"ran at {seconds_text(self._join.answered_ns)}"
         return response

@@ -1,0 +1,163 @@
+"""The first messages of nodes that start alone, with a time manager and inputs that the test publishes."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+import rclpy
+from rclpy.executors import SingleThreadedExecutor
+from rclpy.node import Node
+from rclpy.parameter import Parameter
+from std_msgs.msg import Bool, Float64
+from std_srvs.srv import Trigger
+
+from rosflight_py_sim.interfaces.qos import LATCHED
+from rosflight_py_sim.interfaces.simulation_node import SimulationNode
+from rosflight_py_sim.interfaces.step_topics import (
+    CLOCK,
+    FORCES_AND_MOMENTS,
+    HAS_STARTED,
+    PWM_OUTPUT,
+    SIM_STEP_SIZE,
+    TRUTH_BATTERY,
+    TRUTH_STATE,
+    TRUTH_WIND,
+    PulseWidths,
+    Wrench,
+)
+from rosflight_py_sim.nodes.multirotor_forces_and_moments import MultirotorForcesAndMoments
+from rosflight_py_sim.nodes.running import SharedNames
+from rosflight_py_sim.nodes.sil_board import SilBoard
+from rosflight_py_sim.nodes.standalone_dynamics import StandaloneDynamics
+from rosflight_py_sim.stamps import NANOSECONDS, stamp_ns
+from rosflight_py_sim.vehicles import vehicle
+
+TIMEOUT_S = 30.0
+LATE_NS = 5 * NANOSECONDS
+
+# System time in which a message that must not be published would have arrived, s.
+SILENCE_S = 0.7
+
+
+class Bench:
+    """A node under test beside a node that publishes what the rest of the graph would."""
+
+    def __init__(self) -> None:
+        rclpy.init(args=[])
+        self.tester = Node("tester")
+        self.executor = SingleThreadedExecutor()
+        self.executor.add_node(self.tester)
+        self._nodes: list[Node] = [self.tester]
+
+    def start(self, cls: type[SimulationNode], time_mode: str) -> SimulationNode:
+        file = ["--ros-args", "--params-file", str(vehicle("multirotor").parameter_file)]
+        values = {"time_mode": time_mode, "use_sim_time": True}
+        overrides = [Parameter(name, value=value) for name, value in values.items()]
+        node = cls(arguments=file, cli_args=file, shared_names=SharedNames(), parameter_overrides=overrides)
+        self._nodes.append(node)
+        self.executor.add_node(node)
+        return node
+
+    def publish(self, topic: Any, message: Any) -> None:
+        """Publish a message of a topic of the step, latched if the topic is, once a subscription matches."""
+        publisher = self.tester.create_publisher(topic.message_type, topic.name, topic.qos)
+        self.spin_until(publisher.get_subscription_count, f"a subscription to {topic.name}")
+        publisher.publish(message if hasattr(message, "SLOT_TYPES") else topic.encode(message))
+
+    def stamps(self, topic: Any) -> list[int]:
+        """Stamps (ns) of all messages of a topic, from the first; the list grows."""
+        received: list[int] = []
+        qos = LATCHED if topic.qos is LATCHED else 10
+        take = lambda data: received.append(stamp_ns(data))  # noqa: E731
+        self.tester.create_subscription(topic.message_type, topic.name, take, qos, raw=True)
+        return received
+
+    def spin(self, seconds: float) -> None:
+        end_s = time.monotonic() + seconds
+        while time.monotonic() < end_s:
+            self.executor.spin_once(timeout_sec=0.02)
+
+    def spin_until(self, condition: Callable[[], object], what: str) -> None:
+        end_s = time.monotonic() + TIMEOUT_S
+        while not condition():
+            assert time.monotonic() < end_s, what
+            self.executor.spin_once(timeout_sec=0.02)
+
+    def close(self) -> None:
+        for node in self._nodes:
+            self.executor.remove_node(node)
+            node.destroy_node()
+        self.executor.shutdown()
+        rclpy.try_shutdown()
+
+
+@pytest.fixture
+def bench(ros_domain: int) -> Iterator[Bench]:
+    bench = Bench()
+    yield bench
+    bench.close()
+
+
+@pytest.mark.parametrize("time_mode", ["paced", "gated", "lockstep"])
+def test_dynamics_in_a_running_graph_publishes_nothing_before_the_time(bench: Bench, time_mode: str) -> None:
+    states, winds = bench.stamps(TRUTH_STATE), bench.stamps(TRUTH_WIND)
+    node = bench.start(StandaloneDynamics, time_mode)
+    bench.publish(HAS_STARTED, Bool(data=True))
+    reset = bench.tester.create_client(Trigger, "dynamics/reset")
+    bench.spin_until(reset.service_is_ready, "the service")
+    bench.spin_until(reset.call_async(Trigger.Request()).done, "the reply")
+    bench.spin(SILENCE_S)
+    assert not states and not winds
+    bench.publish(CLOCK, LATE_NS)
+    bench.spin_until(lambda: states and winds, "the initial state")
+    assert set(states) == set(winds) == {LATE_NS}
+    # The subscription that waited for the time would wake the node at each step.
+    if time_mode == "lockstep":
+        assert CLOCK.name not in [one.topic_name for one in node.subscriptions]
+
+
+@pytest.mark.parametrize("time_mode", ["paced", "gated", "lockstep"])
+def test_dynamics_publishes_time_zero_if_time_has_not_started(bench: Bench, time_mode: str) -> None:
+    states, winds = bench.stamps(TRUTH_STATE), bench.stamps(TRUTH_WIND)
+    bench.start(StandaloneDynamics, time_mode)
+    bench.publish(HAS_STARTED, Bool(data=False))
+    bench.spin_until(lambda: states and winds, "the initial state")
+    assert set(states) == set(winds) == {0}
+
+
+def test_wrench_gives_dynamics_the_time(bench: Bench) -> None:
+    states = bench.stamps(TRUTH_STATE)
+    bench.start(StandaloneDynamics, "lockstep")
+    bench.publish(SIM_STEP_SIZE, Float64(data=0.0025))
+    bench.publish(FORCES_AND_MOMENTS, Wrench(LATE_NS, (0.0,) * 3, (0.0,) * 3))
+    bench.spin_until(lambda: LATE_NS + 2_500_000 in states, "the state after the step")
+    # The initial state, stamped LATE_NS, may have been overwritten in the queue.
+    assert min(states) >= LATE_NS
+
+
+def test_battery_before_the_first_state_has_the_stamp_of_the_outputs(bench: Bench) -> None:
+    batteries = bench.stamps(TRUTH_BATTERY)
+    bench.start(MultirotorForcesAndMoments, "paced")
+    bench.publish(PWM_OUTPUT, PulseWidths(LATE_NS, (1000,) * 14))
+    bench.spin_until(lambda: batteries, "the battery's state")
+    assert batteries == [LATE_NS]
+
+
+def test_flight_controller_is_not_run_before_the_time(bench: Bench) -> None:
+    outputs = bench.stamps(PWM_OUTPUT)
+    node = bench.start(SilBoard, "paced")
+    assert node.set_parameters([Parameter("use_timer", value=False)])[0].successful
+    client = bench.tester.create_client(Trigger, "sil_board/run")
+    bench.spin_until(client.service_is_ready, "the service")
+    refused = client.call_async(Trigger.Request())
+    bench.spin_until(refused.done, "the reply")
+    assert not refused.result().success
+    assert refused.result().message == "the time is not known: no /clock message has arrived"
+    bench.publish(CLOCK, LATE_NS)
+    bench.spin_until(lambda: node.get_clock().now().nanoseconds == LATE_NS, "the time")
+    ran = client.call_async(Trigger.Request())
+    bench.spin_until(lambda: ran.done() and outputs, "the outputs")
+    assert ran.result().success and outputs == [LATE_NS]
