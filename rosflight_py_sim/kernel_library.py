@@ -20,7 +20,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from itertools import islice
-from multiprocessing import get_context
+from multiprocessing import get_context, parent_process
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +29,7 @@ import numpy as np
 from rosflight_py_sim import jit
 from rosflight_py_sim.kernel_record import Record
 from rosflight_py_sim.kernel_signatures import Argument, arguments_of
+from rosflight_py_sim.with_parent import end_with_parent
 
 CPU = {"x86_64": "x86-64-v2"}
 """Oldest supported processor by architecture; LLVM's `generic` for others."""
@@ -100,7 +101,8 @@ def build_library() -> list[str]:
             words = (package.name, *source.relative_to(package).with_suffix("").parts)
             rooms[words[1]].append(".".join(words))
     # Each process compiles whole folders, because kernels mostly call kernels in the same folder.
-    with ProcessPoolExecutor(min(os.cpu_count() or 1, len(rooms)), get_context("spawn")) as pool:
+    count = min(os.cpu_count() or 1, len(rooms))
+    with ProcessPoolExecutor(count, get_context("spawn"), initializer=end_with_this_process) as pool:
         done = [one for compiled in pool.map(compiled_kernels, rooms.values()) for one in compiled]
     if mark is not None:
         mark.touch()
@@ -114,6 +116,13 @@ def build_library() -> list[str]:
     except OSError as error:
         raise LibraryError(f"the kernel library cannot be written: {error}") from error
     return [one for one in done if isinstance(one, str)]
+
+
+def end_with_this_process() -> None:
+    """End a process of a pool with the process that started the pool; its initializer."""
+    parent = parent_process()
+    assert parent is not None
+    end_with_parent(parent.sentinel)
 
 
 def _linked(kernels: Sequence[CompiledKernel], folder: Path, compiler: str) -> Path:

@@ -103,14 +103,33 @@ class Writer:
                 )
 
     def stream(self, until: Callable[[], bool], what: str, **target: float) -> None:
-        """Send fly() until a condition holds, and switch it on again whenever it was switched off."""
+        """Send fly() until a condition holds."""
 
         def each_time() -> None:
-            if not self._plane.is_engaged and not self._plane.beyond:
-                self._plane.engage()
+            self._keep_engaged()
             self._plane.fly(**target)
 
         self.until(until, what, each_time)
+
+    def follow(self, first: int, until: Callable[[], bool], what: str) -> None:
+        """Fly the waypoints from the first on until a condition holds; resume them whenever the plane has left them."""
+        plane, present = self._plane, first
+
+        def each_time() -> None:
+            nonlocal present
+            number = int(plane.values["waypoint_id"])
+            if plane.mode == WAYPOINT and number >= first:
+                present = number
+            else:
+                self._keep_engaged()
+                plane.fly_to_waypoint(present)
+
+        self.until(until, what, each_time)
+
+    def _keep_engaged(self) -> None:
+        """Switch fly() on again if it was switched off."""
+        if not self._plane.is_engaged and not self._plane.beyond:
+            self._plane.engage()
 
     def write(self, letter: str, corner: Point) -> None:
         """Write a letter with its lower left corner at a place, m north and east of the origin."""
@@ -131,10 +150,11 @@ class Writer:
             altitude=ALTITUDE,
         )
         first, last = self._send([start, *points])
-        self._plane.fly_to_waypoint(first)
         ahead = unit(points[-2], points[-1])
-        self.until(
-            lambda: self._plane.values["waypoint_id"] == last and passed(self._here, points[-1], ahead), "a stroke"
+        self.follow(
+            first,
+            lambda: self._plane.values["waypoint_id"] == last and passed(self._here, points[-1], ahead),
+            "a stroke",
         )
 
     def _send(self, points: list[Point]) -> tuple[int, int]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import replace
+from typing import NamedTuple
 
 from rosflight_py_sim.autopilot.autopilot_command import AutopilotCommand
 from rosflight_py_sim.autopilot.cage import CAGE_PARAMETERS, SI_UNITS, Cage, CageBit, Observed, ShownUnit, bit_names
@@ -87,6 +88,14 @@ _OF_PACKETS = (
 _BATTERY_LAG = 2.0
 
 
+class Silence(NamedTuple):
+    """Time since the last packet, or the last fly() command, and the time limit, s of the supervisor's time."""
+
+    what: str
+    lasted_s: float
+    limit_s: float
+
+
 class GuidedModeSupervisor:
     """Flies one plane by commands within its cage, independent of sockets and of the protocol's text.
 
@@ -152,6 +161,16 @@ class GuidedModeSupervisor:
     def note_packet(self) -> None:
         """Record the arrival of a packet from a ground station, of any content."""
         self._last_packet = self._now
+
+    def overdue(self, time_s: float) -> Silence | None:
+        """The silence that will end fly() unless a command arrives; None before half of its time limit has passed."""
+        if not self.enabled:
+            return None
+        silences = [Silence("packet", time_s - self._last_packet, self._lost_comm_timeout)]
+        if self.mode is Mode.PACKET_TARGET:
+            silences.append(Silence("fly", time_s - self._last_fly, self._timeout))
+        late = [one for one in silences if one.lasted_s > 0.5 * one.limit_s]
+        return max(late, key=lambda one: one.lasted_s / one.limit_s, default=None)
 
     def engage(self) -> str:
         """Enable fly() commands (fly_engage); the plane must be inside its cage."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import ClassVar
@@ -26,6 +27,7 @@ from rosflight_py_sim.protocols.uthere import (
     DataRemove,
     DataRequest,
     DataResume,
+    Fly,
     FlyToWaypoint,
     RequestClientIpList,
     RequestPlaneList,
@@ -50,6 +52,13 @@ _GRANTED_HZ = 1 << 15
 _COMMAND_COST = 16.0
 _LINE_COST = 64.0
 
+# Time modes in which the simulation waits for the bridge, so that the bridge can slow it down.
+_WAITING = ("lockstep", "gated")
+
+# Longest time for which one step is held for a late program, and interval of the checks for its packets, s. The time
+# managers resume without a message that takes longer than a quarter of a second.
+_LONGEST_HOLD_S, _CHECK_S = 0.1, 2e-3
+
 # Interval of the search for clients to expire, s of simulated time.
 _EXPIRY_PERIOD_NS = NANOSECONDS
 
@@ -60,6 +69,10 @@ class UthereFrontEnd(OffboardFrontEnd):
     The sender of a command becomes a client. A UDP client is identified by its address without the port; replies and
     data are sent only to the port `udp_port_out` of that address. A TCP client is identified by its connection, over
     which replies and data are sent, one a line. Data rates are in simulated time.
+
+    The time limits after which a silent program loses the plane are in simulated time. A simulation that runs faster
+    than real time is slowed down to it from half of the time limit on, so that a program that the operating system has
+    suspended for a moment has as much system time to send its command. In `wall` and `paced` time does not wait.
 
     Attributes:
         planes: in the order of the vehicles.
@@ -114,6 +127,10 @@ class UthereFrontEnd(OffboardFrontEnd):
         self._subscriptions = Subscriptions()
         self._time_ns = 0
         self._expiry_period = -1
+        self._waits = values.get("time_mode") in _WAITING
+        # System time of the last packet, and of the last accepted fly() of each plane.
+        now_s = time.monotonic()
+        self._packet_s, self._fly_s = now_s, [now_s] * len(self.planes)
 
     def configure(self, values: Values) -> None:
         """Apply changed parameters to all planes.
@@ -194,6 +211,8 @@ class UthereFrontEnd(OffboardFrontEnd):
     def command(self, vehicle: int, snapshot: Snapshot, dt: float) -> AutopilotCommand | None:
         """Update the plane's commands, and send data that are due."""
         plane = self.planes[vehicle]
+        if self._waits:
+            self._await_program(vehicle, snapshot.time_ns / NANOSECONDS)
         guided = plane.update(snapshot, dt)
         self._send_data(vehicle, plane, snapshot)
         return guided
@@ -201,6 +220,17 @@ class UthereFrontEnd(OffboardFrontEnd):
     def observe(self, vehicle: int, snapshot: Snapshot) -> None:
         """Send data that are due."""
         self._send_data(vehicle, self.planes[vehicle], snapshot)
+
+    def _await_program(self, vehicle: int, time_s: float) -> None:
+        """Hold the step while a late program has had less system time than simulated time for its next command."""
+        end_s = time.monotonic() + _LONGEST_HOLD_S
+        while (late := self.planes[vehicle].pilot.overdue(time_s)) is not None:
+            now_s = time.monotonic()
+            since_s = self._packet_s if late.what == "packet" else self._fly_s[vehicle]
+            if now_s - since_s >= late.lasted_s or now_s >= end_s:
+                return
+            time.sleep(_CHECK_S)
+            self.serve()
 
     @property
     def _client_addresses(self) -> list[str]:
@@ -255,6 +285,7 @@ class UthereFrontEnd(OffboardFrontEnd):
                 if self._settings.reply_errors:
                     self._reply(client, error_text(problem))
                 return False
+            self._packet_s = time.monotonic()
             for plane in self.planes:
                 plane.packet_received()
         problems = [problem for command in commands for problem in self._execute(command, client)]
@@ -326,6 +357,8 @@ class UthereFrontEnd(OffboardFrontEnd):
         plane = self.planes[index]
         commander = self.observed.get(index)
         problem = f"commanded by {commander}" if commander else plane.execute(command)
+        if isinstance(command, Fly) and not problem:
+            self._fly_s[index] = time.monotonic()
         if problem:
             yield self._refuse("refused_commands", client, f"plane {plane.number}: {problem}")
 

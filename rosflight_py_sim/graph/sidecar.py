@@ -6,10 +6,8 @@ They end with the graph, even if it is killed.
 from __future__ import annotations
 
 import contextlib
-import ctypes
 import os
 import select
-import signal
 import subprocess
 import sys
 import time
@@ -18,6 +16,7 @@ from collections.abc import Sequence
 from rosflight_py_sim.executables import exit_on_signals
 from rosflight_py_sim.parameters import ParameterError
 from rosflight_py_sim.type_supports import leave_out_generator
+from rosflight_py_sim.with_parent import end_with_parent
 
 # A node takes some tenths of a second to shut down.
 _SHUTDOWN_TIMEOUT_S = 5.0
@@ -27,9 +26,6 @@ _START_TIMEOUT_S = 60.0
 
 # Interval at which a received signal is noticed.
 _CHECK_S = 0.1
-
-_PR_SET_PDEATHSIG = 1
-
 
 _END = b"\0"
 
@@ -41,12 +37,10 @@ class Sidecar:
         """Start the process, with ROS arguments from --ros-args on."""
         self._executable = executable
         self._reader, writer = os.pipe()
-        command = [sys.executable, "-m", __name__, str(os.getpid()), str(writer), executable, *ros_arguments]
+        command = [sys.executable, "-m", __name__, str(writer), executable, *ros_arguments]
         try:
             # Ctrl-C must reach only this process, which then ends the node: Python could not handle it while starting.
-            self._process = subprocess.Popen(
-                command, stdin=subprocess.DEVNULL, pass_fds=[writer], start_new_session=True
-            )
+            self._process = subprocess.Popen(command, stdin=subprocess.PIPE, pass_fds=[writer], start_new_session=True)
         finally:
             os.close(writer)
 
@@ -81,6 +75,8 @@ class Sidecar:
         """End the process."""
         os.close(self._reader)
         self._process.terminate()
+        assert self._process.stdin is not None
+        self._process.stdin.close()
         try:
             self._process.wait(_SHUTDOWN_TIMEOUT_S)
         except subprocess.TimeoutExpired:
@@ -89,16 +85,13 @@ class Sidecar:
 
 
 def main() -> None:
-    """Run the node of an executable; arguments: parent process id, pipe descriptor, executable, ROS arguments."""
+    """Run the node of an executable; arguments: pipe descriptor, executable, ROS arguments."""
     exit_on_signals()
+    end_with_parent(sys.stdin.fileno())
     leave_out_generator()
     from rosflight_py_sim.nodes.running import node_class, run
 
-    parent, writer, executable, *ros_arguments = sys.argv[1:]
-    with contextlib.suppress(OSError, AttributeError):  # Linux only; elsewhere the node outlives a killed parent
-        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
-    if os.getppid() != int(parent):
-        return
+    writer, executable, *ros_arguments = sys.argv[1:]
 
     def report_start(text: str) -> None:
         with contextlib.suppress(BrokenPipeError), os.fdopen(int(writer), "wb") as pipe:

@@ -8,17 +8,19 @@ import sys
 import threading
 from pathlib import Path
 
+from rosflight_py_sim import with_parent
+
 _SHUTDOWN_TIMEOUT_S = 5.0
 
 
 class ClientProgram:
-    """Python program that runs in parallel with the simulation."""
+    """Python program that runs in parallel with the simulation; it ends with this process, even if that is killed."""
 
     def __init__(self, program: Path, arguments: list[str]) -> None:
         """Start the program."""
         self._process = subprocess.Popen(
-            [sys.executable, "-u", str(program), *arguments],
-            stdin=subprocess.DEVNULL,
+            [sys.executable, "-u", with_parent.__file__, str(program), *arguments],
+            stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
@@ -46,6 +48,8 @@ class ClientProgram:
     def close(self) -> None:
         """End the program if it is running."""
         self._process.terminate()
+        assert self._process.stdin is not None
+        self._process.stdin.close()
         try:
             self._process.wait(_SHUTDOWN_TIMEOUT_S)
         except subprocess.TimeoutExpired:

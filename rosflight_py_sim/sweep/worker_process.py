@@ -8,6 +8,7 @@ from multiprocessing.connection import Connection
 
 from rosflight_py_sim.process_environment import prepare_environment
 from rosflight_py_sim.type_supports import leave_out_generator
+from rosflight_py_sim.with_parent import end_with_parent
 
 
 def main() -> None:
@@ -17,6 +18,8 @@ def main() -> None:
     begin, or a text that says why it cannot, then a `Row` for each number.
     """
     connection = Connection(int(sys.argv[1]))
+    # A run may last for minutes.
+    end_with_parent(connection.fileno())
     prepare_environment()
     leave_out_generator()
     try:

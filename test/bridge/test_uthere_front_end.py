@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import math
 import socket
+import threading
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
@@ -353,6 +354,29 @@ def test_fly_enters_packet_target_mode_and_timeout_leaves_it(bench: UthereBench,
     bench.step(2)
     assert received_values(program) == {"control_operate_mode": 24}
     bench.step(200)
+    assert bench.front_end.activity(0) == "return home"
+
+
+# System time for which a program is suspended, s, and simulated time that would pass meanwhile, s.
+SUSPENDED_S, MEANWHILE_S = 0.5, 3.0
+
+
+@pytest.mark.parametrize("time_mode", ["lockstep", "gated"])
+def test_suspended_program_keeps_the_plane_while_time_can_wait(make: MakeBench, time_mode: str) -> None:
+    bench = make(time_mode=time_mode)
+    program = bench.program()
+    bench.step(2)
+    program.send("fly_engage(plane=12345)", "fly(plane=12345,roll=-15,pitch=2,throttle=65)")
+    bench.read(2)
+    bench.step(2)
+    late = threading.Timer(SUSPENDED_S, program.send, ["fly(plane=12345,roll=15,pitch=2,throttle=65)"])
+    late.start()
+    # At full speed these steps take some milliseconds; the program has two seconds of simulated time to send fly().
+    bench.step(round(MEANWHILE_S / (1e-9 * PERIOD_NS)))
+    late.join()
+    assert bench.front_end.activity(0) == "packet target"
+    # The time limit still holds.
+    bench.step(201)
     assert bench.front_end.activity(0) == "return home"
 
 

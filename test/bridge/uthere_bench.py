@@ -78,6 +78,7 @@ class UthereBench:
         vehicles: int = 1,
         own: Mapping[str, Value] | None = None,
         observed: Mapping[int, str] | None = None,
+        time_mode: str = "wall",
         **settings: Value,
     ) -> None:
         self.port_in, self.port_out = free_ports(2)
@@ -86,7 +87,8 @@ class UthereBench:
         self.log = LoggedLines()
         names = [f"plane_{i + 1}" for i in range(vehicles)]
         table = UthereFrontEnd.PARAMETERS + vehicle_parameters(UthereFrontEnd.VEHICLE_PARAMETERS, names, given)
-        self.front_end = UthereFrontEnd(table.checked(given), self.log, names, observed or {})
+        values = {**table.checked(given), "time_mode": time_mode}
+        self.front_end = UthereFrontEnd(values, self.log, names, observed or {})
         self.front_end.open()
         closing.callback(self.front_end.close)
         self._closing = closing
