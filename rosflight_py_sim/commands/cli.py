@@ -33,6 +33,7 @@ from rosflight_py_sim.vehicles import CAMERA, STANDALONE, Vehicle, vehicle, vehi
 from rosflight_py_sim.vehicles.catalogue import FOLDERS
 
 if TYPE_CHECKING:
+    from rosflight_py_sim.graph.other_simulation import OtherSimulation
     from rosflight_py_sim.graph.scenario import Scenario
 
 
@@ -184,6 +185,13 @@ def _sidecars(options: argparse.Namespace) -> list[str]:
 
 
 def _sim(options: argparse.Namespace) -> int:
+    from rosflight_py_sim.graph.other_simulation import OtherSimulation
+
+    with OtherSimulation(allowed=bool(options.share_domain)) as other:
+        return _sim_alone(options, other)
+
+
+def _sim_alone(options: argparse.Namespace, other: OtherSimulation) -> int:
     from rosflight_py_sim.graph.composition import ComposedGraph
     from rosflight_py_sim.nodes.running import deferred_signals
 
@@ -193,6 +201,7 @@ def _sim(options: argparse.Namespace) -> int:
     members = scenario.members
     if options.use_vimfly:
         settings |= {"use_vimfly": True, **keyboard_settings(members)}
+    other.refuse(members, scenario.time_mode, observers=scenario.observers, namespace=options.namespace)
     # An interrupt between the creation of the graph and its end would leave its processes behind.
     with deferred_signals() as signals:
         graph = ComposedGraph(
@@ -208,6 +217,7 @@ def _sim(options: argparse.Namespace) -> int:
             sidecars=_sidecars(options),
             record=options.record,
             names=options.names,
+            alone=not options.share_domain,
         )
         try:
             names = ", ".join(member.namespace or member.vehicle.name for member in members)
@@ -228,6 +238,13 @@ def _sim(options: argparse.Namespace) -> int:
 
 
 def _fly(options: argparse.Namespace) -> int:
+    from rosflight_py_sim.graph.other_simulation import OtherSimulation
+
+    with OtherSimulation(allowed=bool(options.share_domain)) as other:
+        return _fly_alone(options, other)
+
+
+def _fly_alone(options: argparse.Namespace, other: OtherSimulation) -> int:
     from rosflight_py_sim.missions.catalogue import flight_of
     from rosflight_py_sim.missions.flight import fly
 
@@ -242,6 +259,8 @@ def _fly(options: argparse.Namespace) -> int:
     check_pace(scenario.time_mode, options.real_time_multiplier)
     if options.view and "real_time_multiplier" not in {**scenario.settings, **settings}:
         settings["real_time_multiplier"] = WATCHED_PACE
+    members, time_mode = scenario.members, scenario.time_mode
+    other.refuse(members, time_mode, observers=scenario.observers, namespace=options.namespace)
     return fly(
         scenario,
         flights,
@@ -251,6 +270,7 @@ def _fly(options: argparse.Namespace) -> int:
         output=Path(options.output),
         sidecars=_sidecars(options),
         record=options.record,
+        alone=not options.share_domain,
     )
 
 

@@ -117,7 +117,10 @@ def _replay(options: argparse.Namespace) -> int:
     if not 0 <= options.port < 65536:
         return _refused(f"--port: {options.port} given; allowed: 0 to 65535")
     try:
-        replay(read_recording(options.file, kept_of), options.address, options.port, options.speed)
+        recording = read_recording(options.file, kept_of)
+        if recording.torn:
+            print(f"rosflight_py_sim: {recording.torn}", file=sys.stderr)
+        replay(recording, options.address, options.port, options.speed)
     except (NotMcapError, NothingToShowError, NoServerError) as error:
         return _refused(str(error))
     return 0

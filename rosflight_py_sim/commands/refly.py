@@ -169,6 +169,8 @@ def refly(path: Path, arguments: Sequence[str]) -> int:
         NotMcapError: the file cannot be read.
     """
     recording = read_recording(path, lambda name, type_name: sys.maxsize)
+    if recording.torn:
+        raise ParameterError(f"the run cannot be repeated: {recording.torn}")
     with tempfile.TemporaryDirectory() as folder:
         run = recorded_run(recording.run, Path(folder))
         _require_repeatable(run)

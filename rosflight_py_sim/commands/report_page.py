@@ -113,6 +113,8 @@ def troubles_of(recording: Recording) -> list[str]:
         lost = recording.size - recording.read
         rest = f"{recording.read:,} of {recording.size:,} bytes were read" if lost else "all bytes were read"
         texts.append(f"The recording is not complete: {recording.trouble}; {rest}.")
+    if recording.torn:
+        texts.append(f"The recording is of no use: {recording.torn}.")
     has_messages = any(len(topic.log_ns) for topic in recording.topics.values())
     unusable = unusable_states(recording) if has_messages else []
     texts += [f"{reason}." for reason in unusable]

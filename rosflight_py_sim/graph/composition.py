@@ -17,6 +17,7 @@ from rclpy.validate_namespace import validate_namespace
 
 from rosflight_py_sim.graph.fleet import Member
 from rosflight_py_sim.graph.flight_controllers import step_size_settings
+from rosflight_py_sim.graph.other_simulation import refuse_others
 from rosflight_py_sim.graph.parameter_sources import parameter_sources, ros_arguments
 from rosflight_py_sim.graph.plan import PlannedNode, planned_nodes
 from rosflight_py_sim.graph.run_description import RunDescription, versions
@@ -92,6 +93,7 @@ class ComposedGraph:
         names: str = SHORT,
         tap: Tap | None = None,
         repeated: RepeatedInputs | None = None,
+        alone: bool = False,
     ) -> None:
         """Initialise rclpy with `arguments` and create the nodes.
 
@@ -110,9 +112,11 @@ class ComposedGraph:
             tap: called with the full name, message type and QoS of each topic that a node of the package publishes;
                 returns a function that takes each message, encoded, or None.
             repeated: inputs from outside, of a recorded run; inputs that arrive are then ignored.
+            alone: whether to refuse another simulation in the ROS domain that has become known by the start.
 
         Raises:
-            ParameterError: a node refuses its parameters, ROS refuses its arguments, or a node class lacks methods.
+            ParameterError: there is another simulation, a node refuses its parameters, ROS refuses its arguments, or a
+                node class lacks methods.
             KeyboardInterrupt: on SIGINT or SIGTERM.
         """
         sources = parameter_sources(
@@ -133,7 +137,7 @@ class ComposedGraph:
             self.nodes: list[Node] = []
             self._is_closed = False
             self.vehicles = tuple(vehicles)
-            self._names = names
+            self._names, self._is_alone = names, alone
             self._taps = [] if tap is None else [tap]
             self._simulated = time_mode != "wall"
             self._own: dict[str, Any] = {
@@ -207,6 +211,11 @@ class ComposedGraph:
     def _start(self, time_manager: str | None, signals: Sequence[int]) -> None:
         """Start the simulation; a received signal ends the wait for the nodes."""
         self._wait_until_ready(signals)
+        if self._is_alone and not signals:
+            ours = [node for node in self.nodes if isinstance(node, SimulationNode)]
+            topics = [CLOCK.name] if time_manager is not None else []
+            topics += [topic for node in ours for topic in node.exclusive_topics]
+            refuse_others(ours[0], topics, self.executor)
         # Last, because it starts the simulation, for which all other nodes must be ready.
         if time_manager is not None:
             node = self._add(time_manager, self._namespace)

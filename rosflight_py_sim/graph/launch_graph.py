@@ -40,6 +40,7 @@ from rosflight_py_sim.graph.launch_arguments import (
 )
 from rosflight_py_sim.graph.launching import TIME_MODE, end_launch_after_error
 from rosflight_py_sim.graph.options import SIM, Option, parts_of, recording_of
+from rosflight_py_sim.graph.other_simulation import OtherSimulation
 from rosflight_py_sim.graph.parameter_sources import parameter_sources
 from rosflight_py_sim.graph.plan import PlannedNode, planned_nodes
 from rosflight_py_sim.graph.rviz import config_file, require_rviz
@@ -47,6 +48,7 @@ from rosflight_py_sim.graph.scenario import Scenario, load_scenario
 from rosflight_py_sim.graph.time_modes import TIME_MANAGERS, boolean, check_pace
 from rosflight_py_sim.nodes.running import node_class
 from rosflight_py_sim.parameters import ParameterError, Value
+from rosflight_py_sim.process_environment import stay_on_this_machine
 from rosflight_py_sim.vehicles import CAMERA, Vehicle, vehicle
 
 # A configuration name with at least this similarity to an argument's name is treated as a misspelling.
@@ -101,6 +103,8 @@ def _check_files(given: dict[str, str], name: str) -> None:
 
 
 def _started(given: dict[str, str], scenario: Scenario) -> list[LaunchDescriptionEntity]:
+    # As the commands do: no traffic leaves the machine unless the environment asks for it.
+    stay_on_this_machine()
     composed = boolean("composed", given["composed"])
     nodes = [_one_process(given)] if composed else _processes(given, scenario)
     return [*nodes, *_rviz(given, scenario.time_mode, scenario.members[0])]
@@ -263,6 +267,8 @@ def _processes(given: dict[str, str], scenario: Scenario) -> list[LaunchDescript
     if unknown:
         names = ", ".join(one.full_name for one in planned)
         raise ParameterError(f"launch argument 'leave_out': '{unknown}' given; allowed: {names}")
+    with OtherSimulation(allowed=boolean("share_domain", given["share_domain"])) as other:
+        other.refuse(members, time_mode, observers=observers, namespace=given["namespace"], left_out=left_out)
     lines = [LogInfo(msg=line) for line in instructions(members)]
     return lines + [node(one) for one in planned if not one.accepted_names & left_out]
 

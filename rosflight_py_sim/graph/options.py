@@ -343,6 +343,14 @@ def all_options() -> dict[str, Option]:
             metavar="NS",
         ),
         Option(
+            "share_domain",
+            "start even if the ROS domain already has a simulation in this namespace",
+            kind=Kind.BOOLEAN,
+            details="Two simulations that publish the same topics corrupt each other.",
+            default="false",
+            pages=(("Two simulations", "#two-simulations"),),
+        ),
+        Option(
             "log_level",
             "lowest severity that nodes log",
             default="info",

@@ -6,6 +6,8 @@ first entry is about the node as a whole and has its rates; the entry `TOPIC_RAT
 
 from __future__ import annotations
 
+import os
+import socket
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -27,6 +29,9 @@ DIAGNOSTICS_QOS = QoSProfile(depth=10)
 TIME_MODE_KEY = "time mode"
 """Key of the time mode in the entry for a node as a whole."""
 
+PROCESS_KEY = "process"
+"""Key of process and host in the entry for a node as a whole."""
+
 TOPIC_RATES = "topics"
 """Subject of the entry that has the rates of the node's topics."""
 
@@ -43,6 +48,11 @@ _TIME_ARRIVES_S = 2.5
 
 # An input counts as stopped only if time has advanced by more: a report may fall within a step.
 _SHORTEST_S = 0.1
+
+
+def process_text() -> str:
+    """Process id and host of this process."""
+    return f"process {os.getpid()} on {socket.gethostname()}"
 
 
 class Level(IntEnum):
@@ -86,6 +96,9 @@ class Diagnosed(Protocol):
     @property
     def active_failures(self) -> Sequence[str]:
         """Injected failures that are active, in words."""
+
+    def check_publishers(self) -> str:
+        """Other publishers of the topics that only this node may publish; empty if there are none."""
 
     def time_mode_mismatch(self, *, amiss: bool) -> str:
         """Nodes of the simulation that run in another time mode; empty if none is known.
@@ -135,9 +148,11 @@ class Reports:
             amiss = any(d.level > Level.OK for d in own)
             mismatch = self._diagnosed.time_mode_mismatch(amiss=amiss)
             own.append(Diagnosis("", mismatch, Level.ERROR if mismatch else Level.OK, values=values_of_mode))
+        if conflict := self._diagnosed.check_publishers():
+            own.append(Diagnosis("", conflict, Level.ERROR))
         level = max((d.level for d in own), default=Level.OK)
         message = "; ".join(d.message for d in own if d.message and d.level == level) or "running"
-        values = {key: value for d in own for key, value in d.values.items()}
+        values = {PROCESS_KEY: process_text()} | {key: value for d in own for key, value in d.values.items()}
         hardware = next((d.hardware_id for d in own if d.hardware_id), "")
         yield Diagnosis("", message, level, hardware, values | _rates(period))
         yield from (d for d in diagnoses if d.subject)

@@ -33,6 +33,7 @@ from rosflight_py_sim.interfaces.diagnostics import DIAGNOSTICS_TOPIC, Diagnosis
 from rosflight_py_sim.interfaces.hand_off import HandOff, Outlet, Sender
 from rosflight_py_sim.interfaces.parameter_files import files_of_arguments, named_values, place_of, values_of_arguments
 from rosflight_py_sim.interfaces.polled_subscription import PolledSubscription
+from rosflight_py_sim.interfaces.publishers import PublisherWatch
 from rosflight_py_sim.interfaces.qos import NEWEST
 from rosflight_py_sim.interfaces.rclpy_internals import (
     answer_later,
@@ -154,6 +155,9 @@ class SimulationNode(Node):
         SERVES_ALL: whether a node with the parameter `vehicles` serves all of them; otherwise each has its own node.
         ONLY_OBSERVES: whether nothing that the node receives has an effect on the simulation.
 
+    Attributes:
+        exclusive_topics: full names of the topics that only this node may publish.
+
     Raises:
         ParameterError: at construction, for a missing, misspelt or unacceptable parameter.
     """
@@ -194,6 +198,8 @@ class SimulationNode(Node):
         self.hand_off = hand_off
         self._tap = tap
         self._time_modes: TimeModeWatch | None = None
+        self.exclusive_topics: list[str] = []
+        self._publisher_watch: PublisherWatch | None = None
         super().__init__(name or self.DEFAULT_NAME, **node_arguments)
         if hand_off is not None:
             hand_off.connect(self)
@@ -294,6 +300,12 @@ class SimulationNode(Node):
                 return ""
             self._time_modes = TimeModeWatch(self, self.time_mode)
         return self._time_modes.mismatch
+
+    def check_publishers(self) -> str:
+        """Publishers in other processes of the node's exclusive topics, logged as an error; empty if there are none."""
+        if self._publisher_watch is None:
+            self._publisher_watch = PublisherWatch(self, self.exclusive_topics)
+        return self._publisher_watch.check()
 
     @property
     def time_modes_are_known(self) -> bool:
@@ -440,6 +452,8 @@ class SimulationNode(Node):
 
         if hand_off is None:
             publisher, encode = new_publisher(), topic.encode
+            if topic.is_exclusive:
+                self.exclusive_topics.append(publisher.topic_name)
             publish, subscriptions = publisher.publish, publisher.handle.get_subscription_count
 
             def send(message: M) -> None:
@@ -462,6 +476,8 @@ class SimulationNode(Node):
                 outlet.use(new_publisher())
 
         publisher = new_publisher()
+        if topic.is_exclusive:
+            self.exclusive_topics.append(publisher.topic_name)
         tap = None if self._tap is None else self._tap(publisher.topic_name, topic.message_type, topic.qos)
         outlet = Outlet(topic, publisher, tap, renew)
         return hand_off.add_outlet(outlet, counter)

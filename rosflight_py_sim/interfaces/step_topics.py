@@ -288,6 +288,7 @@ class StepTopic(Generic[M]):
         fields: names of the fields, in order; empty where the message is the ROS message itself.
         carried: class of the messages that nodes send and receive.
         publishers, subscribers: default names of the nodes at either end.
+        is_exclusive: whether a second publisher, of another simulation, would corrupt this one.
         encode: serialises a message (CDR).
         decode: deserialises a message.
         as_received: rounds a message as encoding and decoding would (float32 fields); None if they change nothing.
@@ -301,6 +302,7 @@ class StepTopic(Generic[M]):
         *,
         by: str = "",
         to: str = "",
+        exclusive: bool = False,
         requested: Callable[[str], QoSProfile] | None = None,
         carried: Any = None,
         fields: tuple[str, ...] = (),
@@ -309,7 +311,7 @@ class StepTopic(Generic[M]):
     ) -> None:
         """Declare the topic; `requested` maps a time mode to the QoS of subscriptions, where that is not `qos`."""
         self.name, self.message_type, self.qos = name, message_type, qos
-        self.publishers, self.subscribers = by, to
+        self.publishers, self.subscribers, self.is_exclusive = by, to, exclusive
         self.carried = carried or message_type
         self.fields, self.frame_id = fields, frame_id
         ordinary = Coders(serialize_message, partial(deserialize_message, message_type=message_type))
@@ -323,9 +325,9 @@ class StepTopic(Generic[M]):
         return f"{type(self).__name__}({self.name!r})"
 
     def renamed(self, name: str, *, by: str = "", to: str = "") -> StepTopic[M]:
-        """The same topic under another name, between other nodes."""
+        """The same topic under another name, between other nodes, and not exclusive."""
         other = copy(self)
-        other.name, other.publishers, other.subscribers = name, by, to
+        other.name, other.publishers, other.subscribers, other.is_exclusive = name, by, to, False
         return other
 
     def requested_qos(self, time_mode: str) -> QoSProfile:
@@ -395,6 +397,7 @@ _IMU = {"gyro": "angular_velocity", "accel": "linear_acceleration"}
 CLOCK = StepTopic[int](
     topic_names.CLOCK,
     Clock,
+    exclusive=True,
     by="time_manager",
     to="every node",
     requested=clock_qos,
@@ -413,6 +416,7 @@ TRUTH_STATE = StepTopic[VehicleState](
     fields=VehicleState.FIELDS,
     frame_id="NED",
     coders=Coders(VehicleState.encode, VehicleState.decode),
+    exclusive=True,
     by="dynamics",
     to="time_manager, sensors, forces_and_moments, auv_autopilot, bridge, autopilot, camera, view_relay, visualizer, "
     "web_viewer",
@@ -425,6 +429,7 @@ TRUTH_WIND = _stamped(
     {"velocity_ned": "vector"},
     frame_id="NED",
     qos=LATCHED,
+    exclusive=True,
     by="dynamics",
     to="sensors, forces_and_moments, bridge, autopilot, view_relay, visualizer, web_viewer",
     requested=state_qos,
@@ -437,6 +442,7 @@ TRUTH_WIND_RATES = _stamped(
     {"rates": "vector"},
     frame_id="body",
     qos=LATCHED,
+    exclusive=True,
     by="dynamics",
     to="forces_and_moments",
     requested=state_qos,
@@ -447,14 +453,20 @@ FORCES_AND_MOMENTS = _stamped(
     Wrench,
     {"force": "wrench.force", "moment": "wrench.torque"},
     frame_id="body",
+    exclusive=True,
     by="forces_and_moments, dynamics",
     to="dynamics, view_relay, visualizer",
 )
 TRUTH_BATTERY = _stamped(
-    topic_names.TRUTH_BATTERY, BatteryStatus, BatterySample, by="forces_and_moments, dynamics", to="sensors"
+    topic_names.TRUTH_BATTERY,
+    BatteryStatus,
+    BatterySample,
+    exclusive=True,
+    by="forces_and_moments, dynamics",
+    to="sensors",
 )
 # False until the first /clock message: a time manager starts the time that no node knows yet.
-HAS_STARTED = StepTopic[Bool]("sim/has_started", Bool, LATCHED, by="time_manager", to="dynamics")
+HAS_STARTED = StepTopic[Bool]("sim/has_started", Bool, LATCHED, exclusive=True, by="time_manager", to="dynamics")
 # From the beginning of a step (stamp) to its end (time_ref). The source is "step_size_request" for a step of requested
 # length; otherwise it is "step_size", the parameter, and later steps have the same length.
 SIM_STEP_SIZE = StepTopic[StepSize](
@@ -464,6 +476,7 @@ SIM_STEP_SIZE = StepTopic[StepSize](
     carried=StepSize,
     fields=StepSize._fields,
     coders=Coders(_encode_step_size, _decode_step_size),
+    exclusive=True,
     by="time_manager",
     to="dynamics, bridge",
 )
@@ -489,6 +502,7 @@ IMU = _stamped(
     constants=_NO_ORIENTATION,
     qos=LATCHED,
     requested=imu_qos,
+    exclusive=True,
     by="sensors",
     to="sil_board, auv_autopilot, bridge, time_manager",
 )
@@ -498,6 +512,7 @@ IMU_TEMPERATURE = _stamped(
     TemperatureSample,
     {"temperature_c": "temperature"},
     frame_id="body",
+    exclusive=True,
     by="sensors",
     to="sil_board",
 )
@@ -507,10 +522,11 @@ MAG = _stamped(
     MagSample,
     {"field": "magnetic_field", "covariance": "magnetic_field_covariance"},
     frame_id="body",
+    exclusive=True,
     by="sensors",
     to="sil_board",
 )
-BARO = _stamped("sim/sensors/baro", Barometer, BaroSample, by="sensors", to="sil_board")
+BARO = _stamped("sim/sensors/baro", Barometer, BaroSample, exclusive=True, by="sensors", to="sil_board")
 GNSS_FIX = _stamped(
     "sim/sensors/gnss",
     GNSS,
@@ -526,10 +542,13 @@ GNSS_FIX = _stamped(
         "unix_seconds": "gnss_unix_seconds",
         "unix_nanoseconds": "gnss_unix_nanos",
     },
+    exclusive=True,
     by="sensors",
     to="sil_board, bridge",
 )
-DIFF_PRESSURE = _stamped("sim/sensors/diff_pressure", Airspeed, AirspeedSample, by="sensors", to="sil_board, bridge")
+DIFF_PRESSURE = _stamped(
+    "sim/sensors/diff_pressure", Airspeed, AirspeedSample, exclusive=True, by="sensors", to="sil_board, bridge"
+)
 RANGE = _stamped(
     topic_names.RANGE,
     Range,
@@ -537,10 +556,13 @@ RANGE = _stamped(
     {"minimum": "min_range", "maximum": "max_range", "distance": "range"},
     frame_id="body",
     constants={"radiation_type": (Range.ULTRASOUND,)},
+    exclusive=True,
     by="sensors",
     to="sil_board, bridge",
 )
-BATTERY = _stamped("sim/sensors/battery", BatteryStatus, BatterySample, by="sensors", to="sil_board, bridge")
+BATTERY = _stamped(
+    "sim/sensors/battery", BatteryStatus, BatterySample, exclusive=True, by="sensors", to="sil_board, bridge"
+)
 # Name and position of each entry are the name of an error and its value.
 TRUTH_ERRORS = StepTopic[NamedNumbers](
     "sim/truth_errors",
@@ -561,13 +583,16 @@ PWM_OUTPUT = _stamped(
     PwmOutput,
     PulseWidths,
     {"pulse_us": "values"},
+    exclusive=True,
     by="sil_board, auv_autopilot, bridge",
     to="forces_and_moments, dynamics, view_relay, visualizer, web_viewer",
 )
 RC = _stamped("sim/RC", RCRaw, PulseWidths, {"pulse_us": "values"}, by="rc", to="sil_board, bridge, time_manager")
 
 # The flight controller, under the names of rosflight_io.
-STATUS = _stamped(topic_names.STATUS, Status, StatusReport, by="sil_board", to="sensors, bridge, web_viewer")
+STATUS = _stamped(
+    topic_names.STATUS, Status, StatusReport, exclusive=True, by="sil_board", to="sensors, bridge, web_viewer"
+)
 PARAMS_CHANGED = StepTopic[Bool]("status/params_changed", Bool, by="sil_board", to="forces_and_moments, dynamics")
 ATTITUDE = _stamped(
     "attitude", Attitude, AttitudeEstimate, {"quaternion_xyzw": "attitude"}, frame_id="body", by="sil_board"

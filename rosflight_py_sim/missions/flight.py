@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
@@ -95,13 +96,16 @@ class Flight(ABC):
 
     @property
     def over(self) -> bool:
-        """Whether the mission has ended, with or without success, and the judge has received its end."""
+        """Whether the mission has ended, with or without success, and the judge has received its end.
+
+        Also after the time went back: the judge receives nothing then.
+        """
         if not self._has_ended:
             end = self.end
             if end is not None:
                 self._has_ended = True
                 self._publish_end(String(data=end))
-        return self.judge.has_ended
+        return self.judge.has_ended or bool(self.node.torn)
 
     def close(self) -> None:  # noqa: B027
         """End external programs before the graph is closed."""
@@ -162,11 +166,14 @@ def fly(
     sidecars: Sequence[str] = (),
     record: str | None = None,
     limit_s: float = math.inf,
+    alone: bool = False,
 ) -> int:
     """Fly the missions of a scenario, for `limit_s` of simulated time at most; print the verdicts and draw the plot.
 
+    With `alone`, another simulation in the ROS domain is refused.
+
     Returns:
-        Exit code: 0 on success, 1 after a failed mission or an incomplete recording.
+        Exit code: 0 on success, 1 after a failed mission or an incomplete recording, or if the time went back.
     """
     console = Console()
     pace: dict[str, Value] = {"real_time_multiplier": 0.0} if scenario.time_mode == "lockstep" else {}
@@ -183,6 +190,7 @@ def fly(
             observers=scenario.observers,
             sidecars=sidecars,
             record=record,
+            alone=alone,
         )
         try:
             for flight in flights:
@@ -199,6 +207,9 @@ def fly(
     outcome = graph.recorder.outcome if graph.recorder is not None else None
     if outcome is not None:
         console.print(f"recording: {outcome.path}, {outcome.text}", highlight=False, soft_wrap=True)
+    if torn := next((flight.node.torn for flight in flights if flight.node.torn), ""):
+        print(f"rosflight_py_sim: {torn}", file=sys.stderr)
+        return 1
     succeeded = [print_verdict(flight.judge, console) for flight in flights]
     judges = [flight.judge for flight in flights if flight.judge.has_begun]
     if judges:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from std_msgs.msg import String
@@ -10,16 +12,31 @@ from rosflight_py_sim.interfaces.simulation_node import SimulationNode
 from rosflight_py_sim.missions.mission_judge import MissionJudge
 from rosflight_py_sim.missions.mission_settings import MissionSettings
 from rosflight_py_sim.missions.mission_topics import MISSION_SETTINGS
+from rosflight_py_sim.recording.state_log import TimeWentBackError
 
 
 class JudgeNode(SimulationNode):
-    """Source of live messages for a judge; publishes the mission's settings for recordings."""
+    """Source of live messages for a judge; publishes the mission's settings for recordings.
+
+    Attributes:
+        torn: description of the moment at which the time went back, so that the mission cannot be judged; empty until
+            then.
+    """
 
     DEFAULT_NAME = "judge"
 
     def __init__(self, judge: MissionJudge, settings: MissionSettings, **arguments: Any) -> None:
         """Subscribe to the judge's topics."""
         super().__init__(**arguments)
+        self.torn = ""
         self.publisher(MISSION_SETTINGS)(String(data=settings.text))
         for one in judge.inputs:
-            self.subscribe(one.topic, one.take)
+            self.subscribe(one.topic, partial(self._pass, one.take))
+
+    def _pass(self, take: Callable[[Any], None], message: Any) -> None:
+        if self.torn:
+            return
+        try:
+            take(message)
+        except TimeWentBackError as error:
+            self.torn = str(error)

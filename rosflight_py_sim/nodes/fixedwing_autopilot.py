@@ -165,8 +165,10 @@ class FixedwingAutopilot(AutopilotInterface):
         return plan
 
     def _publish_new_path(self) -> None:
+        if not self.has_state:
+            return
         path = self.mission.path
-        if path is not self._published_path and self.has_state:
+        if path is not self._published_path:
             self._published_path = path
             self.publish_path(polyline(path, SPACING_M))
         route = self.mission.route_ned

@@ -20,6 +20,7 @@ import numpy.typing as npt
 
 from rosflight_py_sim.recording.bag_folder import BagError, parts_of
 from rosflight_py_sim.stamps import NANOSECONDS
+from rosflight_py_sim.topic_names import CLOCK
 
 Times = npt.NDArray[np.int64]
 
@@ -103,6 +104,22 @@ class Recording:
         """Times of the first and last message; zeros without messages."""
         ends = [(int(t.log_ns.min()), int(t.log_ns.max())) for t in self.topics.values() if len(t.log_ns)]
         return (min(first for first, _ in ends), max(last for _, last in ends)) if ends else (0, 0)
+
+    @property
+    def torn(self) -> str:
+        """Where the recorded clock goes back again and again, as with two publishers; empty if it does not."""
+        clock = self.named(CLOCK)
+        if clock is None:
+            return ""
+        back = np.flatnonzero(np.diff(clock.log_ns) < 0)
+        # Once, the clock may have been set back.
+        if len(back) < 2:
+            return ""
+        before_s, after_s = clock.log_ns[back[0] : back[0] + 2] / NANOSECONDS
+        return (
+            f"{CLOCK} goes back {len(back)} times, first from {before_s:g} s to {after_s:g} s: two simulations shared "
+            "the ROS domain"
+        )
 
     def named(self, name: str) -> Topic | None:
         """The topic with this name, if it has messages."""

@@ -17,6 +17,10 @@ Array = npt.NDArray[np.float64]
 _TIME, _TRUTH, _FLOW, _OWN = 0, 1, 20, 23
 
 
+class TimeWentBackError(ValueError):
+    """The time of a row is before that of the last row."""
+
+
 class StateLog:
     """Rows of time, truth, commands and flow, in one growing table; each property is a view of n rows.
 
@@ -57,10 +61,14 @@ class StateLog:
         over the ground, m/s; `own` are the columns of the derived class. Time must not decrease.
 
         Raises:
-            ValueError: an array has the wrong length, or the time is before the last row's; nothing is added.
+            TimeWentBackError: the time is before the last row's; nothing is added.
+            ValueError: an array has the wrong length; nothing is added.
         """
         if self._count and time_s < self._rows[self._count - 1, _TIME]:
-            raise ValueError(f"time {time_s} s is before the last row's {self._rows[self._count - 1, _TIME]} s")
+            raise TimeWentBackError(
+                f"the time went back from {self._rows[self._count - 1, _TIME]:g} s to {time_s:g} s; does another "
+                "simulation in the ROS domain publish the same topics?"
+            )
         if len(truth) != 19 or len(actuator_commands) != len(self.actuators):
             raise ValueError(
                 f"{len(truth)} truth values and {len(actuator_commands)} actuator commands given; "

@@ -11,7 +11,7 @@ import rclpy
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
 from rclpy.parameter import Parameter
-from std_msgs.msg import Bool, Float64
+from std_msgs.msg import Bool
 from std_srvs.srv import Trigger
 
 from rosflight_py_sim.interfaces.qos import LATCHED
@@ -26,6 +26,7 @@ from rosflight_py_sim.interfaces.step_topics import (
     TRUTH_STATE,
     TRUTH_WIND,
     PulseWidths,
+    StepSize,
     Wrench,
 )
 from rosflight_py_sim.nodes.multirotor_forces_and_moments import MultirotorForcesAndMoments
@@ -131,7 +132,7 @@ def test_dynamics_publishes_time_zero_if_time_has_not_started(bench: Bench, time
 def test_wrench_gives_dynamics_the_time(bench: Bench) -> None:
     states = bench.stamps(TRUTH_STATE)
     bench.start(StandaloneDynamics, "lockstep")
-    bench.publish(SIM_STEP_SIZE, Float64(data=0.0025))
+    bench.publish(SIM_STEP_SIZE, StepSize(0, 2_500_000, is_requested=False))
     bench.publish(FORCES_AND_MOMENTS, Wrench(LATE_NS, (0.0,) * 3, (0.0,) * 3))
     bench.spin_until(lambda: LATE_NS + 2_500_000 in states, "the state after the step")
     # The initial state, stamped LATE_NS, may have been overwritten in the queue.

@@ -154,6 +154,8 @@ def killed_and_restarted(run: Any, executables: Sequence[str]) -> list[Restart]:
     for one in done:
         assert not one.error and not one.gaps.back and not one.decreases, one
         assert graph.time_mode != "lockstep" or not one.gaps.missing, one
+    # A node that is started again is not another publisher.
+    assert not [name for name in graph.executables if "published by" in graph.log_of(name)]
     return done
 
 

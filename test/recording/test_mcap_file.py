@@ -7,10 +7,11 @@ import os
 import random
 from pathlib import Path
 
+import numpy as np
 import pytest
 from mcap.reader import make_reader
 
-from rosflight_py_sim.recording.mcap_file import NotMcapError, Recording, read_recording
+from rosflight_py_sim.recording.mcap_file import NotMcapError, Recording, Topic, read_recording
 from rosflight_py_sim.recording.pipe_messages import Channel
 from rosflight_py_sim.recording.writer_process import WriterProcess
 
@@ -113,3 +114,19 @@ def test_long_topics_are_thinned_evenly_but_keep_all_timestamps(whole: bytes, tm
     steps = {after - before for before, after in zip(plain.kept, plain.kept[1:], strict=False)}
     assert steps == {32}
     assert numbers(recording) == [2 * number for number in plain.kept]
+
+
+@pytest.mark.parametrize(
+    ("times_s", "torn"),
+    [
+        ((0, 1, 2, 3), ""),
+        # Set back once, as by a reset.
+        ((0, 1, 0, 1), ""),
+        ((), ""),
+        ((0, 5, 1, 6, 2), "/clock goes back 2 times, first from 5 s to 1 s: two simulations shared the ROS domain"),
+    ],
+)
+def test_clock_of_two_publishers_is_named(tmp_path: Path, times_s: tuple[int, ...], torn: str) -> None:
+    clock = Topic("/clock", "rosgraph_msgs/msg/Clock", "cdr", "ros2msg", "")
+    clock.log_ns = np.array(times_s, np.int64) * 10**9
+    assert Recording(tmp_path / "some.mcap", 0, topics={"/clock": clock}).torn == torn

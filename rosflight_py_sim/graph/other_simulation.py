@@ -1,0 +1,152 @@
+"""Refusal to start a simulation into a ROS domain and namespace that already has one."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Collection, Iterable, Sequence
+from types import TracebackType
+
+import rclpy
+from rclpy.context import Context
+from rclpy.executors import Executor, SingleThreadedExecutor
+from rclpy.node import Node
+from rclpy.signals import SignalHandlerOptions
+
+from rosflight_py_sim.graph.fleet import Member
+from rosflight_py_sim.graph.plan import planned_nodes
+from rosflight_py_sim.graph.time_modes import TIME_MANAGERS
+from rosflight_py_sim.interfaces.publishers import REMEDY, Hosts, other_publishers, participant_of
+from rosflight_py_sim.interfaces.step_topics import STEP_TOPICS, topic_of
+from rosflight_py_sim.nodes.running import node_class, refusals_of_ros
+from rosflight_py_sim.parameters import ParameterError
+
+# System time from the creation of a node until it knows the publishers of a running simulation, s. On a busy machine up
+# to 0.75 s were measured.
+_DISCOVERY_S = 1.0
+
+# Time limit for the reports that name the other simulation's host, s: nodes report once a second.
+_REPORTS_S = 2.5
+
+
+class OtherSimulation:
+    """Search for a simulation in the ROS domain, which goes on while the caller does other things.
+
+    Create it early, and call `refuse` before the first node of the graph is created.
+    """
+
+    def __init__(self, *, allowed: bool) -> None:
+        """Join the domain, unless another simulation is `allowed`.
+
+        Raises:
+            ParameterError: ROS refuses the domain.
+        """
+        self._node: Node | None = None
+        if allowed:
+            return
+        self._context = Context()
+        with refusals_of_ros():
+            rclpy.init(context=self._context, args=[], signal_handler_options=SignalHandlerOptions.NO)
+            # ROS tools hide nodes whose name begins with an underscore.
+            self._node = Node(
+                f"_rosflight_py_sim_{os.getpid()}",
+                context=self._context,
+                use_global_arguments=False,
+                enable_rosout=False,
+                start_parameter_services=False,
+            )
+        self._known_s = time.monotonic() + _DISCOVERY_S
+
+    def __enter__(self) -> OtherSimulation:
+        """Begin the search."""
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        """Leave the domain."""
+        self._leave()
+
+    def refuse(
+        self,
+        members: Sequence[Member],
+        time_mode: str,
+        *,
+        observers: Sequence[str] = (),
+        namespace: str = "",
+        left_out: Collection[str] = (),
+    ) -> None:
+        """Complete the search for the publishers of a graph's exclusive topics, and leave the domain.
+
+        Args:
+            members: vehicles of the graph.
+            time_mode: of the graph.
+            observers: front-ends of the bridge that observe the vehicles.
+            namespace: of the graph.
+            left_out: names of the graph's nodes that are not started.
+
+        Raises:
+            ParameterError: another simulation publishes one of the topics.
+        """
+        if self._node is None:
+            return
+        manager = TIME_MANAGERS.get(time_mode)
+        planned = planned_nodes(members, [manager] if manager else [], observers=observers)
+        classes = [node_class(one.executable) for one in planned if not one.accepted_names & set(left_out)]
+        names = {name for cls in classes for name in (cls.DEFAULT_NAME, *cls.FILLS)}
+        topics = exclusive_topics(names, namespace, [member.namespace for member in members])
+        time.sleep(max(0.0, self._known_s - time.monotonic()))
+        executor = SingleThreadedExecutor(context=self._context)
+        executor.add_node(self._node)
+        try:
+            refuse_others(self._node, topics, executor)
+        finally:
+            executor.shutdown()
+            self._leave()
+
+    def _leave(self) -> None:
+        node, self._node = self._node, None
+        if node is not None:
+            node.destroy_node()
+            rclpy.try_shutdown(context=self._context)
+
+
+def refuse_others(node: Node, topics: Sequence[str], executor: Executor) -> None:
+    """Refuse publishers of topics (full names) in other processes; `executor` runs the node.
+
+    Raises:
+        ParameterError: there is one.
+    """
+    own = participant_of(node)
+    others = other_publishers(node, topics, own)
+    if not others:
+        return
+    hosts = Hosts(node, own)
+    end_s = time.monotonic() + _REPORTS_S
+    while time.monotonic() < end_s and not all(map(hosts.knows, others)):
+        executor.spin_once(timeout_sec=0.05)
+        # The names of nodes arrive after their publishers.
+        others = other_publishers(node, topics, own) or others
+    hosts.close()
+    first = min(others, key=lambda one: topics.index(one.topics[0]))
+    domain = f"ROS domain {os.environ.get('ROS_DOMAIN_ID', '0')}"
+    raise ParameterError(
+        f"{domain} already has a simulation: {hosts.text(first)} publishes {first.topics[0]}; {REMEDY}; "
+        "--share-domain (in launch files share_domain:=true) starts this one nevertheless"
+    )
+
+
+def exclusive_topics(node_names: Iterable[str], namespace: str, vehicles: Iterable[str]) -> list[str]:
+    """Full names of the exclusive topics that nodes publish.
+
+    Args:
+        node_names: default names of the nodes.
+        namespace: of the graph.
+        vehicles: namespaces of the vehicles, relative to that of the graph.
+    """
+    names = set(node_names)
+    rows = [row for row in STEP_TOPICS if row.is_exclusive and names.intersection(row.publishers.split(", "))]
+    found: dict[str, None] = {}
+    for vehicle in vehicles:
+        at = "".join(f"/{part.strip('/')}" for part in (namespace, vehicle) if part.strip("/"))
+        for row in rows:
+            found[row.name if row.name.startswith("/") else f"/{topic_of(at, row.name).lstrip('/')}"] = None
+    return list(found)
