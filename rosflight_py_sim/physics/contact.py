@@ -11,7 +11,15 @@ the right by the wheel's steering angle.
 Arrays: `state` is the working state of `rigid_body.py`: position NED, quaternion, velocity NED, body rates. `points` is
 (n, 6): x, y, z in body axes from the centre of mass (m), the rolling friction mu_r, DOES_NOT_ROLL for a point without a
 wheel, and the cosine and sine of the steering angle. `solids` is (s, 9), a row as `solids.py` has them. `anchors` is
-(s, n, 4): north, east and down of the anchor of each point on each solid (m), and 1 where it is anchored, else 0.
+(s, n, ANCHOR_SIZE) for each point and solid: the face through which the point has entered (`faces.py`), FREE if it has
+not; north, east and down (m) of the anchor or, of a free point, of the place where it was last seen outside;
+`side_north` and `side_east` of that face; and, for the first point, 1 if the solid may be touched in this step, else 0.
+
+No point passes through a solid, however thin and however fast: a free point that enters is found by its path since the
+last integration step, and it is pushed back through the face of its entry, as in the god-object method (Zilles and
+Salisbury, A constraint-based god-object method for haptic display, IROS 1995). The path of a point that presses on
+other solids runs along their surfaces, not below them, so that a point that slides from one part onto its flush
+neighbour enters this through the common surface, not through the seam.
 """
 
 from __future__ import annotations
@@ -23,14 +31,19 @@ from numpy.typing import NDArray
 
 from rosflight_py_sim.jit import kernel
 from rosflight_py_sim.kernel_record import kernel_record
+from rosflight_py_sim.physics.faces import FREE, SIDE, depth_below, entry
 from rosflight_py_sim.physics.rotations import rotate_to_body, rotate_to_inertial
 from rosflight_py_sim.physics.solids import OFFSET, PLANE, depth_in_part
 
-NORTH, EAST, DOWN, ANCHORED = range(4)
+NORTH, EAST, DOWN, FACE, SIDE_NORTH, SIDE_EAST, NEAR = range(7)
+ANCHOR_SIZE = 7
 ROLLING, STEERING_COSINE, STEERING_SINE = 3, 4, 5
 POINT_SIZE = 6
 DOES_NOT_ROLL = 1e9
 """Rolling friction coefficient that marks a point without a wheel; larger than any real one."""
+
+_CLEARANCE = 1e-6
+"""Height of the path of a point above the surfaces that it presses on, m: parts that differ less are flush."""
 
 
 @kernel_record
@@ -107,20 +120,102 @@ def deepest_penetration(state: NDArray[np.float64], points: NDArray[np.float64],
 
 
 @kernel
-def may_touch(
+def begin_step(
     state: NDArray[np.float64],
     points: NDArray[np.float64],
     solids: NDArray[np.float64],
+    anchors: NDArray[np.float64],
     surface: Surface,
     reach: float,
 ) -> bool:
-    """Whether any point is inside a solid or less than `reach` (m) away from one."""
+    """Mark the solids that a point is in, or less than `reach` (m) away from; returns whether there are any."""
+    touching = False
     for j in range(solids.shape[0]):
-        if depth_in(state, solids, j, 0.0, 0.0, 0.0)[0] + surface.radius + reach > 0.0:
+        was_near = anchors[j, 0, NEAR] != 0.0
+        near = False
+        if was_near:
             for i in range(points.shape[0]):
-                if depth_in(state, solids, j, points[i, 0], points[i, 1], points[i, 2])[0] + reach > 0.0:
-                    return True
-    return False
+                near = near or anchors[j, i, FACE] != FREE
+        if not near and depth_in(state, solids, j, 0.0, 0.0, 0.0)[0] + surface.radius + reach > 0.0:
+            for i in range(points.shape[0]):
+                near = near or depth_in(state, solids, j, points[i, 0], points[i, 1], points[i, 2])[0] + reach > 0.0
+        anchors[j, 0, NEAR] = 1.0 if near else 0.0
+        if near and not was_near:
+            for i in range(points.shape[0]):
+                north, east, down = rotate_to_inertial(
+                    state[3], state[4], state[5], state[6], points[i, 0], points[i, 1], points[i, 2]
+                )
+                anchors[j, i, NORTH], anchors[j, i, EAST] = state[0] + north, state[1] + east
+                anchors[j, i, DOWN] = state[2] + down
+        touching = touching or near
+    return touching
+
+
+@kernel
+def held_depth(
+    solid: NDArray[np.float64], anchor: NDArray[np.float64], north: float, east: float, down: float
+) -> tuple[float, float, float, float, bool]:
+    """Depth of a point in a plane, or below the face through which it has entered (m), as `depth_below`.
+
+    Negative for a point that is free of a part. `solid` is a row of `solids`, `anchor` one of `anchors`.
+    """
+    if solid[0] == PLANE:
+        depth = solid[1] * north + solid[2] * east + solid[3] * down + solid[OFFSET]
+        return depth, solid[1], solid[2], solid[3], True
+    if anchor[FACE] == FREE:
+        return -1.0, 0.0, 0.0, 0.0, False
+    return depth_below(solid, anchor[FACE], anchor[SIDE_NORTH], anchor[SIDE_EAST], north, east, down)
+
+
+@kernel
+def lift_of_point(
+    solids: NDArray[np.float64], anchors: NDArray[np.float64], i: int, north: float, east: float, down: float
+) -> tuple[float, float, float]:
+    """Vector NED (m) from point `i` to just above the surfaces that it presses on; these have no edges here."""
+    ln, le, ld = 0.0, 0.0, 0.0
+    for j in range(solids.shape[0]):
+        if anchors[j, 0, NEAR] != 0.0:
+            depth, dn, de, dd, _ = held_depth(solids[j], anchors[j, i], north, east, down)
+            if depth > 0.0:
+                up = depth + _CLEARANCE
+                ln, le, ld = ln - up * dn, le - up * de, ld - up * dd
+    return ln, le, ld
+
+
+@kernel
+def depth_of_point(
+    solid: NDArray[np.float64],
+    anchor: NDArray[np.float64],
+    north: float,
+    east: float,
+    down: float,
+    lift_north: float,
+    lift_east: float,
+    lift_down: float,
+) -> tuple[float, float, float, float, float, float, float]:
+    """Depth of a point in a solid (m, positive in contact) and the unit vector NED that points deeper.
+
+    Also the face through which it has entered, with `side_north` and `side_east`. The path of a free point leads from
+    its anchor along the surfaces that it presses on, by `lift_of_point` above its place, and from there to its place.
+    """
+    if solid[0] == PLANE:
+        depth, dn, de, dd, _ = held_depth(solid, anchor, north, east, down)
+        return depth, dn, de, dd, SIDE, 1.0, 0.0
+    over_north, over_east, over_down = north + lift_north, east + lift_east, down + lift_down
+    face, side_north, side_east = anchor[FACE], anchor[SIDE_NORTH], anchor[SIDE_EAST]
+    if face == FREE:
+        face, side_north, side_east = entry(
+            solid, anchor[NORTH], anchor[EAST], anchor[DOWN], over_north, over_east, over_down
+        )
+        if face == FREE and (lift_north != 0.0 or lift_east != 0.0 or lift_down != 0.0):
+            face, side_north, side_east = entry(solid, over_north, over_east, over_down, north, east, down)
+        if face == FREE:
+            return -1.0, 0.0, 0.0, 0.0, FREE, 1.0, 0.0
+    depth, dn, de, dd, _ = depth_below(solid, face, side_north, side_east, north, east, down)
+    # In a corner, the depth in one wall does not carry the point past the edge of the other.
+    if not depth_below(solid, face, side_north, side_east, over_north, over_east, over_down)[4]:
+        depth = -1.0
+    return depth, dn, de, dd, face, side_north, side_east
 
 
 @kernel
@@ -137,15 +232,17 @@ def contact_wrench(
     k, c, mu = surface.stiffness, surface.damping, surface.friction
     roll_north, roll_east = rolling_direction(qw, qx, qy, qz)
     fn, fe, fd, mx, my, mz = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
-    for j in range(solids.shape[0]):
-        if depth_in(state, solids, j, 0.0, 0.0, 0.0)[0] < -surface.radius:
-            continue
-        for i in range(points.shape[0]):
-            x, y, z = points[i, 0], points[i, 1], points[i, 2]
-            depth, dn, de, dd = depth_in(state, solids, j, x, y, z)
+    for i in range(points.shape[0]):
+        x, y, z = points[i, 0], points[i, 1], points[i, 2]
+        north, east, down = rotate_to_inertial(qw, qx, qy, qz, x, y, z)
+        north, east, down = north + state[0], east + state[1], down + state[2]
+        ln, le, ld = lift_of_point(solids, anchors, i, north, east, down)
+        for j in range(solids.shape[0]):
+            if anchors[j, 0, NEAR] == 0.0:
+                continue
+            depth, dn, de, dd, _, _, _ = depth_of_point(solids[j], anchors[j, i], north, east, down, ln, le, ld)
             if depth <= 0.0:
                 continue
-            north, east, down = rotate_to_inertial(qw, qx, qy, qz, x, y, z)
             vn, ve, vd = rotate_to_inertial(qw, qx, qy, qz, q * z - r * y, r * x - p * z, p * y - q * x)
             vn, ve, vd = vn + state[7], ve + state[8], vd + state[9]
             closing = dn * vn + de * ve + dd * vd
@@ -153,10 +250,8 @@ def contact_wrench(
             if normal <= 0.0:
                 continue
             tn, te, td = -c * (vn - closing * dn), -c * (ve - closing * de), -c * (vd - closing * dd)
-            if anchors[j, i, ANCHORED] != 0.0:
-                sn = anchors[j, i, NORTH] - state[0] - north
-                se = anchors[j, i, EAST] - state[1] - east
-                sd = anchors[j, i, DOWN] - state[2] - down
+            if anchors[j, i, FACE] != FREE:
+                sn, se, sd = anchors[j, i, NORTH] - north, anchors[j, i, EAST] - east, anchors[j, i, DOWN] - down
                 along = dn * sn + de * se + dd * sd
                 tn, te, td = tn + k * (sn - along * dn), te + k * (se - along * de), td + k * (sd - along * dd)
             cosine, sine = points[i, STEERING_COSINE], points[i, STEERING_SINE]
@@ -181,21 +276,25 @@ def update_anchors(
     qw, qx, qy, qz = state[3], state[4], state[5], state[6]
     p, q, r = state[10], state[11], state[12]
     roll_north, roll_east = rolling_direction(qw, qx, qy, qz)
-    for j in range(solids.shape[0]):
-        if depth_in(state, solids, j, 0.0, 0.0, 0.0)[0] < -surface.radius:
-            continue
-        for i in range(points.shape[0]):
-            x, y, z = points[i, 0], points[i, 1], points[i, 2]
-            depth, dn, de, dd = depth_in(state, solids, j, x, y, z)
+    for i in range(points.shape[0]):
+        x, y, z = points[i, 0], points[i, 1], points[i, 2]
+        north, east, down = rotate_to_inertial(qw, qx, qy, qz, x, y, z)
+        north, east, down = north + state[0], east + state[1], down + state[2]
+        ln, le, ld = lift_of_point(solids, anchors, i, north, east, down)
+        for j in range(solids.shape[0]):
+            if anchors[j, 0, NEAR] == 0.0 or (anchors[j, i, FACE] == FREE and solids[j, 0] != PLANE):
+                continue
+            depth, dn, de, dd, face, _, _ = depth_of_point(solids[j], anchors[j, i], north, east, down, ln, le, ld)
             if depth <= 0.0:
-                anchors[j, i, ANCHORED] = 0.0
-                continue
-            north, east, down = rotate_to_inertial(qw, qx, qy, qz, x, y, z)
-            north, east, down = north + state[0], east + state[1], down + state[2]
-            if anchors[j, i, ANCHORED] == 0.0:
+                anchors[j, i, FACE] = FREE
                 anchors[j, i, NORTH], anchors[j, i, EAST], anchors[j, i, DOWN] = north, east, down
-                anchors[j, i, ANCHORED] = 1.0
                 continue
+            if anchors[j, i, FACE] == FREE:
+                anchors[j, i, NORTH], anchors[j, i, EAST], anchors[j, i, DOWN] = north, east, down
+                anchors[j, i, FACE] = face
+                continue
+            # The side of a cylinder turns with the point.
+            anchors[j, i, SIDE_NORTH], anchors[j, i, SIDE_EAST] = -dn, -de
             vn, ve, vd = rotate_to_inertial(qw, qx, qy, qz, q * z - r * y, r * x - p * z, p * y - q * x)
             closing = dn * (vn + state[7]) + de * (ve + state[8]) + dd * (vd + state[9])
             normal = max(0.0, surface.stiffness * depth + surface.damping * closing)
@@ -210,3 +309,62 @@ def update_anchors(
             if hn != sn or he != se or hd != sd:
                 anchors[j, i, NORTH], anchors[j, i, EAST] = north + hn, east + he
                 anchors[j, i, DOWN] = down + hd
+        # What a point enters changes its path through the others; what it has just left still counts.
+        entered = True
+        while entered:
+            entered = False
+            for j in range(solids.shape[0]):
+                if anchors[j, 0, NEAR] == 0.0 or anchors[j, i, FACE] != FREE or solids[j, 0] == PLANE:
+                    continue
+                depth, dn, de, dd, face, side_north, side_east = depth_of_point(
+                    solids[j], anchors[j, i], north, east, down, ln, le, ld
+                )
+                if depth > 0.0:
+                    entered = True
+                    anchors[j, i, NORTH], anchors[j, i, EAST], anchors[j, i, DOWN] = north, east, down
+                    anchors[j, i, FACE] = face
+                    anchors[j, i, SIDE_NORTH], anchors[j, i, SIDE_EAST] = side_north, side_east
+                    up = depth + _CLEARANCE
+                    ln, le, ld = ln - up * dn, le - up * de, ld - up * dd
+        ln, le, ld = lift_of_point(solids, anchors, i, north, east, down)
+        for j in range(solids.shape[0]):
+            if anchors[j, 0, NEAR] != 0.0 and anchors[j, i, FACE] == FREE:
+                anchors[j, i, NORTH], anchors[j, i, EAST], anchors[j, i, DOWN] = north + ln, east + le, down + ld
+
+
+@kernel
+def release(state: NDArray[np.float64], anchors: NDArray[np.float64]) -> None:
+    """Free all points, as if they had grown out of the centre of mass: what they enter on this way holds them."""
+    for j in range(anchors.shape[0]):
+        for i in range(anchors.shape[1]):
+            anchors[j, i, FACE] = FREE
+            anchors[j, i, NORTH], anchors[j, i, EAST], anchors[j, i, DOWN] = state[0], state[1], state[2]
+            anchors[j, i, NEAR] = 1.0
+
+
+@kernel
+def separates(
+    state: NDArray[np.float64], points: NDArray[np.float64], solids: NDArray[np.float64], j: int, tolerance: float
+) -> bool:
+    """Whether solid `j`, a part, cuts a straight line between two points that are outside of it.
+
+    Each of them must be more than `tolerance` (m) below the face that is turned to the other.
+    """
+    qw, qx, qy, qz = state[3], state[4], state[5], state[6]
+    for i in range(points.shape[0]):
+        n, e, d = rotate_to_inertial(qw, qx, qy, qz, points[i, 0], points[i, 1], points[i, 2])
+        n, e, d = n + state[0], e + state[1], d + state[2]
+        if depth_in_part(solids[j], n, e, d)[0] > 0.0:
+            continue
+        for k in range(i):
+            m, f, g = rotate_to_inertial(qw, qx, qy, qz, points[k, 0], points[k, 1], points[k, 2])
+            m, f, g = m + state[0], f + state[1], g + state[2]
+            if depth_in_part(solids[j], m, f, g)[0] > 0.0:
+                continue
+            face, side_north, side_east = entry(solids[j], n, e, d, m, f, g)
+            if face == FREE or depth_below(solids[j], face, side_north, side_east, m, f, g)[0] <= tolerance:
+                continue
+            face, side_north, side_east = entry(solids[j], m, f, g, n, e, d)
+            if face != FREE and depth_below(solids[j], face, side_north, side_east, n, e, d)[0] > tolerance:
+                return True
+    return False

@@ -6,7 +6,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rosflight_py_sim.parameters import Parameter, ParameterError, ParameterTable, Values
-from rosflight_py_sim.physics.contact import DOES_NOT_ROLL, POINT_SIZE, ROLLING, STEERING_COSINE, deepest_penetration
+from rosflight_py_sim.physics.contact import (
+    DOES_NOT_ROLL,
+    POINT_SIZE,
+    ROLLING,
+    STEERING_COSINE,
+    deepest_penetration,
+    separates,
+)
 from rosflight_py_sim.physics.immersion import hull_numbers
 from rosflight_py_sim.physics.solids import PLANE, Solids
 from rosflight_py_sim.shared_parameters import GROUND_ALTITUDE
@@ -83,21 +90,29 @@ def contact_points(values: Values) -> NDArray[np.float64]:
 
 
 _OVERLAP = 1e-3
-"""Penetration depth above which a vehicle counts as overlapping a solid, m."""
+"""Penetration depth up to which no vehicle counts as overlapping a solid, m."""
 
 
-def overlapped_solid(state: NDArray[np.float64], points: NDArray[np.float64], solids: Solids) -> str:
+def overlapped_solid(
+    state: NDArray[np.float64], points: NDArray[np.float64], solids: Solids, resting_depth: float
+) -> str:
     """Name of a solid that a vehicle overlaps in a working state (13,), empty if none.
 
-    The check covers the contact points and, for solids other than planes, a grid in their bounding box. A solid thinner
-    than a quarter of the vehicle can go undetected between grid points.
+    The check covers the contact points and, for parts, the centre of mass, the lines between all these that are
+    outside, and a grid in their bounding box. A slender part that stands between them can go undetected. Twice the
+    depth in which the vehicle rests on the ground is allowed.
     """
     if len(points) == 0:
         return ""
+    allowed = max(_OVERLAP, 2.0 * resting_depth)
     low, high = points[:, :3].min(axis=0), points[:, :3].max(axis=0)
     grid = np.stack(np.meshgrid(*np.linspace(low, high, 5).T, indexing="ij"), axis=-1).reshape(-1, 3)
-    for name, row in zip(solids.names, solids.rows, strict=True):
-        tried = points if row[0] == PLANE else grid
-        if deepest_penetration(state, tried, row[np.newaxis]) > _OVERLAP:
+    corners = np.zeros((len(points) + 1, POINT_SIZE))
+    corners[1:] = points
+    for j, (name, row) in enumerate(zip(solids.names, solids.rows, strict=True)):
+        tried = points if row[0] == PLANE else np.vstack((corners[:, :3], grid))
+        if deepest_penetration(state, tried, row[np.newaxis]) > allowed:
+            return name
+        if row[0] != PLANE and separates(state, corners, solids.rows, j, allowed):
             return name
     return ""

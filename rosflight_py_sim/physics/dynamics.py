@@ -13,13 +13,14 @@ from numpy.typing import NDArray
 from rosflight_py_sim.parameters import Parameter, ParameterError, ParameterTable, Values, number
 from rosflight_py_sim.physics.brakes import BRAKE_PARAMETERS, Brakes
 from rosflight_py_sim.physics.contact import (
-    ANCHORED,
+    ANCHOR_SIZE,
     DOES_NOT_ROLL,
     EAST,
     NORTH,
     ROLLING,
     Surface,
     deepest_penetration,
+    release,
     update_anchors,
 )
 from rosflight_py_sim.physics.contact_points import CONTACT_PARAMETERS, contact_points, overlapped_solid
@@ -173,7 +174,7 @@ class VehicleDynamics:
         self.truth[3] = 1.0
         self._resting_depth = 0.0
         self._stands = self._at_start = False
-        self._anchors = np.zeros((0, len(self._points), 4))
+        self._anchors = np.zeros((0, len(self._points), ANCHOR_SIZE))
         self._given = _BODY_PARAMETERS.given(values)
         with self._divergence_refused():
             self._start(values, world, solids_of(values, world))
@@ -210,7 +211,9 @@ class VehicleDynamics:
             self.truth[:3] = place
         self._surround(solids)
         self._refresh()
-        overlapped = overlapped_solid(self._work[0], self._points, solids.without_floor if stands else solids)
+        overlapped = overlapped_solid(
+            self._work[0], self._points, solids.without_floor if stands else solids, self._resting_depth
+        )
         if overlapped:
             where = f" of the world '{world.name}'" if world.name else ""
             raise ParameterError(
@@ -220,7 +223,8 @@ class VehicleDynamics:
 
     def _surround(self, solids: Solids) -> None:
         """Replace the solids; anchors on those that remain are kept."""
-        anchors = np.zeros((len(solids.names), len(self._points), 4))
+        anchors = np.zeros((len(solids.names), len(self._points), ANCHOR_SIZE))
+        release(self.truth, anchors)
         anchors[: len(self._anchors)] = self._anchors
         self._solids, self._anchors = solids, anchors
 
@@ -286,11 +290,11 @@ class VehicleDynamics:
         self._check_tumbling(new[10:13])
         self._lift(new)
         load_state(new, self._work[0])
-        overlapped = overlapped_solid(self._work[0], self._points, self._solids.without_floor)
+        overlapped = overlapped_solid(self._work[0], self._points, self._solids.without_floor, self._resting_depth)
         if overlapped:
             raise ValueError(f"the vehicle would be inside the {overlapped}")
         self.truth[:] = new
-        self._anchors[:, :, ANCHORED] = 0.0
+        release(new, self._anchors)
         self._differences, self._at_start = 0, False
         self._refresh()
 
@@ -330,7 +334,7 @@ class VehicleDynamics:
         if np.array_equal(self._points[:, :3], other._points[:, :3]):
             self._anchors[:] = other._anchors
         else:
-            self._anchors[:, :, ANCHORED] = 0.0
+            release(self.truth, self._anchors)
         with self._divergence_refused():
             self._refresh()
 
@@ -368,7 +372,7 @@ class VehicleDynamics:
         else:
             part = self._work[0, first:last]
         worst = float(part[np.argmax(np.where(np.isfinite(part), np.abs(part), math.inf))])
-        self._anchors[:, :, ANCHORED] = 0.0
+        release(self.truth, self._anchors)
         self._wrench[:] = 0.0
         self._differences = 0
         raise StateDivergedError(name, worst)

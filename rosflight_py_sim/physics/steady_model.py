@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rosflight_py_sim.parameters import Values, number
-from rosflight_py_sim.physics.contact import Surface
+from rosflight_py_sim.physics.contact import ANCHOR_SIZE, Surface
 from rosflight_py_sim.physics.earth import earth_of, flat_earth
 from rosflight_py_sim.physics.inertia import inertia_matrix
 from rosflight_py_sim.physics.rigid_body import derivative
@@ -57,7 +57,7 @@ class SteadyModel:
             False,
             np.zeros((0, 4)),
             np.zeros((0, 9)),
-            np.zeros((0, 0, 4)),
+            np.zeros((0, 0, ANCHOR_SIZE)),
             surface,
         )
         self._state, self._rate = np.zeros(13), np.zeros(13)

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rosflight_py_sim.jit import kernel
-from rosflight_py_sim.physics.contact import Surface, may_touch, update_anchors
+from rosflight_py_sim.physics.contact import Surface, begin_step, update_anchors
 from rosflight_py_sim.physics.earth import Earth
 from rosflight_py_sim.physics.rigid_body import MASS, derivative, runge_kutta_step
 from rosflight_py_sim.physics.rotations import rotate_to_body, rotate_to_inertial
@@ -127,7 +127,7 @@ def advance(
     if points.shape[0] > 0:
         speed = math.sqrt(state[7] ** 2 + state[8] ** 2 + state[9] ** 2) + turn * surface.radius
         push = math.sqrt(wrench[0] ** 2 + wrench[1] ** 2 + wrench[2] ** 2) / body[MASS] + earth.gravity
-        touching = may_touch(state, points, solids, surface, 2.0 * (speed + push * dt) * dt)
+        touching = begin_step(state, points, solids, anchors, surface, 2.0 * (speed + push * dt) * dt)
     if touching:
         substeps = max(substeps, math.ceil(dt * body[CONTACT_RATE]))
     substep = dt / substeps
