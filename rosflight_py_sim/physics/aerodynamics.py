@@ -80,7 +80,12 @@ AERODYNAMIC_PARAMETERS = ParameterTable(
         required=True,
     ),
     Parameter(
-        "wing_epsilon", 0.9, "Oswald efficiency factor for the induced drag", minimum=0.01, maximum=10.0, required=True
+        "wing_epsilon",
+        0.9,
+        "Oswald efficiency factor for the induced drag; a huge one removes it",
+        minimum=0.01,
+        maximum=1e12,
+        required=True,
     ),
     Parameter(
         "wing_alpha0",

@@ -49,8 +49,9 @@ def outputs(aileron=0.0, elevator=0.0, rudder=0.0, throttle=0.0):
 
 
 def gliding(state, aileron=0.0, elevator=0.0, rudder=0.0, **values):
-    """Wrench with a propeller of negligible size."""
-    return plane(D_prop=1e-6, **values).steady_wrench(state, CALM, aileron, elevator, rudder, 0.0)
+    """Wrench with a small propeller of negligible thrust and torque."""
+    none = {"CT_0": 1e-9, "CT_1": 0.0, "CT_2": 0.0, "CQ_0": 1e-7, "CQ_1": 0.0, "CQ_2": 0.0, "propeller_brakes": True}
+    return plane(D_prop=0.005, **none, **values).steady_wrench(state, CALM, aileron, elevator, rudder, 0.0)
 
 
 @pytest.mark.parametrize("cause", CAUSES)
