@@ -73,6 +73,14 @@ START_DATE = Parameter(
     read_only=True,
 )
 
+CLOCK_FROM_START_DATE = Parameter(
+    "clock_from_start_date",
+    False,
+    "Start /clock and all stamps at start_date instead of 0, which is in 1970; for programs that take the date from a "
+    "stamp. All nodes of a simulation need the same value; no effect in time mode wall",
+    read_only=True,
+)
+
 WATER_DENSITY = Parameter(
     "water_density",
     0.0,

@@ -46,6 +46,7 @@ from rosflight_py_sim.nodes.running import (
     settle,
 )
 from rosflight_py_sim.parameters import Value
+from rosflight_py_sim.stamps import EPOCH
 from rosflight_py_sim.vehicle_parameters import values_of_vehicle
 
 N = TypeVar("N", bound=SimulationNode)
@@ -134,6 +135,8 @@ class ComposedGraph:
             if signals:
                 raise KeyboardInterrupt
             initialise([sys.argv[0], *_for_ros(arguments)])
+            # Set by the nodes' parameters; an earlier graph of the process may have had another.
+            EPOCH.ns = 0
             self.nodes: list[Node] = []
             self._is_closed = False
             self.vehicles = tuple(vehicles)
@@ -329,7 +332,7 @@ class ComposedGraph:
     def time_ns(self) -> int:
         """Time of the nodes, ns."""
         shared = self.hand_off.clock
-        return int(self.nodes[0].get_clock().now().nanoseconds) if shared is None else shared.time_ns
+        return int(self.nodes[0].get_clock().now().nanoseconds) - EPOCH.ns if shared is None else shared.time_ns
 
     def node_of(self, name: str, vehicle: str = "") -> SimulationNode:
         """The node with this default name that serves a vehicle.

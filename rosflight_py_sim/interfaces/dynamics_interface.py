@@ -113,7 +113,7 @@ class TruthInterface(FallibleNode, ABC):
         self._initial_truth = self.compute_truth().copy()
         self._clock_subscription: Subscription[Any] | None = None
         if self.time_mode == "wall":
-            self._start_at(self.get_clock().now().nanoseconds)
+            self._start_at(self.now_ns)
         else:
             self._clock_subscription = self.subscribe(CLOCK, self._start_at)
             self.subscribe(HAS_STARTED, self._on_has_started)
@@ -266,7 +266,7 @@ class TruthInterface(FallibleNode, ABC):
         self._publish()
 
     def _clock_was_set_back(self) -> bool:
-        return bool(self.get_clock().now().nanoseconds < self._time_ns - LONGEST_STEP_NS)
+        return self.now_ns < self._time_ns - LONGEST_STEP_NS
 
     def _advance(self, driver: Any, dt: float, end_ns: int) -> bool:
         """Advance the state by `dt` to `end_ns`; False when it has diverged."""

@@ -6,12 +6,14 @@ from rclpy.clock import ClockType, ROSClock
 from rclpy.time import Time
 from rclpy.time_source import TimeSource
 
+from rosflight_py_sim.stamps import EPOCH
+
 
 class SharedClock:
     """Simulated time of all nodes, set by the first node that receives a /clock message.
 
     Attributes:
-        clock: clock that the nodes use.
+        clock: clock that the nodes use; it counts from EPOCH.
     """
 
     def __init__(self) -> None:
@@ -40,6 +42,6 @@ class SharedClock:
         if time_ns == self._time_ns:
             return
         self._time_ns = time_ns
-        time = Time(nanoseconds=time_ns, clock_type=ClockType.ROS_TIME)
+        time = Time(nanoseconds=time_ns + EPOCH.ns, clock_type=ClockType.ROS_TIME)
         for clock in self._clocks:
             clock.set_ros_time_override(time)

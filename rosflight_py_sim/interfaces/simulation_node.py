@@ -46,7 +46,8 @@ from rosflight_py_sim.interfaces.step_topics import CLOCK, StepTopic, topic_of
 from rosflight_py_sim.interfaces.time_mode_watch import TimeModeWatch
 from rosflight_py_sim.interfaces.topic_statistics import Period, TopicCounter, TopicStatistics
 from rosflight_py_sim.parameters import Parameter, ParameterError, ParameterTable, Value
-from rosflight_py_sim.shared_parameters import TIME_MODES
+from rosflight_py_sim.shared_parameters import CLOCK_FROM_START_DATE, START_DATE, TIME_MODES
+from rosflight_py_sim.stamps import EPOCH
 from rosflight_py_sim.start_date import start_of, unix_ns
 from rosflight_py_sim.vehicle_parameters import vehicle_parameters
 
@@ -58,6 +59,8 @@ TIME_MODE = Parameter(
     choices=TIME_MODES,
     read_only=True,
 )
+
+_CLOCK_PARAMETERS = ParameterTable(START_DATE, CLOCK_FROM_START_DATE)
 
 M = TypeVar("M")
 
@@ -173,6 +176,11 @@ class SimulationNode(Node):
     # A class attribute, because a node that fails during construction is also destroyed.
     _is_destroyed = False
 
+    def __init_subclass__(cls, **options: Any) -> None:
+        """Add the parameters of the clock, by which every node reads stamps."""
+        super().__init_subclass__(**options)
+        cls.PARAMETERS = cls.PARAMETERS + _CLOCK_PARAMETERS
+
     def __init__(
         self,
         *,
@@ -220,6 +228,8 @@ class SimulationNode(Node):
             self._refuse_misspelt(files_of_arguments(arguments), shared_names)
             for parameter in self.table:
                 self._declare(parameter, given)
+            if self.values[CLOCK_FROM_START_DATE.name]:
+                EPOCH.ns = self._start_ns
             self._configure(self.values, {name: given[name] for name in self.values if name in given})
         except ParameterError as error:
             placed = self._placed(error, arguments)
@@ -284,6 +294,11 @@ class SimulationNode(Node):
     def unix_ns(self, time_ns: int) -> int:
         """Unix time, ns, of a stamp: simulated time since `start_date`; stamps of the system clock have it already."""
         return self._start_ns + time_ns
+
+    @property
+    def now_ns(self) -> int:
+        """Time of the node's clock, ns: since the start in simulated time, since 1970 in system time."""
+        return int(self.get_clock().now().nanoseconds) - EPOCH.ns
 
     @property
     def active_failures(self) -> Sequence[str]:
@@ -652,7 +667,7 @@ class SimulationNode(Node):
     def update_clock(self, time_ns: int) -> None:
         """Set the node's clock, if it follows stamps and is not shared."""
         if self.follows_stamps and self.hand_off is None:
-            self.get_clock().set_ros_time_override(_ros_time(time_ns))
+            self.get_clock().set_ros_time_override(_ros_time(time_ns + EPOCH.ns))
 
     def create_system_timer(self, period_s: float, callback: Callable[[], None], *, autostart: bool = True) -> Timer:
         """Create a timer on system time, which continues while simulated time does not advance."""

@@ -67,8 +67,7 @@ def start_ticks(node: SimulationNode, rate_hz: float, on_tick: Callable[[int], N
         time_mode = node.values["time_mode"]
         if time_mode != "wall":
             raise ParameterError(f"parameter 'use_sim_time': False given; with time_mode '{time_mode}' allowed: true")
-        clock = node.get_clock()
-        node.create_timer(1.0 / rate_hz, lambda: on_tick(clock.now().nanoseconds))
+        node.create_timer(1.0 / rate_hz, lambda: on_tick(node.now_ns))
         return
     schedule = Schedule(rate_hz)
 

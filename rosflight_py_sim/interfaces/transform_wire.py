@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from rosflight_py_sim.parameters import ParameterError
-from rosflight_py_sim.stamps import NANOSECONDS
+from rosflight_py_sim.stamps import EPOCH, NANOSECONDS
 
 if TYPE_CHECKING:
     from tf2_msgs.msg import TFMessage
@@ -55,7 +55,7 @@ class TransformWire:
 
     def encode(self, time_ns: int, transforms: Sequence[Sequence[float]]) -> bytes:
         """Serialised message; each transform is position x y z (m) and attitude x y z w of a frame in its parent."""
-        stamp = divmod(time_ns, NANOSECONDS)
+        stamp = divmod(time_ns + EPOCH.ns, NANOSECONDS)
         values: list[object] = []
         for names, transform in zip(self._names, transforms, strict=True):
             values += (*stamp, *names, *transform)

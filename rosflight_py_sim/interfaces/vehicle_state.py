@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from rosflight_msgs.msg import SimState
 
 from rosflight_py_sim.interfaces.wire import WireFormat
-from rosflight_py_sim.stamps import NANOSECONDS
+from rosflight_py_sim.stamps import EPOCH, NANOSECONDS
 
 _WIRE = WireFormat(SimState, frame_id="NED")
 
@@ -86,7 +86,7 @@ class VehicleState:
     def decode(cls, data: bytes) -> VehicleState:
         """State from a serialised rosflight_msgs/SimState."""
         m = _WIRE.decode(data)
-        return cls(m[0] * NANOSECONDS + m[1], np.array((*m[2:5], m[8], *m[5:8], *m[9:])))
+        return cls(m[0] * NANOSECONDS + m[1] - EPOCH.ns, np.array((*m[2:5], m[8], *m[5:8], *m[9:])))
 
 
 _AT_REST: NDArray[np.float64] = np.zeros(TRUTH_SIZE)

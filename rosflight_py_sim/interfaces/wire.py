@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 
 from rosidl_parser.definition import Array, BasicType, NamespacedType
 
-from rosflight_py_sim.stamps import NANOSECONDS, pack_stamp
+from rosflight_py_sim.stamps import EPOCH, NANOSECONDS, pack_stamp
 
 _LITTLE_ENDIAN = b"\x00\x01\x00\x00"
 _CODES = {
@@ -118,7 +118,7 @@ class WireFormat:
 
     def encode(self, time_ns: int, *values: float) -> bytes:
         """Serialised message with the stamp `time_ns` and the numbers in field order."""
-        seconds, nanoseconds = divmod(time_ns, NANOSECONDS)
+        seconds, nanoseconds = divmod(time_ns + EPOCH.ns, NANOSECONDS)
         return self._encode(_LITTLE_ENDIAN, seconds, nanoseconds, len(self._frame), self._frame, *values)
 
     def decode(self, message: bytes) -> tuple[Any, ...]:
@@ -151,7 +151,7 @@ class WireFormat:
             WireFormatError: a path is not in the message.
         """
         # taken: from all numbers of the message, the first two being the stamp. own_: from those of the fields only.
-        taken, own_taken = ["u[0] * NANOSECONDS + u[1]"], ["m[0]"]
+        taken, own_taken = ["u[0] * NANOSECONDS + u[1] - EPOCH.ns"], ["m[0]"]
         given, own_given, own_codes = ["0"] * self.fields, [], "<"
         for path, numbers in constants.items():
             span = self._span(path)
@@ -164,10 +164,16 @@ class WireFormat:
             given[span] = [f"m[{k}]" if count == 1 else f"*m[{k}]", *[""] * (count - 1)]
             own_given.append(given[span.start])
             own_codes += "".join(_CODES[primitive][0] for primitive in self._primitives[span])
-        names = {"NANOSECONDS": NANOSECONDS, "new": tuple.__new__, "message": message, "pack": self._encode}
+        names = {
+            "NANOSECONDS": NANOSECONDS,
+            "EPOCH": EPOCH,
+            "new": tuple.__new__,
+            "message": message,
+            "pack": self._encode,
+        }
         names |= {"start": _LITTLE_ENDIAN, "length": len(self._frame), "frame": self._frame}
         # eval, as in namedtuple and dataclass: the text contains only numbers and the names given here.
-        stamp = "m[0] // NANOSECONDS, m[0] % NANOSECONDS"
+        stamp = "(m[0] + EPOCH.ns) // NANOSECONDS, (m[0] + EPOCH.ns) % NANOSECONDS"
         numbers_text = ", ".join(filter(None, given))
         encode: Callable[[Any], bytes] = eval(f"lambda m: pack(start, {stamp}, length, frame, {numbers_text})", names)  # noqa: S307
         build: Callable[[Any], Any] = eval(f"lambda u: new(message, ({', '.join(taken)},))", names)  # noqa: S307

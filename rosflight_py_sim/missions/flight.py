@@ -243,8 +243,7 @@ def _spin(graph: ComposedGraph, flights: Flights, console: Console) -> None:
     if console.is_terminal:
         _spin_with_bar(graph, flights, console)
     else:
-        clock = graph.nodes[0].get_clock()
-        graph.spin(ProgressLines(flights, console, lambda: clock.now().nanoseconds / NANOSECONDS).go_on)
+        graph.spin(ProgressLines(flights, console, lambda: graph.time_ns / NANOSECONDS).go_on)
 
 
 def _spin_with_bar(graph: ComposedGraph, flights: Flights, console: Console) -> None:

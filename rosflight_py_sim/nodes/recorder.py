@@ -38,6 +38,7 @@ from rosflight_py_sim.parameters import Parameter, ParameterError, ParameterTabl
 from rosflight_py_sim.recording.mcap_file import RUN
 from rosflight_py_sim.recording.pipe_messages import Channel
 from rosflight_py_sim.recording.writer_process import FileTakenError, Outcome, RecordingError, Take, WriterProcess
+from rosflight_py_sim.stamps import EPOCH
 from rosflight_py_sim.vehicle_parameters import values_of_vehicle
 from rosflight_py_sim.viewer.appearance import APPEARANCE
 from rosflight_py_sim.world import WORLD
@@ -115,6 +116,7 @@ class Recorder(SimulationNode):
         first, *others = (self._facts_of(arguments.get("arguments", ()), one) for one in self._vehicles)
         facts = {
             "version": __version__,
+            "epoch_ns": str(EPOCH.ns),
             **first,
             "world": str(self.values["world"]),
             "namespaces": json.dumps(namespaces),

@@ -251,8 +251,8 @@ class SilBoard(FallibleNode):
         if self._lockstep and self._join.waiting_ns < 0:
             response.message = "no IMU message is waiting for an answer"
             return response
-        now_ns = self.get_clock().now().nanoseconds
-        if not self._lockstep and not now_ns:
+        now_ns = self.now_ns
+        if not self._lockstep and now_ns <= 0:
             response.message = "the time is not known: no /clock message has arrived"
             return response
         if self._lockstep:

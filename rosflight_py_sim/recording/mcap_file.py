@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rosflight_py_sim.recording.bag_folder import BagError, parts_of
-from rosflight_py_sim.stamps import NANOSECONDS
+from rosflight_py_sim.stamps import EPOCH, NANOSECONDS
 from rosflight_py_sim.topic_names import CLOCK
 
 Times = npt.NDArray[np.int64]
@@ -162,7 +162,7 @@ class _Kept:
 
 
 def read_recording(path: Path, limit: Limit) -> Recording:
-    """Read a file, or all files of a rosbag2 folder.
+    """Read a file, or all files of a rosbag2 folder; its messages count from the epoch of the recorded simulation.
 
     Raises:
         NotMcapError: the path does not exist, is neither an MCAP file nor a rosbag2 folder with such files, or a
@@ -187,6 +187,7 @@ def read_recording(path: Path, limit: Limit) -> Recording:
                 troubles.append(trouble if file == path else f"{file.name}: {trouble}")
         recording.trouble = "; ".join(troubles)
         reader.finish()
+        EPOCH.ns = int(recording.facts.get("epoch_ns", "0"))
     except BagError as error:
         raise NotMcapError(str(error)) from error
     except OSError as error:

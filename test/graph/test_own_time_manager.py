@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator
+from datetime import datetime, timezone
 from pathlib import Path
 
 import pytest
@@ -20,7 +21,7 @@ from rosflight_py_sim.nodes.gated_time_manager import GatedTimeManager
 from rosflight_py_sim.nodes.lockstep_time_manager import LockstepTimeManager
 from rosflight_py_sim.nodes.standalone_time_manager import StandaloneTimeManager
 from rosflight_py_sim.parameters import ParameterError
-from rosflight_py_sim.stamps import time_ns_of
+from rosflight_py_sim.stamps import EPOCH, time_ns_of
 
 PROJECT = Path(__file__).parents[2]
 PAGE = (PROJECT / "docs" / "nodes.md").read_text(encoding="utf-8").partition("### A time manager of your own")[2]
@@ -76,6 +77,23 @@ def test_time_manager_accepts_its_own_time_mode_only(
     made.destroy_node()
     with pytest.raises(ParameterError, match=f"'{refused}' given; allowed: text, one of {allowed}"):
         cls(parameter_overrides=[rclpy.Parameter("time_mode", value=refused)])
+
+
+@pytest.mark.parametrize("cls", [StandaloneTimeManager, GatedTimeManager])
+def test_clock_of_other_time_modes_starts_at_the_date(observer: Node, cls: type[TimeManagerInterface]) -> None:
+    times: list[int] = []
+    observer.create_subscription(Clock, "clock", lambda message: times.append(message.clock.sec), 10)
+    given = {"use_sim_time": True, "clock_from_start_date": True, "start_date": "2026-06-01T12:00:00Z"}
+    manager = cls(parameter_overrides=[rclpy.Parameter(name, value=value) for name, value in given.items()])
+    try:
+        while not times:
+            manager.publish_time()
+            rclpy.spin_once(observer, timeout_sec=0.1)
+        assert times[0] == datetime(2026, 6, 1, 12, tzinfo=timezone.utc).timestamp()
+        assert manager.now_ns == 0
+    finally:
+        EPOCH.ns = 0
+        manager.destroy_node()
 
 
 class _WaitingForItself(TimeManagerInterface):
