@@ -53,9 +53,8 @@ def _hand_over(options: argparse.Namespace, signals: Sequence[int]) -> int:
         ParameterError: no flight controller was found, or a vehicle could not be handed over.
     """
     import rclpy
-    from rclpy.validate_namespace import validate_namespace
 
-    from rosflight_py_sim.nodes.running import initialise, refusals_of_ros
+    from rosflight_py_sim.nodes.running import check_namespace, initialise, refusals_of_ros
 
     initialise(["rosflight_py_sim", *options.ros_arguments])
     pilots: dict[str, Pilot] = {}
@@ -69,7 +68,7 @@ def _hand_over(options: argparse.Namespace, signals: Sequence[int]) -> int:
         with refusals_of_ros():
             for name in names:
                 # A check first: the error of a partly constructed node would be less clear.
-                validate_namespace(f"/{name.lstrip('/')}")
+                check_namespace(name)
                 pilots[name] = Pilot(namespace=name)
         run_pilots(pilots, signals)
     finally:

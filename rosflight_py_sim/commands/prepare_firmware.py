@@ -65,7 +65,7 @@ def _prepare(options: argparse.Namespace, signals: Sequence[int]) -> None:
     import rclpy
 
     from rosflight_py_sim.firmware.parameter_file import ParameterFileError, read_entries
-    from rosflight_py_sim.nodes.running import initialise, refusals_of_ros
+    from rosflight_py_sim.nodes.running import check_namespace, initialise, refusals_of_ros
 
     try:
         entries = {entry.name: entry.value for entry in read_entries(options.file)}
@@ -73,6 +73,7 @@ def _prepare(options: argparse.Namespace, signals: Sequence[int]) -> None:
         raise ParameterError(str(error)) from error
     except ValueError as error:
         raise ParameterError(f"{options.file}: {error}") from error
+    check_namespace(options.namespace)
     initialise(["rosflight_py_sim", *options.ros_arguments])
     try:
         with refusals_of_ros(), _calling(options.namespace, signals) as calls:

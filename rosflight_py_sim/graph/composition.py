@@ -13,7 +13,6 @@ from rclpy.executors import Executor
 from rclpy.node import Node
 from rclpy.parameter import Parameter
 from rclpy.qos import QoSProfile
-from rclpy.validate_namespace import validate_namespace
 
 from rosflight_py_sim.graph.fleet import Member
 from rosflight_py_sim.graph.flight_controllers import step_size_settings
@@ -35,7 +34,7 @@ from rosflight_py_sim.nodes.node_names import SHORT, node_name
 from rosflight_py_sim.nodes.recorder import Recorder
 from rosflight_py_sim.nodes.running import (
     SharedNames,
-    check_utf8,
+    check_namespace,
     deferred_signals,
     initialise,
     make_executor,
@@ -126,9 +125,7 @@ class ComposedGraph:
         common = _for_ros(arguments)[1:]
         for one in sources.own.values():
             ordinary_arguments([sys.argv[0], "--ros-args", *ros_arguments(one), *common])
-        check_utf8([namespace])
-        with refusals_of_ros():
-            validate_namespace(f"/{namespace.lstrip('/')}")
+        check_namespace(namespace)
         # An interrupted callback of rclpy leaves the process unable to end.
         with deferred_signals() as signals:
             prepare_kernels(signals)

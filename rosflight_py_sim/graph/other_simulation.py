@@ -18,7 +18,7 @@ from rosflight_py_sim.graph.plan import planned_nodes
 from rosflight_py_sim.graph.time_modes import TIME_MANAGERS
 from rosflight_py_sim.interfaces.publishers import REMEDY, Hosts, other_publishers, participant_of
 from rosflight_py_sim.interfaces.step_topics import STEP_TOPICS, topic_of
-from rosflight_py_sim.nodes.running import node_class, refusals_of_ros
+from rosflight_py_sim.nodes.running import check_namespace, node_class, refusals_of_ros
 from rosflight_py_sim.parameters import ParameterError
 
 # System time from the creation of a node until it knows the publishers of a running simulation, s. On a busy machine up
@@ -84,8 +84,9 @@ class OtherSimulation:
             left_out: names of the graph's nodes that are not started.
 
         Raises:
-            ParameterError: another simulation publishes one of the topics.
+            ParameterError: another simulation publishes one of the topics, or ROS does not allow the namespace.
         """
+        check_namespace(namespace)
         if self._node is None:
             return
         manager = TIME_MANAGERS.get(time_mode)

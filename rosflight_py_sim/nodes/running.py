@@ -17,6 +17,7 @@ from rclpy.exceptions import NameValidationException
 from rclpy.executors import Executor, SingleThreadedExecutor
 from rclpy.signals import SignalHandlerOptions
 from rclpy.utilities import remove_ros_args
+from rclpy.validate_namespace import validate_namespace
 
 from rosflight_py_sim.executables import NODE_CLASSES
 from rosflight_py_sim.interfaces.parameter_files import check_files, files_of_arguments
@@ -217,6 +218,17 @@ def initialise(argv: list[str]) -> None:
     with refusals_of_ros():
         # rclpy's own handler would shut the context down while callbacks still use it.
         rclpy.init(args=argv, signal_handler_options=SignalHandlerOptions.NO)
+
+
+def check_namespace(namespace: str) -> None:
+    """Check a namespace before a node or a topic has it.
+
+    Raises:
+        ParameterError: ROS does not allow it.
+    """
+    check_utf8([namespace])
+    with refusals_of_ros():
+        validate_namespace(f"/{namespace.lstrip('/')}")
 
 
 @contextlib.contextmanager
