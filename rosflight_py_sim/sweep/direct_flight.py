@@ -521,6 +521,7 @@ class DirectFlight:
         self._phase: MissionPhase | None = None
         self._sent: dict[str, Sequence[Vector3]] = {}
         self._report_plan()
+        self._guide_if_due()
 
     @property
     def is_over(self) -> bool:
@@ -583,8 +584,7 @@ class DirectFlight:
             self._take_pwm(PulseWidths(time_ns, pulse_us))
             self._take_wind(Wind(state.time_ns, air_ned))
             self._take_truth(state)
-        if state.time_ns >= self._guide_schedule.next_ns and self._guide_schedule.due(state.time_ns):
-            self._guide(state, motion.air_ned.tolist())
+        self._guide_if_due()
 
     def _run_firmware(self, time_ns: int) -> Vector:
         """Run the firmware on its inputs; return the pulse widths, us (14)."""
@@ -645,6 +645,11 @@ class DirectFlight:
             raise RuntimeError(f"no {TRUTH_STATE.name} yet")
         self._autopilot.start(self._guided, self._motion.air_ned.tolist())
         self._report_plan()
+
+    def _guide_if_due(self) -> None:
+        time_ns, schedule = self.state.time_ns, self._guide_schedule
+        if time_ns >= schedule.next_ns and schedule.due(time_ns):
+            self._guide(self.state, self._motion.air_ned.tolist())
 
     def _guide(self, state: VehicleState, wind_ned: Sequence[float]) -> None:
         self._guided = guided = VehicleState(state.time_ns, state.truth.copy())
