@@ -62,7 +62,7 @@ POWERTRAIN_PARAMETERS = ParameterTable(
         required=True,
     ),
     Parameter("D_prop", 0.381, "Propeller diameter", "m", minimum=0.005, maximum=50.0, required=True),
-    Parameter("R_motor", 0.042, "Motor winding resistance", "ohm", minimum=1e-5, maximum=1e3, required=True),
+    Parameter("R_motor", 0.042, "Motor winding resistance", "ohm", minimum=1e-9, maximum=1e3, required=True),
     Parameter("I_0", 1.5, "Motor no-load current", "A", minimum=0.0, maximum=1e3, required=True),
     Parameter(
         "KQ",
