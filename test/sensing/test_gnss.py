@@ -207,7 +207,7 @@ def test_outages_have_their_mean_interval_and_duration():
 
 
 def test_outage_holds_the_last_report_and_shows_no_satellites():
-    values = SENSOR_PARAMETERS.checked({**QUIET, "gnss_outage_interval": 1e-3, "gnss_outage_duration": 1e9})
+    values = SENSOR_PARAMETERS.checked({**QUIET, "gnss_outage_interval": 1e-3, "gnss_outage_duration": 1e6})
     sensor = GnssReceiver(values, np.random.default_rng(0))
     sensor.sample(truth((100.0, 0.0, -10.0)), 0.1)
     assert (sensor.fix_type, sensor.num_satellites) == (0, 0)
@@ -238,7 +238,7 @@ def test_multipath_shifts_the_position_in_bursts_and_not_the_velocity():
 
 
 def test_receivers_filter_smooths_the_beginning_of_a_burst():
-    given = {"gnss_multipath_interval": 1e-3, "gnss_multipath_duration": 1e9, "gnss_smoothing_time": 4.0}
+    given = {"gnss_multipath_interval": 1e-3, "gnss_multipath_duration": 1e6, "gnss_smoothing_time": 4.0}
     values = SENSOR_PARAMETERS.checked({**QUIET, **given})
     positions, _, _ = flight(GnssReceiver(values, np.random.default_rng(7)), values, 60.0)
     times = 0.1 * np.arange(1, len(positions) + 1)
