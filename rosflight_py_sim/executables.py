@@ -87,10 +87,23 @@ def _ignore_signals() -> None:
         signal.signal(number, signal.SIG_IGN)
 
 
+class SignalInterrupt(KeyboardInterrupt):
+    """A received signal.
+
+    If a KeyboardInterrupt itself leaves `exec` of a text, as dataclasses execute them, `python -m` ends the process by
+    SIGINT at last, whatever its exit code (run_eval_code_obj in CPython's pythonrun.c); an exception derived from it
+    has no such effect.
+    """
+
+
 def interrupt_on_signals() -> None:
-    """Raise KeyboardInterrupt on SIGINT and SIGTERM, in a program that cleans up in `finally`."""
+    """Raise SignalInterrupt on SIGINT and SIGTERM, in a program that cleans up in `finally`."""
     for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, signal.default_int_handler)
+        signal.signal(number, _interrupt)
+
+
+def _interrupt(number: int, _: object) -> None:
+    raise SignalInterrupt(signal.Signals(number).name)
 
 
 class _Output(TextIOWrapper):

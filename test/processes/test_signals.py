@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import signal
 import subprocess
@@ -18,7 +19,7 @@ from std_srvs.srv import Trigger
 
 from rosflight_py_sim.graph.time_modes import TIME_MANAGERS
 from rosflight_py_sim.interfaces.qos import LATCHED
-from test.processes.conftest import CHAIN_NODES, SLOWLY, few_steps
+from test.processes.conftest import CHAIN_NODES, PROJECT, SLOWLY, few_steps
 
 pytestmark = [pytest.mark.timeout(120), pytest.mark.new_interpreter]
 
@@ -176,3 +177,25 @@ def test_signal_at_the_very_end_does_not_change_the_exit_code(number: signal.Sig
     program.send_signal(number)
     assert program.wait(60.0) == 0
     program.stdout.close()
+
+
+INTERRUPTED_IN_EXEC = """\
+import signal, sys
+from rosflight_py_sim.executables import INTERRUPTED, interrupt_on_signals
+interrupt_on_signals()
+try:
+    exec("signal.raise_signal(signal.{name})")
+except KeyboardInterrupt:
+    sys.exit(INTERRUPTED)
+"""
+
+
+@pytest.mark.parametrize("name", ["SIGINT", "SIGTERM"])
+def test_signal_during_exec_of_a_text_keeps_the_exit_code(tmp_path: Path, name: str) -> None:
+    # dataclasses and namedtuple execute texts while modules are imported.
+    (tmp_path / "program.py").write_text(INTERRUPTED_IN_EXEC.format(name=name))
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(PROJECT), str(tmp_path)])}
+    done = subprocess.run(
+        [sys.executable, "-m", "program"], env=environment, capture_output=True, text=True, timeout=60, check=False
+    )
+    assert (done.returncode, done.stderr) == (130, "")
