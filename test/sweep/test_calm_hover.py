@@ -1,4 +1,4 @@
-"""Multirotors hover without an oscillation of the attitude loops, which a step's delay and the rotors' reaction allow."""
+"""Multirotors hover without an oscillation of the yaw loop, which the delay of a step and the rotors allow."""
 
 from __future__ import annotations
 
