@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import enum
 
-LANDING_LABELS = ("land", "roll out")
+ROLL_OUT_LABEL = "roll out"
+"""Label of the phase in which a fixed wing that has touched down comes to a stop."""
+
+LANDING_LABELS = ("land", ROLL_OUT_LABEL)
 """Labels of phases from which a mission ends on the ground; the pilot then disarms the vehicle."""
 
 

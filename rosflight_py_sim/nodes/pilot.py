@@ -99,7 +99,7 @@ class MissionPilot(MissionScript, Pilot):
 
     def on_status(self, status: StatusReport) -> None:
         """Follow the script, and watch the distance from the set-point."""
-        if self.KEEPS_TO_SETPOINT and self.waits_without_limit:
+        if self.KEEPS_TO_SETPOINT and self.stays_near_setpoint:
             state, setpoint, wind = self._state.take(), self._setpoint.take(), self._wind.take()
             if state is not None and setpoint is not None and wind is not None:
                 self.drift.observe(state.time_ns, state.position_ned.tolist(), setpoint.position_ned, wind.velocity_ned)

@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Generator
 from typing import Any, TypeAlias
 
-from rosflight_py_sim.autopilot.mission_phase import LANDING_LABELS
+from rosflight_py_sim.autopilot.mission_phase import LANDING_LABELS, ROLL_OUT_LABEL
 from rosflight_py_sim.firmware import ErrorFlag, Override
 from rosflight_py_sim.interfaces.step_topics import StatusReport
 from rosflight_py_sim.nodes.drift_watch import DriftWatch
@@ -218,6 +218,11 @@ class MissionScript(PilotScript):
     def waits_without_limit(self) -> bool:
         """True during the phases of the autopilot's mission."""
         return self.phase not in ("", "wait", "done")
+
+    @property
+    def stays_near_setpoint(self) -> bool:
+        """Whether the mission keeps the vehicle near its set-point; a roll-out leaves it behind, the touch-down."""
+        return self.waits_without_limit and self.phase != ROLL_OUT_LABEL
 
     def on_phase(self, phase: str) -> None:
         """Note the phase of the mission."""

@@ -625,7 +625,7 @@ class DirectFlight:
         self._armed.append(status)
         pilot, state = self._pilot, self.state
         pilot.imu_count = self._sensors.imu_count
-        if pilot.waits_without_limit:
+        if pilot.stays_near_setpoint:
             wind_ned = self._motion.air_ned.tolist()
             pilot.drift.observe(state.time_ns, state.position_ned.tolist(), self._setpoint_ned, wind_ned)
         pilot.on_status(status)
