@@ -221,8 +221,10 @@ class Seconds(SimulationNode):
         self.subscribe(TRUTH_STATE, self._on_truth)
 
     def _on_truth(self, state: VehicleState) -> None:
-        if state.time_ns == len(self.rows) * NANOSECONDS:
-            self.rows.append(state.truth)
+        second, rest = divmod(state.time_ns, NANOSECONDS)
+        if not rest:
+            # The state that is set at the start replaces the vehicle's own of time 0.
+            self.rows[second:] = [state.truth]
 
 
 def earth_rate(settings: dict[str, Value]) -> Array:
