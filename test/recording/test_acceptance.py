@@ -119,7 +119,7 @@ def test_limits_of_a_client_programs_mission_come_from_the_vehicle_file() -> Non
     ("limits", "told"),
     [
         ({"waypoint_radus": 1.0}, "did you mean 'waypoint_radius'"),
-        ({"waypoint_radius": -1.0}, "allowed: .* greater than 0 m"),
+        ({"waypoint_radius": -1.0}, "allowed: number, from 0.01 to 100000 m"),
     ],
 )
 def test_unknown_limit_or_value_is_refused_with_the_vehicle_file(limits: dict[str, float], told: str) -> None:

@@ -13,6 +13,7 @@ from rosflight_py_sim.autopilot.mission import Phase
 from rosflight_py_sim.missions.autopilot.log import FlightLog
 from rosflight_py_sim.missions.autopilot.summary import nearest_on_segment, reference_error, summarise, tracking_error
 from rosflight_py_sim.missions.autopilot.table import summary_rows
+from rosflight_py_sim.recording.state_log import TimeWentBackError
 from rosflight_py_sim.vehicles import vehicle
 
 MOTORS, V_TAIL = vehicle("multirotor").actuators, vehicle("anaconda").actuators
@@ -95,7 +96,7 @@ def test_euler_angles_and_velocity_match_transforms3d() -> None:
 def test_rows_with_wrong_shape_or_time_are_rejected_and_not_added() -> None:
     log = FlightLog(MOTORS, Phase)
     append(log, 1.0, (0.0, 0.0, 0.0), Phase.WAIT)
-    with pytest.raises(ValueError, match="before the last row"):
+    with pytest.raises(TimeWentBackError, match=r"the time went back from 1 s to 0\.9 s"):
         append(log, 0.9, (0.0, 0.0, 0.0), Phase.WAIT)
     with pytest.raises(ValueError, match="19 truth values and 3 actuator commands given; allowed: 19 and 4"):
         append(log, 1.1, (0.0, 0.0, 0.0), Phase.WAIT, actuator_commands=[0.1] * 3)
