@@ -117,7 +117,8 @@ def test_workers_end_with_a_killed_command(sweep_file: Path, tmp_path: Path) -> 
     )
     other.close()
     connection.close()
-    assert worker.wait(TIMEOUT_S) == 0
+    # The worker itself and its watch on the parent see the end of the connection in either order.
+    assert worker.wait(TIMEOUT_S) in (0, -signal.SIGTERM)
 
 
 def test_sweep_file_changed_meanwhile_ends_the_sweep(sweep_file: Path, tmp_path: Path) -> None:
