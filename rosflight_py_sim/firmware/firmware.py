@@ -27,6 +27,7 @@ from rosflight_py_sim.firmware.control_step import (
 )
 from rosflight_py_sim.firmware.error_log import ErrorLog
 from rosflight_py_sim.firmware.inputs import Inputs
+from rosflight_py_sim.firmware.mixer import mixer_step
 from rosflight_py_sim.firmware.mixer_selection import CHOICE_PARAMETERS, ELEMENT_PREFIXES, MixerSelection
 from rosflight_py_sim.firmware.parameter_table import MIXER_ROWS
 from rosflight_py_sim.firmware.parameters import FirmwareParameters
@@ -34,7 +35,7 @@ from rosflight_py_sim.firmware.quirks import REPAIRED, Quirks
 from rosflight_py_sim.firmware.state_machine import ErrorFlag, Event, Log, Severity, StateMachine
 from rosflight_py_sim.firmware.status import Status
 from rosflight_py_sim.firmware.surroundings import FirmwareSurroundings
-from rosflight_py_sim.pulse_width import LOW_US, OUTPUTS
+from rosflight_py_sim.pulse_width import LOW_US, MOTOR, OUTPUTS, pulse_of
 
 IMU_TIMEOUT_US = 1_000_000
 """Time without an IMU sample after which the IMU counts as not responding."""
@@ -219,7 +220,10 @@ class Firmware(Inputs):
             machine.clear_error(ErrorFlag.IMU_NOT_RESPONDING)
         if self.calibrations.imu.running:
             self.calibrations.imu.take(self._corrections[:9].reshape(3, 3), self._sample)
-        if last is None or now == last:
+        if last is None:
+            self._mix_nothing()
+            return
+        if now == last:
             return
         if now < last:
             self.status.num_errors += 1
@@ -251,6 +255,26 @@ class Firmware(Inputs):
         )
         if findings != self._findings:
             self._follow_findings(findings)
+
+    def _mix_nothing(self) -> None:
+        """Centre the servos: the controller needs two samples, but an actuator follows the outputs of the first."""
+        if self._mixers.fault:
+            return
+        types, aux_types, aux_values, _ = self._channels
+        settings, nothing = self._settings.mixer, np.zeros(MIXER_ROWS)
+        mixer_step(
+            settings,
+            self.mixer_matrix,
+            types,
+            aux_types,
+            aux_values,
+            nothing,
+            self.outputs,
+            False,
+            self.air_density,
+            self.battery.voltage,
+        )
+        self._pwm[:] = pulse_of(self.outputs, MOTOR)
 
     def _follow_findings(self, findings: int) -> None:
         new = findings & ~self._findings

@@ -17,6 +17,14 @@ def test_disarmed_motors_stay_at_1000_us_for_any_command(make_bench) -> None:
     assert np.array_equal(bench.run(0.5), np.full(14, 1000.0))
 
 
+def test_servos_are_centred_from_the_first_sample_on(make_bench) -> None:
+    # An aeroplane: motor on output 4. At 1000 us, a servo would be at the end of its travel.
+    bench = make_bench(PRIMARY_MIXER=9)
+    first = bench.run(0.0025)
+    assert first.tolist() == [1500.0] * 3 + [1000.0] * 11
+    assert np.array_equal(bench.run(0.0025), first)
+
+
 def test_arm_switch_arms_and_disarms(make_bench) -> None:
     bench = make_bench()
     bench.arm()
