@@ -53,6 +53,12 @@ def main() -> None:
     end_with_parent(held)
     del sys.argv[0]
     program = sys.argv[0]
+    try:
+        os.close(os.open(program, os.O_RDONLY))
+    except OSError as error:
+        # Python's own words and exit code.
+        print(f"{sys.executable}: can't open file '{program}': [Errno {error.errno}] {error.strerror}", file=sys.stderr)
+        sys.exit(2)
     sys.path[0] = str(Path(program).resolve().parent)
     runpy.run_path(program, run_name="__main__")
 
