@@ -132,7 +132,7 @@ def test_fly_flies_the_square_and_reports_it(command_line: Run, tmp_path: Path, 
         "--namespace",
         "uav",
         *small_square(4.0, 2.5),
-        *("-p", "step_size:=0.01"),
+        *("-p", "step_size:=0.005"),
         timeout_s=110,
     )
     assert result.returncode == 0, result.stdout + result.stderr

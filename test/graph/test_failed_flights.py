@@ -11,8 +11,8 @@ import pytest
 PROGRAM = str(Path(__file__).with_name("flown_truth.py"))
 WIND = str(Path(__file__).parents[2] / "config" / "wind.yaml")
 
-# A quarter of the usual number; the calibration, a number of steps, then lasts 10 s.
-LONG_STEPS = "--step-size", "0.01"
+# Half the usual number; the calibration, a number of steps, then lasts 5 s. With longer ones yaw control oscillates.
+LONG_STEPS = "--step-size", "0.005"
 
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
 
