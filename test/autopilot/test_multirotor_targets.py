@@ -68,9 +68,9 @@ class Flight:
         for _ in range(round(seconds / PERIOD_S)):
             self._move(self.controller.fly(self.copter.state, target, PERIOD_S))
 
-    def mean(self, of: Callable[[FlightState], float]) -> float:
-        """Mean over the last three seconds."""
-        return float(np.mean([of(state) for state in self.states[-300:]]))
+    def mean(self, of: Callable[[FlightState], float], seconds: int = 3) -> float:
+        """Mean over the last seconds."""
+        return float(np.mean([of(state) for state in self.states[-100 * seconds :]]))
 
     def _move(self, guided: AutopilotCommand) -> None:
         self.states.append(self.copter.state)
@@ -130,9 +130,10 @@ def test_pitch_angle_is_reached_within_the_cage_and_overshoots_little(pitch_deg:
 @pytest.mark.parametrize("roll_deg", [-55.0, 55.0])
 def test_roll_angle_is_reached_within_the_cage(roll_deg: float) -> None:
     flight = Flight(CALM)
-    flight.fly(FlyTarget(RollTarget(math.radians(roll_deg)), AirspeedTarget(5.0), AltitudeTarget(100.0)), 10.0)
+    flight.fly(FlyTarget(RollTarget(math.radians(roll_deg)), AirspeedTarget(5.0), AltitudeTarget(100.0)), 20.0)
     assert max(abs(state.roll) for state in flight.states) < math.radians(abs(roll_deg) + 7.0)
-    assert flight.mean(lambda s: s.roll) == pytest.approx(math.radians(roll_deg), abs=0.02)
+    # In so tight a turn the airspeed swings by 2 m/s and roll by 5 deg, every 2.7 s.
+    assert flight.mean(lambda s: s.roll, 10) == pytest.approx(math.radians(roll_deg), abs=0.02)
 
 
 def test_height_is_held_up_to_the_reported_tilt_limit_and_not_far_beyond() -> None:
