@@ -161,6 +161,7 @@ class Inlet:
         topic: row of the table `step_topics`.
         name: full name of the topic.
         deliver: called with each message; None for a polled subscription, which fetches the newest when needed.
+        is_removed: whether the subscription is being destroyed; a callback may destroy its own.
     """
 
     def __init__(
@@ -182,6 +183,7 @@ class Inlet:
         self.subscription = subscription
         self.name = subscription.topic_name
         self.deliver = deliver
+        self.is_removed = False
         self._show, self._is_shown = show, True
         self._take = take
         self._counted, self._count = subscription.handle.get_publisher_count, -1
@@ -201,12 +203,13 @@ class Inlet:
             self._is_shown = is_needed
             if is_needed:
                 self._take_kept()
-            self._show(is_needed)
+            if not self.is_removed:
+                self._show(is_needed)
 
     def _take_kept(self) -> None:
         """Deliver external messages that arrived while the subscription was not on the executor's list."""
         handle = self.subscription.handle
-        while self._take is not None:
+        while self._take is not None and not self.is_removed:
             with handle:
                 taken = handle.take_message(self.topic.message_type, True)
             if taken is None:
@@ -396,6 +399,8 @@ class HandOff:
         """Disconnect a publisher or subscription before it is destroyed."""
         for name in self._names():
             outlets, inlets = self.outlets(name), self._inlets.get(name, [])
+            for inlet in inlets:
+                inlet.is_removed |= inlet.subscription is end
             kept = [o for o in outlets if o.publisher is not end], [i for i in inlets if i.subscription is not end]
             if (len(kept[0]), len(kept[1])) != (len(outlets), len(inlets)):
                 outlets[:], inlets[:] = kept

@@ -347,6 +347,32 @@ def test_destroyed_node_receives_nothing_and_leaves_the_graph(process: Process) 
     assert not received
 
 
+def test_callback_may_end_its_subscription_while_external_messages_wait(process: Process) -> None:
+    member = process.member("member")
+    received: list[Wind] = []
+
+    def end(message: Wind) -> None:
+        received.append(message)
+        member.destroy_subscription(subscription)
+
+    subscription = member.subscribe(TRUTH_WIND, end, qos=CHAIN)
+    process.idle()
+    node = process.outside()
+    publisher = node.create_publisher(TRUTH_WIND.message_type, TRUTH_WIND.name, DEEP)
+    # The process is not run meanwhile, so the messages wait in the middleware's queue.
+    end_s = time.monotonic() + TIMEOUT_S
+    while not (publisher.get_subscription_count() and member.count_publishers(TRUTH_WIND.name)):
+        assert time.monotonic() < end_s
+        time.sleep(0.01)
+    for k in (1, 2, 3):
+        publisher.publish(TRUTH_WIND.encode(wind(k)))
+    time.sleep(0.3)
+    process.until(lambda: received)
+    process.idle()
+    assert len(received) == 1
+    assert member.count_subscribers(TRUTH_WIND.name) == 0
+
+
 def test_message_is_built_only_with_subscribers(process: Process) -> None:
     first = process.member("first")
     send = first.lazy_publisher(TRUTH_WIND)
