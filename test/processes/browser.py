@@ -144,7 +144,9 @@ def browsers() -> Iterator[Any]:
     if not CHROMIUM.exists():
         _skip(f"there is no {CHROMIUM}")
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=str(CHROMIUM), args=list(FLAGS))
+        browser = playwright.chromium.launch(
+            executable_path=str(CHROMIUM), args=list(FLAGS), timeout=1000.0 * TIMEOUT_S
+        )
         try:
             # All pages share a cache, and draw at most one frame a second, as on a slow computer.
             context = browser.new_context()
