@@ -168,7 +168,7 @@ class SimulationNode(Node):
     DEFAULT_NAME: ClassVar[str]
     ALIASES: ClassVar[tuple[str, ...]] = ()
     FILLS: ClassVar[tuple[str, ...]] = ()
-    PARAMETERS: ClassVar[ParameterTable] = ParameterTable()
+    PARAMETERS: ClassVar[ParameterTable] = _CLOCK_PARAMETERS
     VEHICLE_PARAMETERS: ClassVar[ParameterTable] = ParameterTable()
     SERVES_ALL: ClassVar[bool] = True
     ONLY_OBSERVES: ClassVar[bool] = False
@@ -179,7 +179,9 @@ class SimulationNode(Node):
     def __init_subclass__(cls, **options: Any) -> None:
         """Add the parameters of the clock, by which every node reads stamps."""
         super().__init_subclass__(**options)
-        cls.PARAMETERS = cls.PARAMETERS + _CLOCK_PARAMETERS
+        # A class without a table of its own must not get one: with several bases, it would hide the table of a later one.
+        if CLOCK_FROM_START_DATE not in cls.PARAMETERS:
+            cls.PARAMETERS = cls.PARAMETERS + _CLOCK_PARAMETERS
 
     def __init__(
         self,

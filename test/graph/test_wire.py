@@ -14,7 +14,7 @@ from rclpy.serialization import deserialize_message, serialize_message
 from rosflight_msgs.msg import Error, RGBCamera
 from rosgraph_msgs.msg import Clock
 from rosidl_parser.definition import Array, BasicType
-from sensor_msgs.msg import JointState
+from sensor_msgs.msg import JointState, TimeReference
 
 from rosflight_py_sim.interfaces.step_topics import PWM_OUTPUT, STEP_TOPICS, TRUTH_STATE, PulseWidths
 from rosflight_py_sim.interfaces.vehicle_state import VehicleState
@@ -39,7 +39,8 @@ def formats() -> dict[str, WireFormat]:
     stamped = {
         row.name: row
         for row in STEP_TOPICS
-        if "header" in row.message_type.get_fields_and_field_types() and row.message_type not in (JointState, Path)
+        if "header" in row.message_type.get_fields_and_field_types()
+        and row.message_type not in (JointState, Path, TimeReference)
     }
     return {name: WireFormat(row.message_type, row.frame_id) for name, row in stamped.items()}
 
