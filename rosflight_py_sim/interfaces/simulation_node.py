@@ -179,7 +179,7 @@ class SimulationNode(Node):
     def __init_subclass__(cls, **options: Any) -> None:
         """Add the parameters of the clock, by which every node reads stamps."""
         super().__init_subclass__(**options)
-        # A class without a table of its own must not get one: with several bases, it would hide the table of a later one.
+        # A class without a table of its own must not get one: it would hide the table of a later base class.
         if CLOCK_FROM_START_DATE not in cls.PARAMETERS:
             cls.PARAMETERS = cls.PARAMETERS + _CLOCK_PARAMETERS
 
