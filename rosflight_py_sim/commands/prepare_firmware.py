@@ -164,7 +164,7 @@ class _Calls:
                 futures.append(client.call_async(request))
             return any(future.done() for future in futures)
 
-        self.wait(has_reply, _REPLY_S, f"no reply of the service {client.srv_name} within {_REPLY_S:g} s")
+        self.wait(has_reply, _REPLY_S, f"no reply from {client.srv_name} within {_REPLY_S:g} s")
         for future in futures:
             if not future.done():
                 client.remove_pending_request(future)

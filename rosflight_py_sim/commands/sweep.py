@@ -39,7 +39,7 @@ def add_sweep_parser(commands: argparse._SubParsersAction[argparse.ArgumentParse
         "--ray",
         metavar="ADDRESS",
         help="fly on a Ray cluster: its host:port, auto for the one on this machine, or local to start one that "
-        "receives only at 127.0.0.1",
+        "listens only on 127.0.0.1",
     )
     parser.add_argument(
         "--graph", action="store_true", help="fly each run in the node graph; slower, and the table is the same"
