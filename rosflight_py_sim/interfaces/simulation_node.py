@@ -180,7 +180,7 @@ class SimulationNode(Node):
         """Add the parameters of the clock, by which every node reads stamps."""
         super().__init_subclass__(**options)
         # A class without a table of its own must not get one: it would hide the table of a later base class.
-        if CLOCK_FROM_START_DATE not in cls.PARAMETERS:
+        if CLOCK_FROM_START_DATE.name not in cls.PARAMETERS:
             cls.PARAMETERS = cls.PARAMETERS + _CLOCK_PARAMETERS
 
     def __init__(
