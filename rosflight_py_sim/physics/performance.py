@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Protocol
 
 import numpy as np
 
+from rosflight_py_sim.physics.fixedwing import FixedWing
+from rosflight_py_sim.physics.multirotor import Multirotor
 from rosflight_py_sim.physics.steady_model import Array, ModelInput, SteadyModel
 from rosflight_py_sim.physics.trim import FlightCondition, Trim, TrimError, trim
 
@@ -89,27 +90,12 @@ def greatest_lift(model: SteadyModel, airspeed: float) -> tuple[float, float]:
     return float(lifts[best]), float(angles[best])
 
 
-class Powered(Protocol):
-    """Forces of a vehicle with a battery, as FixedWing and Multirotor."""
-
-    @property
-    def battery_voltage(self) -> float:
-        """Voltage at the battery's terminals (V)."""
-
-    @property
-    def current_a(self) -> float:
-        """Current drawn from the battery (A)."""
-
-    @property
-    def charge_drawn_ah(self) -> float:
-        """Charge drawn so far (A h)."""
-
-    def update(self, truth: Array, wind_ned: Array, pwm_us: Array, dt: float) -> Array:
-        """Wrench (6,) a time dt (s) after the previous pulse widths (14,)."""
-
-
 def endurance(
-    vehicle: Powered, trimmed: Trim, throttle: float, pulses: Callable[[float], Array], capacity_ah: float
+    vehicle: FixedWing | Multirotor,
+    trimmed: Trim,
+    throttle: float,
+    pulses: Callable[[float], Array],
+    capacity_ah: float,
 ) -> float:
     """Time (s) for which a vehicle with a full battery flies a trimmed state whose throttle is `throttle` at first.
 
