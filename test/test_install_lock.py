@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import importlib.util
 import os
 from pathlib import Path
 from typing import Any
 
 import pytest
+from project_programs import project_program
 
 PROJECT = Path(__file__).parents[1]
 
@@ -21,11 +21,7 @@ def _no_settings_of_this_machine(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture(scope="module")
 def tool() -> Any:
-    spec = importlib.util.spec_from_file_location("install_lock", PROJECT / "tools" / "install_lock.py")
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return project_program("tools/install_lock.py")
 
 
 def test_indexes_folders_and_hosts_of_pip_become_options_of_uv(

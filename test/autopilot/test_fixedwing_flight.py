@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import importlib.util
 import math
 from pathlib import Path
 
 import numpy as np
 import pytest
+from project_programs import project_program
 from vehicles_in_the_air import BREEZE, CALM, PERIOD_S, STEADY, Aircraft, configured
 
 from rosflight_py_sim.autopilot.autopilot_command import AutopilotCommand
@@ -300,12 +300,7 @@ def test_prolonged_saturation_causes_no_integrator_windup() -> None:
 
 @pytest.mark.parametrize(("name", "airspeed"), [("anaconda", 18.0), ("aerosonde", 22.0)])
 def test_configured_gains_match_design(name: str, airspeed: float) -> None:
-    path = Path(__file__).parents[2] / "tools" / "design_autopilot_gains.py"
-    spec = importlib.util.spec_from_file_location("design_autopilot_gains", path)
-    assert spec is not None
-    assert spec.loader is not None
-    tool = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(tool)
+    tool = project_program("tools/design_autopilot_gains.py")
     values = configured(name, AUTOPILOT, "autopilot")
     designed = tool.gains(name, airspeed)
     # Written with three digits.

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 import pytest
-from vehicles_in_the_air import closed_loop
+from project_programs import project_program
 
 from rosflight_py_sim.autopilot.mission import MISSION_PARAMETERS, Mission, Phase
 from rosflight_py_sim.autopilot.position_controller import POSITION_CONTROLLER_PARAMETERS, PositionController
@@ -20,7 +20,7 @@ LOW: dict[str, Value] = {"square_height": 1.0, "corner_pause": 0.0, "landing_hei
 def flown(
     seed: int, windy: bool, side: float = 10.0, square: dict[str, Value] | None = None, **controlled: Value
 ) -> tuple[FlightLog, FlightSummary]:
-    loop_module = closed_loop()
+    loop_module = project_program("benchmarks/closed_loop.py")
     loop = loop_module.ClosedLoop(seed, loop_module.WIND_OF_5 if windy else {})
     mission = Mission(MISSION_PARAMETERS.checked({"square_side": side, **(square or {})}))
     controller = PositionController(POSITION_CONTROLLER_PARAMETERS.checked(controlled))

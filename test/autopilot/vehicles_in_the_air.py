@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import importlib.util
 import math
-import sys
 from collections.abc import Mapping
-from pathlib import Path
-from types import ModuleType
 from typing import Protocol
 
 import numpy as np
+from project_programs import project_program
 
 from rosflight_py_sim.autopilot.autopilot_command import AutopilotCommand
 from rosflight_py_sim.autopilot.flight_state import FlightState, flight_state
@@ -96,7 +93,7 @@ class Copter:
     """The multirotor with its sensors and its flight controller, armed on the ground."""
 
     def __init__(self, wind: Mapping[str, Value], seed: int = 1) -> None:
-        self.loop = closed_loop().ClosedLoop(seed, wind)
+        self.loop = project_program("benchmarks/closed_loop.py").ClosedLoop(seed, wind)
         self.loop.arm()
 
     @property
@@ -110,17 +107,3 @@ class Copter:
         loop.firmware.set_command(loop.count * 2500, guided.mode, 0, list(guided.u))
         for _ in range(4):
             loop.step()
-
-
-def closed_loop() -> ModuleType:
-    """benchmarks/closed_loop.py, which is in no package."""
-    name = "closed_loop"
-    if name not in sys.modules:
-        path = Path(__file__).parents[2] / "benchmarks" / "closed_loop.py"
-        spec = importlib.util.spec_from_file_location(name, path)
-        assert spec is not None
-        assert spec.loader is not None
-        module = importlib.util.module_from_spec(spec)
-        sys.modules[name] = module
-        spec.loader.exec_module(module)
-    return sys.modules[name]

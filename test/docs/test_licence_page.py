@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import importlib.util
 import re
 from importlib import metadata
 from pathlib import Path
 from typing import Any
 
 import pytest
+from project_programs import project_program
 
 PROJECT = Path(__file__).parents[2]
 REMEDY = "run .venv/bin/python tools/write_licences.py"
@@ -16,12 +16,7 @@ REMEDY = "run .venv/bin/python tools/write_licences.py"
 
 @pytest.fixture(scope="module")
 def tool() -> Any:
-    path = PROJECT / "tools" / "write_licences.py"
-    spec = importlib.util.spec_from_file_location("write_licences", path)
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return project_program("tools/write_licences.py")
 
 
 @pytest.fixture(scope="module")

@@ -1,13 +1,12 @@
 """docs/node_graph.md and its picture show the running graph."""
 
-import importlib.util
 import os
-import sys
 import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 from types import ModuleType
 
 import pytest
+from project_programs import project_program
 
 PROJECT = Path(__file__).parents[2]
 MEND = "run .venv/bin/python tools/draw_node_graph.py, and look at the picture"
@@ -15,12 +14,7 @@ MEND = "run .venv/bin/python tools/draw_node_graph.py, and look at the picture"
 
 @pytest.fixture(scope="module")
 def tool() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("draw_node_graph", PROJECT / "tools" / "draw_node_graph.py")
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module
-    spec.loader.exec_module(module)
-    return module
+    return project_program("tools/draw_node_graph.py")
 
 
 @pytest.fixture(scope="module")

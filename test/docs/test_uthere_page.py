@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import re
-import sys
 from dataclasses import fields
 from pathlib import Path
 from types import ModuleType
 
 import pytest
 from PIL import Image
+from project_programs import project_program
 
 from rosflight_py_sim.autopilot.cage import CAGE_LIMITS, CageBit
 from rosflight_py_sim.autopilot.guided_mode_states import TRANSITIONS, Mode
@@ -29,12 +28,7 @@ PAGE = (PROJECT / "docs" / "uthere.md").read_text(encoding="utf-8")
 
 @pytest.fixture(scope="module")
 def tool() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("draw_uthere_modes", PROJECT / "tools" / "draw_uthere_modes.py")
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module
-    spec.loader.exec_module(module)
-    return module
+    return project_program("tools/draw_uthere_modes.py")
 
 
 def test_diagram_shows_the_transitions_in_code(tool: ModuleType) -> None:

@@ -1,21 +1,17 @@
 """docs/vehicles.md matches the vehicles' files."""
 
-import importlib.util
 from pathlib import Path
 from types import ModuleType
 
 import pytest
+from project_programs import project_program
 
 PROJECT = Path(__file__).parents[2]
 
 
 @pytest.fixture(scope="module")
 def tool() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("write_vehicle_page", PROJECT / "tools" / "write_vehicle_page.py")
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return project_program("tools/write_vehicle_page.py")
 
 
 def test_page_matches_the_vehicles_files(tool: ModuleType) -> None:
