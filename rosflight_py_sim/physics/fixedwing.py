@@ -136,6 +136,7 @@ def fixedwing_wrench(
     fittings: Fittings,
     powertrain: Powertrain,
     deflections: NDArray[np.float64],
+    commanded: NDArray[np.float64],
     throttles: NDArray[np.float64],
     speeds: NDArray[np.float64],
     accelerations: NDArray[np.float64],
@@ -147,21 +148,22 @@ def fixedwing_wrench(
 ) -> None:
     """Advance propeller and battery by dt (s; infinite: to the end) and write the wrench (6,) with the deflections.
 
-    `derivatives` as in `aerodynamics.py`; `deflections` (3,) in rad; `causes` (9,): scratch space.
+    `derivatives` as in `aerodynamics.py`; `deflections` (3,) in rad; `commanded` (1,): throttle from now on; `causes`
+    (9,): scratch space.
     """
     wx, wy, wz = rotate_to_body(truth[3], truth[4], truth[5], truth[6], wind_ned[0], wind_ned[1], wind_ned[2])
     u, v, w = truth[7] - wx, truth[8] - wy, truth[9] - wz
     airspeed = math.sqrt(u * u + v * v + w * w)
     air = air_density(powertrain, truth)
     set_inflow(powertrain, dt, max(0.0, u) if fittings.axial_inflow else airspeed, inflows[0])
-    turn_rotors(powertrain, battery, throttles, inflows, air, dt, speeds, accelerations, halfway)
+    turn_rotors(powertrain, battery, commanded, throttles, inflows, air, dt, speeds, accelerations, halfway)
     thrust, torque = propeller_load(powertrain, speeds[0], inflows[0, 0], air, fittings.limited)
     slipstream = slipstream_speed(thrust, max(0.0, u), air, powertrain.diameter)
     p, q, r = truth[10] - wind_rates[0], truth[11] - wind_rates[1], truth[12] - wind_rates[2]
     aerodynamic_wrench(airspeed, u, v, w, p, q, r, air, slipstream, deflections, airframe, derivatives, causes, wrench)
     wrench[0] += thrust
     inertia = powertrain.rotor_inertia
-    wrench[3] -= torque + inertia * accelerations[0, 1]
+    wrench[3] -= torque + inertia * accelerations[0]
     wrench[4] -= inertia * speeds[0] * truth[12]
     wrench[5] += inertia * speeds[0] * truth[11]
 
@@ -218,9 +220,6 @@ def driven_wrench(
     deflect(fittings.servo_lag, dt, targets, deflections)
     unmix(mixer, pwm_us, limits, targets, commanded)
     deflect(fittings.servo_lag, 0.0, targets, deflections)
-    if powertrain.lag == 0.0:
-        throttles[0] = commanded[0]
-        load_battery(powertrain, battery, throttles, speeds)
     fixedwing_wrench(
         truth,
         wind_ned,
@@ -231,6 +230,7 @@ def driven_wrench(
         fittings,
         powertrain,
         deflections,
+        commanded,
         throttles,
         speeds,
         accelerations,
@@ -240,8 +240,6 @@ def driven_wrench(
         causes,
         wrench,
     )
-    throttles[0] = commanded[0]
-    load_battery(powertrain, battery, throttles, speeds)
 
 
 def direct_mixer(aileron: int = 0, elevator: int = 1, rudder: int = 2, throttle: int = 4) -> NDArray[np.float64]:
@@ -274,8 +272,7 @@ class FixedWing(BatteryPowered):
         self._deflections = np.zeros(3)
         self._throttles = np.zeros(1)
         self._speeds = np.zeros(1)
-        self._accelerations = np.zeros((1, 2))
-        self._inflows, self._halfway = np.zeros((1, 2)), np.zeros(1)
+        self._accelerations, self._inflows, self._halfway = np.zeros(1), np.zeros((1, 2)), np.zeros(1)
         self._battery = full_battery(self._powertrain.full_voltage)
         self._causes, self._commanded = np.zeros(9), np.zeros(1)
         self._wrench = np.zeros(6)
@@ -345,7 +342,7 @@ class FixedWing(BatteryPowered):
         """
         deflections = np.array([aileron_rad, elevator_rad, rudder_rad])
         throttles, speeds, battery = np.array([throttle]), self._speeds.copy(), copy(self._battery)
-        accelerations, inflows, wrench = np.zeros((1, 2)), np.zeros((1, 2)), np.zeros(6)
+        accelerations, inflows, wrench = np.zeros(1), np.zeros((1, 2)), np.zeros(6)
         # Speed and voltage are coupled; each iteration reduces the error by more than half in practice.
         for _ in range(200):
             before = speeds[0]
@@ -361,6 +358,7 @@ class FixedWing(BatteryPowered):
                 self._fittings,
                 self._powertrain,
                 deflections,
+                throttles,
                 throttles,
                 speeds,
                 accelerations,

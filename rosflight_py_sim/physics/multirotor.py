@@ -19,8 +19,8 @@ Vehicles, IEEE Robotics & Automation Magazine 19(3), 2012).
 
 A rotor's angular momentum h_i relative to the body, with `rotor_inertia` J_r, gives the reaction to its acceleration
 and the gyroscopic moment. The moments of inertia in dynamics are those of the vehicle with its rotors at rest. The
-acceleration is extrapolated from the means over the last two steps, so that the moment's impulse is -J_r times the
-change of the speed.
+acceleration is the mean over the step before and the step after, so that the moment's impulse is -J_r times the change
+of the speed.
 
 Ground effect raises the thrust of a rotor whose wake meets the ground (Cheeseman and Bennett, The effect of the ground
 on a helicopter rotor in forward flight, ARC R&M 3021, 1955, at constant power and without forward speed):
@@ -194,13 +194,6 @@ def ground_factor(strength: float, radius: float, height: float, upward: float) 
 
 
 @kernel
-def set_throttles(pwm_us: NDArray[np.float64], throttles: NDArray[np.float64]) -> None:
-    """Write the throttles (n,), 0 to 1, that the outputs command."""
-    for i in range(throttles.shape[0]):
-        throttles[i] = min(1.0, max(0.0, command_of(pwm_us[i], MOTOR)))
-
-
-@kernel
 def multirotor_wrench(
     truth: NDArray[np.float64],
     wind_ned: NDArray[np.float64],
@@ -216,13 +209,14 @@ def multirotor_wrench(
     accelerations: NDArray[np.float64],
     inflows: NDArray[np.float64],
     halfway: NDArray[np.float64],
+    commanded: NDArray[np.float64],
     battery: Battery,
     wrench: NDArray[np.float64],
 ) -> None:
     """Advance rotors and battery by dt to the state, write the wrench (6,), and put the outputs in force.
 
     `ground_effect` (5,): coefficients of the force (N) over the height, fourth power first. `rotors` (n, 7):
-    position, thrust axis, direction. The rest as in `powertrain.py`.
+    position, thrust axis, direction. `commanded` (n,): scratch space. The rest as in `powertrain.py`.
     """
     air = air_density(powertrain, truth)
     qw, qx, qy, qz = truth[3], truth[4], truth[5], truth[6]
@@ -230,9 +224,6 @@ def multirotor_wrench(
     dx, dy, dz = rotate_to_body(qw, qx, qy, qz, 0.0, 0.0, 1.0)
     u, v, w = truth[7] - wx, truth[8] - wy, truth[9] - wz
 
-    if powertrain.lag == 0.0:
-        set_throttles(pwm_us, throttles)
-        load_battery(powertrain, battery, throttles, speeds)
     scale = 0.5 * air * aerodynamics.drag_area * math.sqrt(u * u + v * v + w * w)
     fx, fy, fz = -scale * u, -scale * v, -scale * w
     mx, my, mz = 0.0, 0.0, 0.0
@@ -245,7 +236,8 @@ def multirotor_wrench(
         along = (u + q * z - r * y) * rotors[i, 3]
         along += (v + r * x - p * z) * rotors[i, 4] + (w + p * y - q * x) * rotors[i, 5]
         set_inflow(powertrain, dt, along if aerodynamics.at_hub else max(0.0, along), inflows[i])
-    turn_rotors(powertrain, battery, throttles, inflows, air, dt, speeds, accelerations, halfway)
+        commanded[i] = min(1.0, max(0.0, command_of(pwm_us[i], MOTOR)))
+    turn_rotors(powertrain, battery, commanded, throttles, inflows, air, dt, speeds, accelerations, halfway)
     for i in range(rotors.shape[0]):
         x, y, z = rotors[i, 0], rotors[i, 1], rotors[i, 2]
         ax, ay, az = rotors[i, 3], rotors[i, 4], rotors[i, 5]
@@ -262,7 +254,7 @@ def multirotor_wrench(
         fy += ty + hy
         fz += tz + hz
         tx, ty, tz = tx + lever * hx, ty + lever * hy, tz + lever * hz
-        turn = rotors[i, 6] * (torque + powertrain.rotor_inertia * accelerations[i, 1])
+        turn = rotors[i, 6] * (torque + powertrain.rotor_inertia * accelerations[i])
         spin = rotors[i, 6] * powertrain.rotor_inertia * speeds[i]
         mx += y * tz - z * ty + turn * ax + spin * (truth[11] * az - truth[12] * ay)
         my += z * tx - x * tz + turn * ay + spin * (truth[12] * ax - truth[10] * az)
@@ -273,8 +265,6 @@ def multirotor_wrench(
         lift = lift * height + ground_effect[k]
     wrench[0], wrench[1], wrench[2] = fx, fy, fz - max(0.0, lift)
     wrench[3], wrench[4], wrench[5] = mx, my, mz
-    set_throttles(pwm_us, throttles)
-    load_battery(powertrain, battery, throttles, speeds)
 
 
 class Multirotor(BatteryPowered):
@@ -298,8 +288,8 @@ class Multirotor(BatteryPowered):
         self._powertrain = self._supply = powertrain_of(values)
         self._throttles = np.zeros(count)
         self._speeds = np.zeros(count)
-        self._accelerations = np.zeros((count, 2))
-        self._inflows, self._halfway = np.zeros((count, 2)), np.zeros(count)
+        self._accelerations, self._inflows = np.zeros(count), np.zeros((count, 2))
+        self._halfway, self._commanded = np.zeros(count), np.zeros(count)
         self._battery = full_battery(self._powertrain.full_voltage)
         self._wrench = np.zeros(6)
 
@@ -315,8 +305,8 @@ class Multirotor(BatteryPowered):
 
         `truth` (19,), `wind_ned` (3,) m/s, `pwm_us` (14,) pulse widths in us: 1000 to 2000 is throttle 0 to 1 of the
         rotor of that number, `wind_rates` (3,) angular velocity of the air in body axes, rad/s. The pulse widths take
-        effect from this instant on: rotors with a lag show it from the next call on. The next call overwrites the
-        returned array.
+        effect from this instant on: rotors with a lag turn faster or slower from the next call on, but react to their
+        acceleration at once. The next call overwrites the returned array.
         """
         multirotor_wrench(
             truth,
@@ -333,6 +323,7 @@ class Multirotor(BatteryPowered):
             self._accelerations,
             self._inflows,
             self._halfway,
+            self._commanded,
             self._battery,
             self._wrench,
         )
@@ -347,7 +338,7 @@ class Multirotor(BatteryPowered):
         """
         pwm_us = pulse_of(throttles, MOTOR)
         work, speeds, battery = throttles.copy(), self._speeds.copy(), copy(self._battery)
-        accelerations, inflows, wrench = np.zeros((len(work), 2)), np.zeros((len(work), 2)), np.zeros(6)
+        accelerations, inflows, wrench = np.zeros(len(work)), np.zeros((len(work), 2)), np.zeros(6)
         # Speeds and voltage are coupled; each iteration reduces the error by more than half in practice.
         for _ in range(200):
             before = speeds.copy()
@@ -368,6 +359,7 @@ class Multirotor(BatteryPowered):
                 accelerations,
                 inflows,
                 self._halfway,
+                self._commanded,
                 battery,
                 wrench,
             )

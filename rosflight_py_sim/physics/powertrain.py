@@ -3,11 +3,12 @@
 A speed controller supplies the throttle's share of the battery's voltage to its motor, or, where the motor's current
 would exceed `esc_current_limit`, the voltage at which the current is at the limit.
 All rotors of a vehicle are equal and draw on one battery. Their state is in arrays, so that a step allocates nothing:
-`throttles` (n,) share of the battery's voltage at each motor, `speeds` (n,) rad/s, `accelerations` (n, 2) rad/s^2.
+`throttles` (n,) share of the battery's voltage at each motor, `speeds` (n,) rad/s, `accelerations` (n,) rad/s^2.
 
 Actuators are causal: a rotor with a lag has turned under the throttles and the voltage of the previous instant up to
-the present one, from which on the new throttles are in force. So a new throttle has no effect on the wrench of its own
-instant. A rotor without lag has its new speed at once.
+the present one, from which on the new throttles are in force. So a new throttle changes neither thrust nor torque of
+the propeller at its own instant; the acceleration, and with it the reaction on the body, jumps with the motor's
+current. A rotor without lag has its new speed at once.
 """
 
 from __future__ import annotations
@@ -279,9 +280,30 @@ def set_inflow(powertrain: Powertrain, dt: float, inflow: float, inflows: NDArra
 
 
 @kernel
+def voltage_halfway(
+    powertrain: Powertrain,
+    battery: Battery,
+    throttles: NDArray[np.float64],
+    inflows: NDArray[np.float64],
+    air: float,
+    dt: float,
+    speeds: NDArray[np.float64],
+    halfway: NDArray[np.float64],
+) -> float:
+    """Voltage (V) in the middle of a step of dt (s) from the present speeds (n,); `halfway` (n,): scratch space."""
+    if powertrain.internal_resistance == 0.0 or powertrain.lag == 0.0 or dt == 0.0:
+        return battery.voltage
+    for i in range(speeds.shape[0]):
+        voltage = throttles[i] * battery.voltage
+        halfway[i] = advanced_speed(powertrain, voltage, inflows[i, 1], air, 0.5 * dt, speeds[i])
+    return supply_voltage(powertrain, battery, throttles, halfway)
+
+
+@kernel
 def turn_rotors(
     powertrain: Powertrain,
     battery: Battery,
+    commanded: NDArray[np.float64],
     throttles: NDArray[np.float64],
     inflows: NDArray[np.float64],
     air: float,
@@ -290,31 +312,47 @@ def turn_rotors(
     accelerations: NDArray[np.float64],
     halfway: NDArray[np.float64],
 ) -> None:
-    """Advance the speeds (n,) by dt (s) under the throttles in force, then discharge the battery by its current.
+    """Advance speeds (n,) and battery by dt (s) under the throttles in force, then put those `commanded` (n,) in force.
 
     `inflows` (n, 2) as in `set_inflow`, `air` density in kg/m^3, `halfway` (n,): scratch space. The voltage is that in
     the middle of the step, so that the speeds are accurate to second order in dt.
 
-    `accelerations` (n, 2) receives the mean over the step, and the acceleration at its end, extrapolated from the means
-    over this and the last step, which were of equal length: known without the throttles that come into force now, and
-    its sum over time is the change of speed. The speed of a rotor without lag jumps, and counts as changed over a step.
-    A step of no length changes neither.
+    `accelerations` (n,) receives the mean over this step and the next, taken to be equally long: second order in dt,
+    without delay, and its sum over time is the change of speed. The speed of a rotor without lag jumps, and counts as
+    changed over a step. A step of no length does not change it.
     """
-    voltage, lagging = battery.voltage, powertrain.lag > 0.0
-    if powertrain.internal_resistance > 0.0 and lagging and dt > 0.0:
-        for i in range(speeds.shape[0]):
-            halfway[i] = advanced_speed(powertrain, throttles[i] * voltage, inflows[i, 1], air, 0.5 * dt, speeds[i])
-        voltage = supply_voltage(powertrain, battery, throttles, halfway)
+    lagging, turning = powertrain.lag > 0.0, powertrain.rotor_inertia > 0.0 and dt > 0.0
+    if not lagging:
+        set_throttles(powertrain, battery, commanded, throttles, speeds)
+    voltage = voltage_halfway(powertrain, battery, throttles, inflows, air, dt, speeds, halfway)
     for i in range(speeds.shape[0]):
         before = speeds[i]
         speeds[i] = advanced_speed(powertrain, throttles[i] * voltage, inflows[i, 1], air, dt, before)
-        if dt > 0.0:
-            mean = (speeds[i] - before) / dt
-            accelerations[i, 1] = 1.5 * mean - 0.5 * accelerations[i, 0] if lagging else mean
-            accelerations[i, 0] = mean
+        if turning:
+            accelerations[i] = (speeds[i] - before) / dt
     # No discharge without current, even for an infinite dt.
     if powertrain.capacity > 0.0 and battery.current > 0.0:
         battery.charge_drawn = min(powertrain.capacity, battery.charge_drawn + battery.current * dt)
+    set_throttles(powertrain, battery, commanded, throttles, speeds)
+    if turning and lagging:
+        voltage = voltage_halfway(powertrain, battery, throttles, inflows, air, dt, speeds, halfway)
+        for i in range(speeds.shape[0]):
+            after = advanced_speed(powertrain, throttles[i] * voltage, inflows[i, 0], air, dt, speeds[i])
+            accelerations[i] += 0.5 * ((after - speeds[i]) / dt - accelerations[i])
+
+
+@kernel
+def set_throttles(
+    powertrain: Powertrain,
+    battery: Battery,
+    commanded: NDArray[np.float64],
+    throttles: NDArray[np.float64],
+    speeds: NDArray[np.float64],
+) -> None:
+    """Put the throttles that are `commanded` (n,) in force, and set voltage and current of the battery under them."""
+    for i in range(throttles.shape[0]):
+        throttles[i] = commanded[i]
+    load_battery(powertrain, battery, throttles, speeds)
 
 
 @kernel

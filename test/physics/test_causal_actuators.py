@@ -17,10 +17,17 @@ STEP_S = 0.0025
 KINDS = {
     "multirotor": (MULTIROTOR_PARAMETERS, Multirotor),
     "hexarotor": (MULTIROTOR_PARAMETERS, Multirotor),
+    "octorotor": (MULTIROTOR_PARAMETERS, Multirotor),
     "anaconda": (FIXEDWING_PARAMETERS, FixedWing),
     "aerosonde": (FIXEDWING_PARAMETERS, FixedWing),
 }
 NO_LAG = {"motor_time_constant": 0.0, "servo_tau": 0.0, "thruster_time_constants": [0.0]}
+
+
+def vehicle_values(name):
+    """Parameters of a shipped vehicle's forces."""
+    arguments = ["--params-file", str(vehicle(name).parameter_file)]
+    return given_values(KINDS[name][0], arguments, "forces_and_moments", "", vehicle(name).forces_and_moments)
 
 
 def model(name, **changed):
@@ -28,8 +35,7 @@ def model(name, **changed):
     if name == "auv":
         return Underwater(name, world="", **{k: v for k, v in changed.items() if k.startswith("thruster")}).forces
     table, kind = KINDS[name]
-    arguments = ["--params-file", str(vehicle(name).parameter_file)]
-    values = given_values(table, arguments, "forces_and_moments", "", vehicle(name).forces_and_moments)
+    values = vehicle_values(name)
     return kind(table.checked({**values, **{key: value for key, value in changed.items() if key in table}}))
 
 
@@ -60,12 +66,27 @@ NAMES = (*KINDS, "auv")
 
 @pytest.mark.parametrize("name", NAMES)
 def test_output_has_no_effect_at_its_own_instant(name):
-    one, other = settled(name), settled(name)
+    one, other = settled(name, rotor_inertia=0.0), settled(name, rotor_inertia=0.0)
     for k, size in enumerate((0.4, -0.3, 0.2, 0.1)):
         # Every output acts a step after it was given, so the two differ from the second step on.
         stepped = one.update(flying(name), CALM, outputs(name, size), STEP_S).copy()
         kept = other.update(flying(name), CALM, outputs(name, 0.0), STEP_S).copy()
         assert np.array_equal(stepped, kept) == (k == 0)
+
+
+@pytest.mark.parametrize("name", ["multirotor", "hexarotor", "octorotor"])
+def test_body_reacts_at_once_to_the_motors_torque_and_to_nothing_else(name):
+    one, other = settled(name), settled(name)
+    stepped = one.update(flying(name), CALM, outputs(name, 0.4), STEP_S).copy()
+    kept = other.update(flying(name), CALM, outputs(name, 0.0), STEP_S).copy()
+    at_step = one.rotor_speeds.copy()
+    one.update(flying(name), CALM, outputs(name, 0.4), STEP_S)
+    gained = (one.rotor_speeds - at_step) / STEP_S
+    values = vehicle_values(name)
+    # The mean of none before the step and all of it after.
+    moment = -0.5 * values["rotor_inertia"] * np.dot(values["rotor_rotation_directions"], gained)
+    assert abs(moment) > 0.02
+    assert stepped - kept == pytest.approx(np.array([0.0, 0.0, 0.0, 0.0, 0.0, moment]), abs=1e-4 * abs(moment))
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -179,5 +179,5 @@ def test_stopped_motor_never_draws_charge() -> None:
     battery, still = full_battery(24.0), np.zeros(1)
     load_battery(powertrain, battery, still, still)
     calm = np.zeros((1, 2))
-    turn_rotors(powertrain, battery, still, calm, 1.2, math.inf, np.zeros(1), calm.copy(), np.zeros(1))
+    turn_rotors(powertrain, battery, still, still.copy(), calm, 1.2, math.inf, *np.zeros((3, 1)))
     assert (battery.voltage, battery.current, battery.charge_drawn) == (24.0, 0.0, 0.0)
