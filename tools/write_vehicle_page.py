@@ -36,14 +36,10 @@ UNDERWATER = ("auv", "bluerov2")
 OUT_OF_GROUND_EFFECT = 50.0
 """Height, m."""
 
-_HOLLAND = "Holland et al., *Bull. Amer. Meteor. Soc.* 82(5), 2001, of the 13 to 14 kg aircraft with a petrol engine"
 _ROSFLIGHT = "the comments in ROSflight's `openvsp_anaconda_dynamics.yaml` and `xflr5_anaconda_dynamics.yaml`"
 _ARDUPILOT = "ArduPilot's default frame, `libraries/SITL/SIM_Frame.h`, from flights of a 3 kg quadrotor"
 _BLUE = "Blue Robotics' documentation of the BlueROV2 R1.1"
 PUBLISHED: Mapping[tuple[str, str], str] = {
-    ("aerosonde", "slowest level flight (m/s)"): f"18 ({_HOLLAND})",
-    ("aerosonde", "fastest level flight (m/s)"): f"32 ({_HOLLAND})",
-    ("aerosonde", "climb rate at full throttle, design airspeed (m/s)"): f"more than 2.5 ({_HOLLAND})",
     ("aerosonde", "greatest lift-to-drag ratio"): "14.8 (the book's coefficients, in closed form)",
     ("anaconda", "airspeed of level flight with neutral elevator (m/s)"): f"15 and 16 ({_ROSFLIGHT})",
     ("multirotor", "lean at 15 m/s (deg)"): f"45 ({_ARDUPILOT})",
