@@ -68,7 +68,7 @@ class JsbsimDynamics(FlightModelInterface):
             wind.step(aircraft.truth, 0.0)
         aircraft.set_brake_throttle(number(values, "brake_throttle"))
         aircraft.set_wind(wind.wind_ned)
-        self._aircraft, self._wind, self._air_ned = aircraft, wind, wind.wind_ned
+        self._aircraft, self._wind = aircraft, wind
         self._supply = number(values, "supply_voltage"), number(values, "supply_current")
 
     @property
@@ -90,8 +90,7 @@ class JsbsimDynamics(FlightModelInterface):
         aircraft.set_controls(*(mixer[:, :OUTPUTS] @ pwm_us + mixer[:, OUTPUTS]).tolist())
         aircraft.step(dt)
         wind.step(aircraft.truth, dt)
-        self._air_ned = self.with_front(wind.wind_ned, dt)
-        aircraft.set_wind(self._air_ned)
+        aircraft.follow_wind(self.with_front(wind.wind_ned, dt))
 
     def compute_truth(self) -> NDArray[np.float64]:
         """Truth vector of the aircraft."""
@@ -99,7 +98,7 @@ class JsbsimDynamics(FlightModelInterface):
 
     def compute_wind_truth(self) -> NDArray[np.float64]:
         """Wind at the aircraft."""
-        return self._air_ned
+        return self.aircraft.wind_ned
 
     def compute_forces_and_torques(self) -> NDArray[np.float64]:
         """Wrench of aerodynamics and propulsion."""

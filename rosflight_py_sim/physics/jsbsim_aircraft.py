@@ -34,7 +34,13 @@ from rosflight_py_sim.parameters import Parameter, ParameterError, ParameterTabl
 from rosflight_py_sim.physics.dynamics import INITIAL_POSITION, StateDivergedError, checked_truth
 from rosflight_py_sim.physics.jsbsim_files import aircraft_file, collector, jsbsim_module, load_without_side_effects
 from rosflight_py_sim.physics.rotations import euler_from_quaternion, quaternion_from_euler, quaternion_from_matrix
-from rosflight_py_sim.physics.truth_step import LARGEST_BODY_RATE, LARGEST_POSITION, LARGEST_VELOCITY, QUANTITIES
+from rosflight_py_sim.physics.truth_step import (
+    EARLIER_SHARE,
+    LARGEST_BODY_RATE,
+    LARGEST_POSITION,
+    LARGEST_VELOCITY,
+    QUANTITIES,
+)
 from rosflight_py_sim.shared_parameters import EARTH
 from rosflight_py_sim.stamps import NANOSECONDS
 
@@ -118,6 +124,8 @@ class JsbsimAircraft:
     """(19,) truth state, see the package; changed in place."""
     initial_truth: NDArray[np.float64]
     """(19,) at rest on its wheels at `initial_position`, nose north, chocks and brakes on, engines idling."""
+    wind_ned: NDArray[np.float64]
+    """(3,) velocity of the air over the ground that the aircraft meets, m/s; `set_wind` and `follow_wind` change it."""
     messages: list[str]
     """JSBSim's warnings and errors; the caller may empty the list."""
 
@@ -134,7 +142,7 @@ class JsbsimAircraft:
         self._left_ns = 0
         self._brake_throttle = number(values, "brake_throttle")
         self._initial_position = np.array(values["initial_position"], dtype=np.float64)
-        self._wind = np.zeros(3)
+        self.wind_ned, self._sampled_wind = np.zeros(3), np.zeros(3)
         self._throttle = 0.0
         self._chocked = False
         self._stopped = False
@@ -165,8 +173,21 @@ class JsbsimAircraft:
 
     def set_wind(self, wind_ned: NDArray[np.float64]) -> None:
         """Set the velocity of the air over the ground, NED, m/s (3,)."""
-        self._wind[:] = wind_ned
-        for node, value in zip(self._winds, wind_ned.tolist(), strict=True):
+        self._sampled_wind[:] = self.wind_ned[:] = wind_ned
+        self._give_wind()
+
+    def follow_wind(self, wind_ned: NDArray[np.float64]) -> None:
+        """Set the velocity of the air over the ground, NED, m/s (3,), that is sampled once a step.
+
+        Sampled turbulence contains that above half the sampling rate, which an accelerometer would feel. The aircraft
+        therefore meets a weighted mean of this wind and the last, as `advance` of `truth_step.py` has it of wrenches.
+        """
+        self.wind_ned[:] = wind_ned - EARLIER_SHARE * (wind_ned - self._sampled_wind)
+        self._sampled_wind[:] = wind_ned
+        self._give_wind()
+
+    def _give_wind(self) -> None:
+        for node, value in zip(self._winds, self.wind_ned.tolist(), strict=True):
             node.set_double_value(value / FOOT)
 
     def step(self, dt: float) -> None:
@@ -352,7 +373,7 @@ class JsbsimAircraft:
             fdm[f"ic/{rate}-rad_sec"] = value
         fdm.run_ic()
         # Initialisation resets the wind, on which the forces in the new state depend.
-        self.set_wind(self._wind)
+        self._give_wind()
         fdm.suspend_integration()
         fdm.run()
         fdm.resume_integration()

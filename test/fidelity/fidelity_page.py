@@ -37,6 +37,7 @@ MODULES = (
     "magnetometer",
     "rotors",
     "slipstream",
+    "turbulence",
     "water",
     "whole_loop",
     "wrench_hold",
