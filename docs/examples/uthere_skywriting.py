@@ -81,9 +81,9 @@ LETTERS = {
 class Writer:
     """Writes letters with a plane."""
 
-    def __init__(self, ground: GroundControl, plane: Plane, *, echo: bool) -> None:
-        """`echo`: also print the waypoints that are sent."""
-        self._ground, self._plane, self._echo = ground, plane, echo
+    def __init__(self, ground: GroundControl, plane: Plane, *, airspeed: float, echo: bool) -> None:
+        """`airspeed` in m/s; `echo`: also print the waypoints that are sent."""
+        self._ground, self._plane, self._airspeed, self._echo = ground, plane, airspeed, echo
         self._origin = plane.place
         self._next_number = 1
 
@@ -146,7 +146,7 @@ class Writer:
             "to fly to a stroke",
             latitude=north_east[0],
             longitude=north_east[1],
-            airspeed=AIRSPEED,
+            airspeed=self._airspeed,
             altitude=ALTITUDE,
         )
         first, last = self._send([start, *points])
@@ -162,7 +162,7 @@ class Writer:
         first = self._next_number
         for number, point in enumerate(points, start=first):
             latitude, longitude = moved(self._origin, *point)
-            where = {"latitude": latitude, "longitude": longitude, "altitude": ALTITUDE, "airspeed": AIRSPEED}
+            where = {"latitude": latitude, "longitude": longitude, "altitude": ALTITUDE, "airspeed": self._airspeed}
             command = self._plane.add_waypoint(number, number + 1, **where)
             if self._echo:
                 print(command, flush=True)
@@ -182,7 +182,7 @@ class Writer:
             lambda: "altitude" in plane.switched_off_by,
             "to leave the cage",
             heading=0.0,
-            airspeed=AIRSPEED,
+            airspeed=self._airspeed,
             climb=CLIMB,
         )
         self.report(f"fly() switched off ({plane.switched_off_by}), mode {plane.mode}")
@@ -213,6 +213,7 @@ def main() -> int:
     parser.add_argument("--plane", type=int, help="number of the plane (default: the first)")
     parser.add_argument("--address", default="127.0.0.1", help="address of Ground Control")
     parser.add_argument("--ports", type=int, nargs=2, default=(10000, 10001), metavar=("PORT_IN", "PORT_OUT"))
+    parser.add_argument("--airspeed", type=float, default=AIRSPEED, metavar="M/S", help=f"default {AIRSPEED:g}")
     parser.add_argument("--echo", action="store_true", help="print the waypoints that are sent")
     options = parser.parse_args()
     unknown = set(options.word) - set(LETTERS)
@@ -221,7 +222,7 @@ def main() -> int:
     ground = GroundControl(options.address, *options.ports)
     try:
         plane = ground.plane(ground.planes()[0] if options.plane is None else options.plane)
-        writer = Writer(ground, plane, echo=options.echo)
+        writer = Writer(ground, plane, airspeed=options.airspeed, echo=options.echo)
         writer.report(f"wait for plane {plane.number} to be airborne in Waypoint mode")
         writer.until(lambda: plane.mode == WAYPOINT and plane.values["altitude"] > 0.5 * ALTITUDE, "to take off")
         for place, letter in enumerate(options.word):

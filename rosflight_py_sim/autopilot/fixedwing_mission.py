@@ -33,6 +33,15 @@ WAYPOINT_RADIUS = Parameter(
     maximum=1e5,
 )
 
+WAYPOINT_HEIGHT_ERROR = Parameter(
+    "waypoint_height_error",
+    15.0,
+    "Largest height error with which a completed mission has passed a waypoint",
+    "m",
+    minimum=0.01,
+    maximum=1e5,
+)
+
 TOUCH_DOWN_RADIUS = Parameter(
     "touch_down_radius",
     100.0,
@@ -57,6 +66,7 @@ FIXEDWING_MISSION_PARAMETERS = (
         ),
         Parameter("roll_out_speed", 1.0, "Ground speed at which the roll-out ends", "m/s", minimum=0.1, maximum=100.0),
         WAYPOINT_RADIUS,
+        WAYPOINT_HEIGHT_ERROR,
         TOUCH_DOWN_RADIUS,
     )
     + TOUCH_DOWN_PARAMETERS

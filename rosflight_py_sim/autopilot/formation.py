@@ -13,6 +13,16 @@ from rosflight_py_sim.autopilot.straight_leg import StraightLeg
 from rosflight_py_sim.autopilot.take_off_and_landing import VERTICAL_PARAMETERS, TouchDown, climb, descent
 from rosflight_py_sim.parameters import Parameter, ParameterTable, Values, number
 
+FORMATION_RADIUS = Parameter(
+    "formation_radius",
+    2.0,
+    "Distance from the position in the formation within which the vehicle counts as in formation; a completed mission "
+    "has not left it before the landing",
+    "m",
+    minimum=0.1,
+    maximum=1e4,
+)
+
 FORMATION_PARAMETERS = ParameterTable(
     Parameter(
         "leader",
@@ -38,14 +48,7 @@ FORMATION_PARAMETERS = ParameterTable(
         minimum=0.5,
         maximum=1e4,
     ),
-    Parameter(
-        "formation_radius",
-        2.0,
-        "Distance from the position in the formation within which the vehicle counts as in formation",
-        "m",
-        minimum=0.1,
-        maximum=1e4,
-    ),
+    FORMATION_RADIUS,
     Parameter(
         "leader_latency",
         0.02,

@@ -56,6 +56,9 @@ class AutopilotInterface(SimulationNode, ABC):
         PHASES: phases of the mission, in order.
         PLANS_PATH: whether it publishes its path on autopilot/path when the mission begins.
         WAYPOINT_RADIUS: parameter with the largest miss of a waypoint in a completed mission, m; None: no waypoints.
+            Without a planned path, the waypoint is the set-point during the phases on the path.
+        WAYPOINT_HEIGHT_ERROR: parameter with the largest height error of a miss, m, which is horizontal then; None: the
+            miss includes the height.
         LANDING_RADIUS: parameter with the largest distance of a landing from its place, m; None: no such place.
     """
 
@@ -64,6 +67,7 @@ class AutopilotInterface(SimulationNode, ABC):
     PHASES: ClassVar[type[MissionPhase]]
     PLANS_PATH: ClassVar[bool] = True
     WAYPOINT_RADIUS: ClassVar[Parameter | None] = None
+    WAYPOINT_HEIGHT_ERROR: ClassVar[Parameter | None] = None
     LANDING_RADIUS: ClassVar[Parameter | None] = None
 
     def __init__(self, **arguments: Any) -> None:

@@ -40,6 +40,49 @@ class Limit:
         return f"{figure} is {given}; allowed: {self.text} ({self.parameter.name})"
 
 
+@dataclass(frozen=True)
+class Miss:
+    """Largest miss of a waypoint in a mission, and the largest that a completed mission may have.
+
+    Attributes:
+        distance_m: smallest distance within which the mission passed all its waypoints in order; NaN if it passed none.
+        limit: limit of the distance; None for a mission without waypoints.
+        height_error_m: largest height error; 0 if the distance includes the height.
+        height_limit: limit of the height error; None if the distance includes the height.
+    """
+
+    distance_m: float = math.nan
+    limit: Limit | None = None
+    height_error_m: float = 0.0
+    height_limit: Limit | None = None
+
+    @property
+    def text(self) -> str:
+        """The miss with its limits: '0.11 m (allowed: 1 m)'."""
+        if self.limit is None:
+            return "no waypoints"
+        given, allowed = _metres(self.distance_m), f"{self.limit.value:g} m"
+        if self.height_limit is not None:
+            given = f"{given} horizontally, {_metres(self.height_error_m)} in height"
+            allowed = f"{allowed}, {self.height_limit.value:g} m"
+        return f"{given} (allowed: {allowed})"
+
+    @property
+    def excess(self) -> str:
+        """Text of a miss that exceeds a limit or is unknown; empty if there is none."""
+        if self.limit is None:
+            return ""
+        figure = "the largest miss of a waypoint"
+        excesses = [self.limit.excess(figure, self.distance_m)]
+        if self.height_limit is not None:
+            excesses.append(self.height_limit.excess(f"{figure} in height", self.height_error_m))
+        return joined(excesses)
+
+
+def _metres(value: float) -> str:
+    return f"{value:.2f} m" if math.isfinite(value) else "unknown"
+
+
 def joined(excesses: Iterable[str]) -> str:
     """All excesses in one text; empty if there are none."""
     return "; ".join(filter(None, excesses))

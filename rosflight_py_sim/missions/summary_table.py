@@ -8,6 +8,7 @@ from typing import Protocol
 from rich.console import Console
 from rich.table import Table
 
+from rosflight_py_sim.missions.acceptance import Miss
 from rosflight_py_sim.recording.motion_summary import MotionSummary
 
 CALM = 1e-6
@@ -63,6 +64,14 @@ class AnySummary(TimedSummary, Protocol):
     def completed(self) -> bool:
         """Whether the mission succeeded."""
 
+    @property
+    def shortfall(self) -> str:
+        """Limits that a mission exceeds which was flown to its end; empty if there are none."""
+
+    @property
+    def miss(self) -> Miss:
+        """Largest miss of a waypoint."""
+
 
 class ExtremesSummary(Protocol):
     """Extremes of a motion in any direction."""
@@ -76,16 +85,14 @@ class ExtremesSummary(Protocol):
         """Greatest angle between the vehicle's and the local vertical."""
 
 
-def mission_rows(s: AnySummary, shortfall: str = "") -> list[tuple[str, str]]:
-    """Rows that every mission has; `shortfall` names the limits that a mission exceeds which was flown to its end."""
-    failed = f"not completed: {shortfall}" if shortfall else "not completed"
-    return [("mission", "completed" if s.completed else failed), *_time_rows(s)]
-
-
-def waypoint_rows(miss_m: float, limit_m: float, *, horizontally: bool = False) -> list[tuple[str, str]]:
-    """Row of the largest miss of a waypoint, with the limit if there is one (NaN: none)."""
-    text = f"{miss_m:.2f} m{' horizontally' if horizontally else ''}"
-    return [("largest miss of a waypoint", text if math.isnan(limit_m) else f"{text} (allowed: {limit_m:g} m)")]
+def mission_rows(s: AnySummary) -> list[tuple[str, str]]:
+    """Rows that every mission has."""
+    failed = f"not completed: {s.shortfall}" if s.shortfall else "not completed"
+    return [
+        ("mission", "completed" if s.completed else failed),
+        *_time_rows(s),
+        ("largest miss of a waypoint", s.miss.text),
+    ]
 
 
 def _time_rows(s: TimedSummary) -> list[tuple[str, str]]:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
+
 import numpy as np
 
 from rosflight_py_sim.recording.state_log import Array
@@ -11,18 +14,61 @@ def largest_miss(position_ned: Array, waypoints_ned: Array) -> float:
     """Smallest distance (m) within which a path passes all waypoints in their order; NaN without waypoints.
 
     `position_ned` (n, d) are the corners of the path, n at least 2, `waypoints_ned` (m, d) the waypoints, both in m; d
-    is 2 for horizontal distances. The path may pass a waypoint early, but counts for it only after the waypoint before:
-    the smallest M with places t_1 <= ... <= t_m on the path at which |p(t_k) - w_k| <= M for all k, which the recursion
-    M_k(t) = min over s <= t of max(M_{k-1}(s), |p(s) - w_k|) finds. Between two corners the path is straight; the order
-    of waypoints passed on one such piece does not count.
+    is 2 for horizontal distances. The path may pass a waypoint early, but counts for it only after the waypoint before.
+    Between two corners the path is straight; the order of waypoints passed on one such piece does not count.
     """
-    if not len(waypoints_ned):
-        return float("nan")
+    return _within(
+        [np.linalg.norm(off, axis=1) for off in _offsets(position_ned, waypoints_ned, position_ned.shape[1])]
+    )
+
+
+def largest_misses(
+    position_ned: Array, waypoints_ned: Array, horizontal_limit_m: float, height_limit_m: float
+) -> tuple[float, float]:
+    """Horizontal distance and height error (m) within which a path passes all waypoints in their order.
+
+    `position_ned` (n, 3) and `waypoints_ned` (m, 3) are as for `largest_miss`. The distance is the smallest one with
+    which each waypoint is also passed within the limit of the height error, and the height error the smallest one
+    within that distance: a pass at the right place and the wrong height does not count, nor one at the right height and
+    the wrong place. Both are within their limits, m, if and only if the path passes all waypoints within both at once.
+    Without such a path, at least one exceeds its limit. Both are NaN without waypoints.
+    """
+    offsets = _offsets(position_ned, waypoints_ned, 2)
+    apart = [np.linalg.norm(off[:, :2], axis=1) for off in offsets]
+    height_errors = [np.abs(off[:, 2]) for off in offsets]
+    distance = _within(_where(height_errors, height_limit_m, apart))
+    counted = distance
+    if math.isinf(distance):
+        distance = _within(apart)
+        counted = max(distance, horizontal_limit_m)
+    return distance, _within(_where(apart, counted, height_errors))
+
+
+def _offsets(position_ned: Array, waypoints_ned: Array, dimensions: int) -> list[Array]:
+    """Offsets (n - 1, d) of the path's pieces from each waypoint, m, at the points nearest in the first dimensions."""
     start, along = position_ned[:-1], np.diff(position_ned, axis=0)
-    squared = np.maximum(np.sum(along**2, axis=1), 1e-12)
-    within = np.zeros(len(start))
+    span = along[:, :dimensions]
+    squared = np.maximum(np.sum(span**2, axis=1), 1e-12)
+    offsets = []
     for waypoint in waypoints_ned:
-        share = np.clip(np.sum((waypoint - start) * along, axis=1) / squared, 0.0, 1.0)
-        apart = np.linalg.norm(start + share[:, None] * along - waypoint, axis=1)
-        within = np.minimum.accumulate(np.maximum(within, apart))
+        share = np.clip(np.sum((waypoint - start)[:, :dimensions] * span, axis=1) / squared, 0.0, 1.0)
+        offsets.append(start + share[:, None] * along - waypoint)
+    return offsets
+
+
+def _where(values: Sequence[Array], limit: float, others: Sequence[Array]) -> list[Array]:
+    """The others where the values are within the limit, else infinity."""
+    return [np.where(value <= limit, other, np.inf) for value, other in zip(values, others, strict=True)]
+
+
+def _within(distances: Sequence[Array]) -> float:
+    """Smallest M with pieces t_1 <= ... <= t_m of the path that have d_k(t_k) <= M for all k; NaN for m = 0.
+
+    `distances` are d_1 to d_m, (n) each. The recursion M_k(t) = min over s <= t of max(M_{k-1}(s), d_k(s)) finds it.
+    """
+    if not distances:
+        return math.nan
+    within = np.zeros(len(distances[0]))
+    for distance in distances:
+        within = np.minimum.accumulate(np.maximum(within, distance))
     return float(within[-1])

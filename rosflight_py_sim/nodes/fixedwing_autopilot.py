@@ -12,6 +12,7 @@ from rosflight_py_sim.autopilot.autopilot_command import AutopilotCommand
 from rosflight_py_sim.autopilot.fixedwing_mission import (
     FIXEDWING_MISSION_PARAMETERS,
     TOUCH_DOWN_RADIUS,
+    WAYPOINT_HEIGHT_ERROR,
     WAYPOINT_RADIUS,
     FixedwingMission,
     FixedwingPhase,
@@ -63,6 +64,7 @@ class FixedwingAutopilot(AutopilotInterface):
     )
     PHASES = FixedwingPhase
     WAYPOINT_RADIUS = WAYPOINT_RADIUS
+    WAYPOINT_HEIGHT_ERROR = WAYPOINT_HEIGHT_ERROR
     LANDING_RADIUS = TOUCH_DOWN_RADIUS
 
     def __init__(self, **arguments: Any) -> None:

@@ -8,7 +8,12 @@ from typing import Any, ClassVar, cast
 
 from std_srvs.srv import Trigger
 
-from rosflight_py_sim.autopilot.formation import FORMATION_PARAMETERS, FormationMission, FormationPhase
+from rosflight_py_sim.autopilot.formation import (
+    FORMATION_PARAMETERS,
+    FORMATION_RADIUS,
+    FormationMission,
+    FormationPhase,
+)
 from rosflight_py_sim.interfaces.diagnostics import Diagnosis, Level
 from rosflight_py_sim.interfaces.multirotor_autopilot import MultirotorAutopilot
 from rosflight_py_sim.interfaces.qos import CHAIN
@@ -34,6 +39,7 @@ class FollowerAutopilot(MultirotorAutopilot):
     PARAMETERS: ClassVar[ParameterTable] = MultirotorAutopilot.PARAMETERS + FORMATION_PARAMETERS
     PHASES = FormationPhase
     PLANS_PATH = False
+    WAYPOINT_RADIUS = FORMATION_RADIUS
 
     def __init__(self, **arguments: Any) -> None:
         """Subscribe to the leader's true state, and create the service autopilot/land."""

@@ -8,8 +8,17 @@ import math
 import numpy as np
 import pytest
 
+from rosflight_py_sim.missions.acceptance import Limit
 from rosflight_py_sim.missions.dive.log import CameraImage, DiveLog
-from rosflight_py_sim.missions.dive.summary import gate_passage, ring_surfacing, summarise_dive, task_object
+from rosflight_py_sim.missions.dive.summary import (
+    WAYPOINT_RADIUS,
+    gate_passage,
+    ring_surfacing,
+    summarise_dive,
+    task_object,
+)
+from rosflight_py_sim.missions.dive.table import dive_rows
+from rosflight_py_sim.missions.waypoint_miss import largest_miss
 from rosflight_py_sim.vehicles import vehicle
 from rosflight_py_sim.world import Kind, Object, World, WorldError
 
@@ -99,6 +108,23 @@ def test_dive_around_the_gate_is_not_completed() -> None:
     assert math.isnan(summary.gate_s)
     assert not math.isnan(summary.ring_s)
     assert not summary.completed
+
+
+@pytest.mark.parametrize(("limit", "completed"), [(0.6, True), (0.4, False)])
+def test_dive_that_misses_the_centre_of_gate_or_ring_by_more_than_the_limit_is_not_completed(
+    limit: float, completed: bool
+) -> None:
+    summary = summarise_dive(dive(), WORLD, GATE, RING, "auv", 4.0, Limit(WAYPOINT_RADIUS, limit))
+    centres = np.array([GATE.position_ned, RING.position_ned])
+    assert summary.waypoint_miss_m == pytest.approx(largest_miss(dive().position_ned, centres))
+    assert 0.4 < summary.waypoint_miss_m < 0.6
+    assert summary.completed is completed
+    excess = (
+        f"the largest miss of a waypoint is {summary.waypoint_miss_m:.2f} m; allowed: at most 0.4 m (waypoint_radius)"
+    )
+    assert summary.shortfall == ("" if completed else excess)
+    row = ("largest miss of a waypoint", f"{summary.waypoint_miss_m:.2f} m (allowed: {limit:g} m)")
+    assert row in dive_rows(summary)
 
 
 def test_task_requires_its_object_in_the_world() -> None:

@@ -28,7 +28,7 @@ from rosflight_py_sim.missions.autopilot.summary import Demands, FlightSummary, 
 from rosflight_py_sim.missions.autopilot.table import summary_rows
 from rosflight_py_sim.missions.mission_judge import MissionJudge, Verdict
 from rosflight_py_sim.nodes.running import node_class
-from rosflight_py_sim.parameters import ParameterTable, Values
+from rosflight_py_sim.parameters import Parameter, ParameterTable, Values
 from rosflight_py_sim.recording.state_log import Array
 from rosflight_py_sim.vehicles import Vehicle
 
@@ -38,6 +38,11 @@ def autopilot_class(vehicle: Vehicle) -> type[AutopilotInterface]:
     cls = node_class(vehicle.autopilot)
     assert issubclass(cls, AutopilotInterface)
     return cls
+
+
+def _limits_of(autopilot: type[AutopilotInterface]) -> tuple[Parameter | None, Parameter | None, Parameter | None]:
+    """Limits of an autopilot for misses of waypoints, for their height errors, and for misses of the landing place."""
+    return autopilot.WAYPOINT_RADIUS, autopilot.WAYPOINT_HEIGHT_ERROR, autopilot.LANDING_RADIUS
 
 
 class AutopilotJudge(MissionJudge):
@@ -52,25 +57,25 @@ class AutopilotJudge(MissionJudge):
         autopilot = autopilot_class(vehicle)
         phases, self._plans_path = autopilot.PHASES, autopilot.PLANS_PATH
         self.log: FlightLog = FlightLog(vehicle.actuators, phases)
-        waypoint, landing = (
-            None if one is None else Limit.of(one, self.values)
-            for one in (autopilot.WAYPOINT_RADIUS, autopilot.LANDING_RADIUS)
+        waypoint, height, landing = (
+            None if one is None else Limit.of(one, self.values) for one in _limits_of(autopilot)
         )
-        self._demands = Demands(waypoint=waypoint, landing=landing)
+        self._demands = Demands(waypoint=waypoint, height=height, landing=landing)
         self._path: Array = np.empty((0, 3))
         self._phases = {phase.label: phase for phase in phases}
         self._waiting = self._phase = phases(0)
         self.subscribe(AUTOPILOT_PHASE, self._on_phase)
         if self._plans_path:
             self.subscribe(AUTOPILOT_PATH, self._on_path)
-        if self._demands.waypoint is not None:
+        else:
+            self._demands = replace(self._demands, route_ned=None)
+        if self._plans_path and waypoint is not None:
             self.subscribe(AUTOPILOT_ROUTE, self._on_route, needed=False)
 
     @classmethod
     def limits_for(cls, vehicle: Vehicle) -> ParameterTable:
         """Parameters of the vehicle's autopilot that limit misses of waypoints and of the landing place."""
-        autopilot = autopilot_class(vehicle)
-        return ParameterTable(*filter(None, (autopilot.WAYPOINT_RADIUS, autopilot.LANDING_RADIUS)))
+        return ParameterTable(*filter(None, _limits_of(autopilot_class(vehicle))))
 
     @property
     def is_on(self) -> bool:

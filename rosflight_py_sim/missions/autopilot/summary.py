@@ -9,9 +9,9 @@ import numpy as np
 import numpy.typing as npt
 
 from rosflight_py_sim.firmware import ErrorFlag
-from rosflight_py_sim.missions.acceptance import Limit, joined
+from rosflight_py_sim.missions.acceptance import Limit, Miss, joined
 from rosflight_py_sim.missions.autopilot.log import FlightLog
-from rosflight_py_sim.missions.waypoint_miss import largest_miss
+from rosflight_py_sim.missions.waypoint_miss import largest_miss, largest_misses
 from rosflight_py_sim.recording.motion_summary import MotionSummary, summarise_motion
 
 Array = npt.NDArray[np.float64]
@@ -25,16 +25,33 @@ class Demands:
     """What a flight must fulfil beside reaching the mission's last phase.
 
     Attributes:
-        route_ned: waypoints to pass, in order, m (n, 3).
+        route_ned: waypoints to pass, in order, m (n, 3); None: the one waypoint is the setpoint, which moves.
         first_row: row of the log from which on they are flown.
-        waypoint: limit of the largest miss of a waypoint; None if misses have no limit.
+        waypoint: limit of the largest miss of a waypoint; None for a mission without waypoints.
+        height: limit of the height error of a miss, which is horizontal then; None if the distance includes the height.
         landing: limit of the distance of a landing from its place; None if it has no limit.
     """
 
-    route_ned: Array = field(default_factory=lambda: np.empty((0, 3)))
+    route_ned: Array | None = field(default_factory=lambda: np.empty((0, 3)))
     first_row: int = 0
     waypoint: Limit | None = None
+    height: Limit | None = None
     landing: Limit | None = None
+
+    def miss(self, log: FlightLog) -> Miss:
+        """Largest miss of a waypoint in a flight."""
+        if self.waypoint is None:
+            return Miss()
+        if self.route_ned is None:
+            return Miss(_largest(reference_error(log)[log.on_path]), self.waypoint)
+        flown = log.position_ned[self.first_row :]
+        if self.height is None:
+            distance = largest_miss(flown, self.route_ned) if len(flown) > 1 else float("nan")
+            return Miss(distance, self.waypoint)
+        distance, height_error = float("nan"), float("nan")
+        if len(flown) > 1:
+            distance, height_error = largest_misses(flown, self.route_ned, self.waypoint.value, self.height.value)
+        return Miss(distance, self.waypoint, height_error, self.height)
 
 
 @dataclass(frozen=True)
@@ -47,10 +64,10 @@ class FlightSummary(MotionSummary):
     (`has_wings`: servos move its surfaces) has an airspeed instead. `touch_down_speed_mps` is the sink rate at the
     touch-down and `touch_down_distance_m` its horizontal distance from the setpoint, the planned place;
     `landing_distance_m` is the distance of the end from the start. All three are NaN for a flight that ends in the air.
-    `waypoint_miss_m` is the smallest distance within which the flight passed all its waypoints in order, horizontally
-    for a vehicle with wings, and NaN without waypoints; `waypoint_limit_m` is the largest one allowed, NaN if there is
-    none. `completed` is whether the last phase was reached and no limit is exceeded; if it was reached, `shortfall`
-    names the limits that are.
+    `miss` is the largest miss of a waypoint, `waypoint_miss_m` its distance and `waypoint_height_error_m` its height
+    error; for a follower, whose waypoint is its position in the formation, it is the largest distance from that.
+    `completed` is whether the last phase was reached and no limit is exceeded; if it was reached, `shortfall` names the
+    limits that are.
     `estimator_unhealthy_s` is the time with an attitude estimate that the flight controller reported as unhealthy (it
     checks multirotors only).
     """
@@ -77,8 +94,9 @@ class FlightSummary(MotionSummary):
     mean_current_a: float
     max_current_a: float
     estimator_unhealthy_s: float
+    miss: Miss
     waypoint_miss_m: float
-    waypoint_limit_m: float
+    waypoint_height_error_m: float
     shortfall: str
 
 
@@ -171,13 +189,8 @@ def summarise(
     has_wings = not all(actuator.is_motor for actuator in log.actuators)
     end_distance = float(np.linalg.norm(position[-1, :2] - position[0, :2])) if landed else float("nan")
     demands = demands or Demands()
-    flown, dimensions = position[demands.first_row :], 2 if has_wings else 3
-    miss = float("nan")
-    if len(demands.route_ned) and len(flown) >= 2:
-        miss = largest_miss(flown[:, :dimensions], demands.route_ned[:, :dimensions])
-    excesses = []
-    if demands.waypoint is not None and len(demands.route_ned):
-        excesses.append(demands.waypoint.excess("the largest miss of a waypoint", miss))
+    miss = demands.miss(log)
+    excesses = [miss.excess]
     if demands.landing is not None and landed:
         place, off = ("planned touch-down", touch_down_distance) if has_wings else ("start", end_distance)
         excesses.append(demands.landing.excess(f"the distance of the landing from the {place}", off))
@@ -206,8 +219,9 @@ def summarise(
         mean_current_a=charge_coulomb / max(motion.duration_s, 1e-12),
         max_current_a=float(current.max()),
         estimator_unhealthy_s=_estimator_unhealthy_s(log),
-        waypoint_miss_m=miss,
-        waypoint_limit_m=float("nan") if demands.waypoint is None else demands.waypoint.value,
+        miss=miss,
+        waypoint_miss_m=miss.distance_m,
+        waypoint_height_error_m=miss.height_error_m,
         shortfall=shortfall,
     )
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 import math
 
 from rosflight_py_sim.missions.autopilot.summary import FlightSummary
-from rosflight_py_sim.missions.summary_table import extremes_row, mission_rows, waypoint_rows, wind_text
+from rosflight_py_sim.missions.summary_table import extremes_row, mission_rows, wind_text
 
 
 def summary_rows(summary: FlightSummary) -> list[tuple[str, str]]:
     """Rows of the table: a name and a text with its unit."""
     s = summary
     return [
-        *mission_rows(s, s.shortfall),
+        *mission_rows(s),
         ("path length", f"{s.path_length_m:.1f} m"),
         *_path_rows(s),
         ("height error", _rms_and_max(s.height_error_rms_m, s.height_error_max_m)),
@@ -33,13 +33,7 @@ def _path_rows(s: FlightSummary) -> list[tuple[str, str]]:
     error = _rms_and_max(s.tracking_error_rms_m, s.tracking_error_max_m)
     if s.path_ned is None:
         return [("distance from formation position", error)]
-    return [*_waypoint_rows(s), ("tracking error", error), _wanted_row(s)]
-
-
-def _waypoint_rows(s: FlightSummary) -> list[tuple[str, str]]:
-    if math.isnan(s.waypoint_miss_m):
-        return []
-    return waypoint_rows(s.waypoint_miss_m, s.waypoint_limit_m, horizontally=s.has_wings)
+    return [("tracking error", error), _wanted_row(s)]
 
 
 def _wanted_row(s: FlightSummary) -> tuple[str, str]:

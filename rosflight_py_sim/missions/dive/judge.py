@@ -8,13 +8,14 @@ from pathlib import Path
 
 from rosflight_py_sim.interfaces.camera_topics import PictureFile, compressed_topic
 from rosflight_py_sim.interfaces.ticks import Schedule
+from rosflight_py_sim.missions.acceptance import Limit
 from rosflight_py_sim.missions.client_judge import ClientJudge
 from rosflight_py_sim.missions.dive.log import CameraImage, DiveLog
 from rosflight_py_sim.missions.dive.picture import draw_dive
-from rosflight_py_sim.missions.dive.summary import DiveSummary, summarise_dive, task_object
+from rosflight_py_sim.missions.dive.summary import WAYPOINT_RADIUS, DiveSummary, summarise_dive, task_object
 from rosflight_py_sim.missions.dive.table import dive_rows
 from rosflight_py_sim.missions.mission_judge import Verdict
-from rosflight_py_sim.parameters import ParameterError, Values
+from rosflight_py_sim.parameters import ParameterError, ParameterTable, Values
 from rosflight_py_sim.stamps import NANOSECONDS
 from rosflight_py_sim.vehicles import Vehicle
 from rosflight_py_sim.world import WORLD, Kind, WorldError, world_of
@@ -33,6 +34,7 @@ class DiveJudge(ClientJudge):
 
     NODE = "dynamics"
     PARAMETERS = (WORLD.name,)
+    LIMITS = ParameterTable(WAYPOINT_RADIUS)
     SUMMARY = DiveSummary
     log: DiveLog
 
@@ -59,7 +61,7 @@ class DiveJudge(ClientJudge):
     def verdict(self) -> Verdict:
         """Evaluate the true path."""
         summary = self.summary
-        return Verdict(f"Dive of {summary.vehicle}", dive_rows(summary), summary.completed)
+        return Verdict(f"Dive of {summary.vehicle}", dive_rows(summary), summary.completed, summary.shortfall)
 
     def draw(self, plot: Path) -> None:
         """Draw path, depth, heading, thrusters and camera images."""
@@ -68,7 +70,8 @@ class DiveJudge(ClientJudge):
     @cached_property
     def summary(self) -> DiveSummary:
         """Key figures of the log."""
-        return summarise_dive(self.log, self._world, self._gate, self._ring, self.name, self.wall_s)
+        limit = Limit.of(WAYPOINT_RADIUS, self.values)
+        return summarise_dive(self.log, self._world, self._gate, self._ring, self.name, self.wall_s, limit)
 
     def _watch(self, camera: str) -> None:
         schedule = Schedule(_KEPT_HZ)

@@ -7,10 +7,25 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from rosflight_py_sim.missions.acceptance import Limit, Miss
 from rosflight_py_sim.missions.dive.log import DiveLog
+from rosflight_py_sim.missions.waypoint_miss import largest_miss
+from rosflight_py_sim.parameters import Parameter
 from rosflight_py_sim.recording.motion_summary import summarise_motion
 from rosflight_py_sim.recording.state_log import Array
 from rosflight_py_sim.world import Kind, Object, World, WorldError
+
+WAYPOINT_RADIUS = Parameter(
+    "waypoint_radius",
+    1.0,
+    "Largest distance, height included, at which the path passes the centres of the gate and of the ring",
+    "m",
+    minimum=0.01,
+    maximum=1e5,
+)
+
+WITHIN = Limit.of(WAYPOINT_RADIUS, {})
+"""The limit unless a vehicle file gives another."""
 
 # A vehicle whose centre is no deeper than this (m) is at the surface: a hull of its size breaks it.
 _AT_SURFACE_M = 0.35
@@ -22,7 +37,8 @@ class DiveSummary:
 
     `gate_s` and `ring_s` are the times at which the vehicle passed the gate, and surfaced within the ring in which it
     ended (simulated time since the start, s); NaN if it did not. `gate_offset_m` is the distance from the centre of the
-    opening at the passage; `ring_offset_m` the distance from the centre of the ring at the end.
+    opening at the passage; `ring_offset_m` the distance from the centre of the ring at the end. `miss` is the largest
+    miss of the centres of gate and ring, height included; `waypoint_miss_m` is its distance.
     """
 
     vehicle: str
@@ -39,10 +55,21 @@ class DiveSummary:
     gate_offset_m: float
     ring_s: float
     ring_offset_m: float
+    miss: Miss
+    waypoint_miss_m: float
 
     @property
     def completed(self) -> bool:
-        """Whether the vehicle passed the gate and then reached the ring."""
+        """Whether the vehicle passed the gate, then reached the ring, and missed neither by more than the limit."""
+        return self._was_flown and not self.miss.excess
+
+    @property
+    def shortfall(self) -> str:
+        """The limit that a dive exceeds which passed the gate and reached the ring; empty if it does not."""
+        return self.miss.excess if self._was_flown else ""
+
+    @property
+    def _was_flown(self) -> bool:
         return self.gate_s < self.ring_s
 
     @property
@@ -94,9 +121,15 @@ def ring_surfacing(time_s: Array, position_ned: Array, ring: Object) -> tuple[fl
 
 
 def summarise_dive(
-    log: DiveLog, world: World, gate: Object, ring: Object, vehicle: str, wall_duration_s: float | None = None
+    log: DiveLog,
+    world: World,
+    gate: Object,
+    ring: Object,
+    vehicle: str,
+    wall_duration_s: float | None = None,
+    limit: Limit = WITHIN,
 ) -> DiveSummary:
-    """Summarise `log`, a dive through `gate` into `ring`.
+    """Summarise `log`, a dive through `gate` into `ring`; `limit` is that of WAYPOINT_RADIUS.
 
     Raises:
         ValueError: fewer than two rows, or values that are not finite.
@@ -106,6 +139,8 @@ def summarise_dive(
     position = log.position_ned
     gate_s, gate_offset = gate_passage(time, position, gate)
     ring_s, ring_offset = ring_surfacing(time, position, ring)
+    centres = np.array([gate.position_ned, ring.position_ned])
+    miss = Miss(largest_miss(position, centres), limit)
     return DiveSummary(
         vehicle=vehicle,
         world=world.name,
@@ -121,4 +156,6 @@ def summarise_dive(
         gate_offset_m=gate_offset,
         ring_s=ring_s,
         ring_offset_m=ring_offset,
+        miss=miss,
+        waypoint_miss_m=miss.distance_m,
     )

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rosflight_py_sim.missions.acceptance import Limit
+from rosflight_py_sim.missions.acceptance import Limit, Miss
 from rosflight_py_sim.missions.client_log import PathLog
 from rosflight_py_sim.parameters import Parameter, ParameterTable, Values, number
 from rosflight_py_sim.recording.motion_summary import MotionSummary, summarise_motion
@@ -37,6 +37,9 @@ class OutAndBackSummary(MotionSummary):
         farthest_m: largest horizontal distance from the start.
         end_distance_m: horizontal distance from the start at the end.
         landed: whether the vehicle stands on the ground at the end.
+        miss: largest miss of a waypoint. The first waypoint is any place high and far enough, the second the start: the
+            miss is the horizontal distance of the landing from it.
+        waypoint_miss_m: its distance; NaN for a vehicle that was not high and far enough, or has not landed.
         completed: whether it was high and far enough, came back and landed.
         shortfall: limits that a flight exceeds which was high and far enough and landed; empty if there are none.
     """
@@ -46,6 +49,8 @@ class OutAndBackSummary(MotionSummary):
     landed: bool
     completed: bool
     shortfall: str
+    miss: Miss
+    waypoint_miss_m: float
 
 
 def has_landed(height_m: float, speed_mps: float) -> bool:
@@ -66,6 +71,7 @@ def summarise_out_and_back(log: PathLog, limits: Values, wall_s: float | None = 
     least_height, least_distance = (number(limits, one.name) for one in (LEAST_HEIGHT, LEAST_DISTANCE))
     flown = motion.max_height_m >= least_height and farthest >= least_distance and landed
     back = Limit.of(LANDING_RADIUS, limits)
+    miss = Miss(end if flown else float("nan"), back)
     shortfall = back.excess("the distance of the landing from the start", end) if flown else ""
     return OutAndBackSummary(
         **vars(motion),
@@ -74,4 +80,6 @@ def summarise_out_and_back(log: PathLog, limits: Values, wall_s: float | None = 
         landed=landed,
         completed=flown and not shortfall,
         shortfall=shortfall,
+        miss=miss,
+        waypoint_miss_m=miss.distance_m,
     )

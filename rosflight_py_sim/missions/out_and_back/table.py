@@ -11,7 +11,7 @@ def out_and_back_rows(summary: OutAndBackSummary) -> list[tuple[str, str]]:
     s = summary
     end = f"{s.end_distance_m:.2f} m from the start"
     return [
-        *mission_rows(s, s.shortfall),
+        *mission_rows(s),
         ("path length", f"{s.path_length_m:.1f} m"),
         ("highest, farthest", f"{s.max_height_m:.1f} m above the start, {s.farthest_m:.1f} m from it"),
         extremes_row(s),

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from rosflight_py_sim.autopilot.guided_mode_states import Mode
-from rosflight_py_sim.missions.acceptance import Limit, joined
+from rosflight_py_sim.missions.acceptance import Limit, Miss, joined
 from rosflight_py_sim.missions.skywriting.log import Letter, SkywritingLog
 from rosflight_py_sim.missions.waypoint_miss import largest_miss
 from rosflight_py_sim.parameters import Parameter
@@ -121,6 +121,11 @@ class SkywritingSummary:
         """Largest miss of a waypoint of the letters that were written, m; NaN if none was."""
         written = [one.waypoint_miss_m for one in self.letters if math.isfinite(one.waypoint_miss_m)]
         return max(written, default=math.nan)
+
+    @property
+    def miss(self) -> Miss:
+        """Largest miss of a waypoint."""
+        return Miss(self.waypoint_miss_m, self.limit)
 
     @property
     def real_time_factor(self) -> float | None:

@@ -7,7 +7,7 @@ import math
 from rosflight_py_sim.autopilot.cage import bit_names
 from rosflight_py_sim.autopilot.guided_mode_states import Mode
 from rosflight_py_sim.missions.skywriting.summary import CageBreak, LetterSummary, SkywritingSummary
-from rosflight_py_sim.missions.summary_table import CALM, mission_rows, waypoint_rows
+from rosflight_py_sim.missions.summary_table import CALM, mission_rows
 
 
 def skywriting_rows(summary: SkywritingSummary) -> list[tuple[str, str]]:
@@ -16,9 +16,8 @@ def skywriting_rows(summary: SkywritingSummary) -> list[tuple[str, str]]:
     wind = s.mean_wind_speed_mps
     modes = sorted(s.seconds_of_mode.items(), key=lambda item: -item[1])
     return [
-        *mission_rows(s, s.shortfall),
+        *mission_rows(s),
         *((f"letter {letter.text}", _letter_text(letter, s)) for letter in s.letters),
-        *([] if math.isnan(s.waypoint_miss_m) else waypoint_rows(s.waypoint_miss_m, s.limit.value)),
         *_cage_rows(s.cage_break, s.height_limit_m),
         ("time in mode", ", ".join(f"{Mode(mode).label} {seconds:.0f} s" for mode, seconds in modes)),
         ("path length", f"{s.path_length_m:.0f} m"),
