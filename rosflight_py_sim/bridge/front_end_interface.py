@@ -147,10 +147,11 @@ class FrontEndInterface(ABC):
         self.counters: Counter[str] = Counter()
 
     def configure(self, values: Values) -> None:
-        """Apply changed values of the parameters that may change at run time, all of them or none.
+        """Apply changed values of the parameters that may change at run time.
 
         Raises:
-            ParameterError: the values contradict each other; the text gives the reason.
+            ParameterError: the values contradict each other; the text gives the reason. The method is then called with
+                the previous values.
         """
         self.values = values
 

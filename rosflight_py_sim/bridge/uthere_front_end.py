@@ -136,7 +136,7 @@ class UthereFrontEnd(OffboardFrontEnd):
         """Apply changed parameters to all planes.
 
         Raises:
-            ParameterError: the values contradict each other; nothing is changed.
+            ParameterError: the values contradict each other.
         """
         for index, plane in enumerate(self.planes):
             plane.configure(self.own_values(values, index))

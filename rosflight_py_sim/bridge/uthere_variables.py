@@ -7,6 +7,7 @@ import math
 from rosflight_py_sim.autopilot.flight_state import flight_state
 from rosflight_py_sim.bridge.front_end_interface import Snapshot
 from rosflight_py_sim.bridge.uthere_units import UthereUnits, compass_deg
+from rosflight_py_sim.physics.atmosphere import STANDARD_GRAVITY
 from rosflight_py_sim.physics.rotations import rotate_to_body, rotate_to_inertial
 from rosflight_py_sim.stamps import NANOSECONDS
 
@@ -154,9 +155,13 @@ def mean_throttle(snapshot: Snapshot, motors: list[int]) -> float | None:
 
 
 def wing_load(snapshot: Snapshot, gravity: float) -> float:
-    """Specific force along the body's upward axis, over gravity: 1 in steady level flight and at rest on the ground."""
+    """Specific force along the body's upward axis, over gravity: 1 in steady level flight and at rest on the ground.
+
+    Without gravity, over the standard one.
+    """
     w, x, y, z = snapshot.truth[3:7].tolist()
-    return (rotate_to_body(w, x, y, z, 0.0, 0.0, gravity)[2] - float(snapshot.truth[15])) / gravity
+    force = rotate_to_body(w, x, y, z, 0.0, 0.0, gravity)[2] - float(snapshot.truth[15])
+    return force / (gravity or STANDARD_GRAVITY)
 
 
 def vertical_error(snapshot: Snapshot) -> float:

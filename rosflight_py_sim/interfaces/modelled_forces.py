@@ -118,15 +118,15 @@ class ModelledForcesAndMoments(ForcesAndMomentsInterface, Generic[Model]):
         model = self.build(values)
         if self._model is not None:
             model.adopt(self._model)
+        self._lose_cells(model, values)
         self._model = model
-        self._lose_cells(values)
 
     def fail(self, signals: Signals) -> None:
         """Let outputs and cells fail."""
         super().fail(signals)
         cells = signals.get(("cell", 0))
         self._cells_lost = len(cells.effects) if cells else 0
-        self._lose_cells(self.values)
+        self._lose_cells(self.model, self.values)
 
     @classmethod
     def match_mixer(cls, model: Model, values: Values, mixer: Mapping[str, float]) -> str:
@@ -153,8 +153,8 @@ class ModelledForcesAndMoments(ForcesAndMomentsInterface, Generic[Model]):
                 f"{' or '.join(cls.ACTUATORS)} 1 to {outputs}"
             )
 
-    def _lose_cells(self, values: dict[str, Value]) -> None:
-        self.model.lose_cells(self._cells_lost, number(values, "V_max"))
+    def _lose_cells(self, model: Model, values: dict[str, Value]) -> None:
+        model.lose_cells(self._cells_lost, number(values, "V_max"))
 
     def update_forces_and_torques(
         self, state: VehicleState, wind_ned: NDArray[np.float64], pwm_us: NDArray[np.float64], dt: float
@@ -182,7 +182,7 @@ class ModelledForcesAndMoments(ForcesAndMomentsInterface, Generic[Model]):
     def start_over(self) -> None:
         """Reset the model: actuators at rest, battery full."""
         self._model = self.build(self.values)
-        self._lose_cells(self.values)
+        self._lose_cells(self._model, self.values)
 
     def get_firmware_parameters(self) -> None:
         """Match the model to the mixer."""

@@ -5,11 +5,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
+from rcl_interfaces.msg import SetParametersResult
 from rclpy.clock import Clock
 from rclpy.impl.implementation_singleton import rclpy_implementation
 from rclpy.node import Node
+from rclpy.parameter import Parameter
 from rclpy.service import Service
 from rclpy.subscription import Subscription
 from rclpy.task import Future
@@ -32,6 +35,14 @@ def parameter_overrides(node: Node) -> dict[str, Any]:
 def set_clock(node: Node, clock: Clock) -> None:
     """Replace the clock that `node.get_clock()` returns."""
     node._clock = clock
+
+
+def call_last(node: Node, callback: Callable[[list[Parameter[Any]]], SetParametersResult]) -> None:
+    """Call a function at each change of parameters, once all others have accepted it.
+
+    rclpy's public interface calls the newest function first.
+    """
+    node._on_set_parameters_callbacks.append(callback)
 
 
 def is_served(node: Node, subscription: Subscription[Any]) -> bool:

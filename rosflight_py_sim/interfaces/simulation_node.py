@@ -37,6 +37,7 @@ from rosflight_py_sim.interfaces.publishers import PublisherWatch
 from rosflight_py_sim.interfaces.qos import NEWEST
 from rosflight_py_sim.interfaces.rclpy_internals import (
     answer_later,
+    call_last,
     is_served,
     parameter_overrides,
     serve,
@@ -239,7 +240,8 @@ class SimulationNode(Node):
             SimulationNode.destroy_node(self)
             raise placed from error
         self._warn_of_ignored(given)
-        self.add_on_set_parameters_callback(self._on_set_parameters)
+        # After the checks of all others, so that they refuse nothing that is configured already.
+        call_last(self, self._on_set_parameters)
         reports = Reports(self, self, self._statistics, awaits_time=hand_off is None)
         self.create_system_timer(_REPORT_PERIOD_S, reports.report)
 
@@ -262,7 +264,8 @@ class SimulationNode(Node):
     def configure(self, values: dict[str, Value]) -> None:
         """Build the objects that depend on parameters; called at start-up and at each change.
 
-        Build everything new before replacing anything, so that an exception leaves the node unchanged.
+        After an error, the node's attributes are what they were before. Objects that are altered in place, and not
+        replaced, stay altered: alter them last.
 
         Raises:
             ParameterError: the values do not fit together.
@@ -346,11 +349,13 @@ class SimulationNode(Node):
         Raises:
             ParameterError: the values cannot be used; the node is as before.
         """
+        before = dict(self.__dict__)
         try:
             self.configure(values)
-        except ParameterError:
-            raise
         except Exception as error:
+            self.__dict__.update(before)
+            if isinstance(error, ParameterError):
+                raise
             # A defect of the node, for which the simulation must not end.
             self.get_logger().error(f"configure: {''.join(traceback.format_exception(error))}")
             given = self.table.given({**values, **changes}, changes)

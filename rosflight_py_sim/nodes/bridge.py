@@ -150,13 +150,11 @@ class Bridge(SimulationNode):
 
     def configure(self, values: dict[str, Value]) -> None:
         """Pass changes to the front-ends."""
-        configured: list[FrontEndInterface] = []
         try:
             for front_end in self.front_ends.values():
                 front_end.configure(values)
-                configured.append(front_end)
-        except ParameterError:
-            for front_end in configured:
+        except Exception:
+            for front_end in self.front_ends.values():
                 front_end.configure(self.values)
             raise
 

@@ -104,14 +104,13 @@ class CameraNode(FallibleNode):
     def configure(self, values: dict[str, Value]) -> None:
         """Apply the parameters that can change while the node runs."""
         chosen = cameras(values)
-        gimbal = Gimbal(values, [camera.name for camera in chosen])
+        self._gimbal = Gimbal(values, [camera.name for camera in chosen])
+        self._quality = int(number(values, "jpeg_quality"))
+        self._schedule = Schedule(number(values, "frame_rate"))
         if not self._views:
             self._views = [_View(self, camera) for camera in chosen]
         for view, camera in zip(self._views, chosen, strict=True):
             view.mounted = view.camera = camera
-        self._gimbal = gimbal
-        self._quality = int(number(values, "jpeg_quality"))
-        self._schedule = Schedule(number(values, "frame_rate"))
 
     def fail(self, signals: Signals) -> None:
         """Let the cameras fail."""

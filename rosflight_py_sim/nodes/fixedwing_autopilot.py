@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from copy import copy
 from dataclasses import replace
 from typing import Any, ClassVar
 
@@ -88,13 +89,15 @@ class FixedwingAutopilot(AutopilotInterface):
         plan = self._plan_of_file(file) if file != self._file else None
         if self._mission is None:
             assert plan is not None
-            self._mission = FixedwingMission(values, plan)
-        elif plan is not None:
-            self._mission.replace(plan)
+            mission = FixedwingMission(values, plan)
+        else:
+            mission = copy(self._mission)
+            mission.configure(values)
+            if plan is not None:
+                mission.replace(plan)
         if self._controller is not None:
             controller.adopt(self._controller)
-        self._controller = controller
-        self._mission.configure(values)
+        self._controller, self._mission = controller, mission
         self._plan, self._file = plan or self._plan, file
 
     @property

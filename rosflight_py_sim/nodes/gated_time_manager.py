@@ -82,9 +82,10 @@ class GatedTimeManager(SteppingTimeManager):
         """Set step, pace and time-out."""
         super().configure(values)
         self._step_ns = round(number(values, "step_size") * NANOSECONDS)
+        timer = self.create_system_timer(number(values, "step_timeout"), self._on_timeout_timer)
         if self._timeout_timer is not None:
             self.destroy_timer(self._timeout_timer)
-        self._timeout_timer = self.create_system_timer(number(values, "step_timeout"), self._on_timeout_timer)
+        self._timeout_timer = timer
 
     @property
     def next_ns(self) -> int:

@@ -121,10 +121,11 @@ class LockstepTimeManager(SteppingTimeManager):
             self._present_step = StepSize(-1, -1, is_requested=bool(self._requesting))
             self._send_step_sizes = [self.publisher(SIM_STEP_SIZE, name) for name in self.vehicles]
             self._send_repeated = [self.publisher(REPEATED_CLOCK, name) for name in self.vehicles]
-        else:
-            self.destroy_timer(self._stall_timer)
         self._step_ns = round(number(values, "step_size") * NANOSECONDS)
-        self._stall_timer = self.create_system_timer(number(values, "stall_timeout"), self._on_stall_timer)
+        timer = self.create_system_timer(number(values, "stall_timeout"), self._on_stall_timer)
+        if self._stall_timer is not None:
+            self.destroy_timer(self._stall_timer)
+        self._stall_timer = timer
         # During a step, it would reach some vehicles before they take the step and others after.
         if self.time_ns < 0 or not self._behind:
             self._set_ordinary_step()

@@ -50,9 +50,10 @@ class StandaloneTimeManager(TimeManagerInterface):
         super().configure(values)
         self._interval_ns = round(number(values, "default_pub_rate_us") * 1e3)
         self._multiplier = number(values, "real_time_multiplier")
+        timer = self.create_system_timer(self._interval_ns / NANOSECONDS / self._multiplier, self._on_timer)
         if self._timer is not None:
             self.destroy_timer(self._timer)
-        self._timer = self.create_system_timer(self._interval_ns / NANOSECONDS / self._multiplier, self._on_timer)
+        self._timer = timer
         self._anchor()
 
     def update_time(self) -> None:

@@ -5,24 +5,23 @@ from __future__ import annotations
 import math
 import random
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from typing import Any
 
 import pytest
 import rclpy
+from extreme_values import changeable, drawn, filled, numbers
+from rclpy.logging import LoggingSeverity, set_logger_level
 from rclpy.parameter import Parameter as RosParameter
-from rosflight_msgs.msg import SimState
 
 from rosflight_py_sim.executables import NODE_CLASSES
-from rosflight_py_sim.graph.composition import ComposedGraph
-from rosflight_py_sim.graph.fleet import FLEET_PARAMETERS, Member
-from rosflight_py_sim.interfaces.qos import LATCHED
+from rosflight_py_sim.graph.fleet import FLEET_PARAMETERS
 from rosflight_py_sim.interfaces.simulation_node import SimulationNode
-from rosflight_py_sim.interfaces.step_topics import FAULT, TRUTH_STATE
 from rosflight_py_sim.nodes.running import node_class
 from rosflight_py_sim.parameters import SMALLEST, Parameter, ParameterError, ParameterTable, Value
 from rosflight_py_sim.physics.wind_model import WindModel
 from rosflight_py_sim.registry import registered, registered_class
-from rosflight_py_sim.vehicles import vehicle
+from test.graph.extreme_subject import GRAPHS, Subject
 
 pytestmark = pytest.mark.timeout(600)
 
@@ -61,10 +60,6 @@ def test_numbers_too_small_for_any_unit_are_refused_and_0_is_not() -> None:
             one.checked(value)
 
 
-def numbers(table: ParameterTable) -> list[Parameter]:
-    return [one for one in table if one.scalar_type in (int, float)]
-
-
 class Failing(SimulationNode):
     """A node with a defect: some values that its table allows make `configure` fail."""
 
@@ -76,6 +71,27 @@ class Failing(SimulationNode):
 
     def configure(self, values: dict[str, Value]) -> None:
         self.result = math.exp(float(values["exponent"])) + float(values["offset"])  # type: ignore[arg-type]
+
+
+class HalfConfigured(SimulationNode):
+    """A node that has already replaced its objects when `configure` fails."""
+
+    DEFAULT_NAME = "half_configured"
+    PARAMETERS = ParameterTable(
+        Parameter("rate", 1.0, "Rate", minimum=0.0, maximum=1e6),
+        Parameter("limit", 5.0, "Limit", minimum=0.0, maximum=1e6),
+    )
+
+    def __init__(self, **arguments: Any) -> None:
+        self.count = 0
+        super().__init__(**arguments)
+
+    def configure(self, values: dict[str, Value]) -> None:
+        self.count += 1
+        self.rate = values["rate"]
+        self.limits = [float(values["limit"])]  # type: ignore[arg-type]
+        if self.limits[0] > 10.0:
+            raise RuntimeError(f"limit {self.limits[0]}")
 
 
 @pytest.fixture
@@ -104,92 +120,46 @@ def test_exception_in_configure_is_a_refusal_that_names_the_parameters() -> None
 
 
 @pytest.mark.usefixtures("context")
+def test_refusal_half_way_leaves_the_node_as_it_was() -> None:
+    node = HalfConfigured()
+    before = (dict(node.values), node.rate, node.limits, node.get_parameter("rate").value)
+    for changes in ({"rate": 7.0, "limit": 100.0}, {"limit": 100.0, "rate": 7.0}, {"limit": 100.0}):
+        result = node.set_parameters_atomically([RosParameter(name, value=value) for name, value in changes.items()])
+        assert not result.successful
+        assert "RuntimeError: limit 100.0" in result.reason
+        assert (node.values, node.rate, node.limits, node.get_parameter("rate").value) == before
+    # A check of rclpy, before `configure`.
+    changes = [RosParameter("rate", value=7.0), RosParameter("use_sim_time", value="yes")]
+    assert not node.set_parameters_atomically(changes).successful
+    assert node.count == 1
+    assert (node.values, node.rate, node.limits, node.get_parameter("rate").value) == before
+    assert node.set_parameters_atomically([RosParameter("rate", value=7.0)]).successful
+    assert (node.rate, node.limits) == (7.0, [5.0])
+    node.destroy_node()
+
+
+@pytest.mark.usefixtures("context")
 def test_exception_in_configure_at_the_start_names_the_parameters() -> None:
     with pytest.raises(ParameterError, match=r"^exponent 100000 cannot be used: OverflowError: math range error$"):
         Failing(parameter_overrides=[RosParameter("exponent", value=1e5)])
 
 
-GRAPHS: dict[str, Callable[[], dict[str, Any]]] = {
-    "multirotor": lambda: {"vehicles": [Member(vehicle("multirotor"))]},
-    "fixedwing": lambda: {"vehicles": [Member(vehicle("fixedwing"))]},
-    "auv": lambda: {"vehicles": [Member(vehicle("auv"))]},
-    "jsbsim": lambda: {"vehicles": [Member(vehicle("fixedwing", "jsbsim"))]},
-}
-SETTINGS = {"real_time_multiplier": 0.0, "sim_has_wind": True}
-
-
-class Subject:
-    """A graph in lockstep that is renewed after each run that paused."""
-
-    def __init__(self, name: str) -> None:
-        self._name = name
-        self.make()
-
-    def make(self) -> None:
-        self.graph = ComposedGraph(
-            settings=SETTINGS, arguments=["--log-level", "fatal"], transmitter="none", **GRAPHS[self._name]()
-        )
-        self.truths: list[SimState] = []
-        self.faults: list[str] = []
-        listener = next(iter(self.nodes.values()))
-        listener.create_subscription(SimState, TRUTH_STATE.name, self.truths.append, TRUTH_STATE.qos)
-        listener.create_subscription(
-            FAULT.message_type, FAULT.name, lambda message: self.faults.append(message.data), LATCHED
-        )
-
-    @property
-    def nodes(self) -> dict[str, SimulationNode]:
-        return {node.get_name(): node for node in self.graph.nodes if isinstance(node, SimulationNode)}
-
-    def set(self, node: str, parameter: Parameter, value: Value) -> tuple[bool, str]:
-        changed = self.nodes[node].set_parameters([RosParameter(parameter.name, value=value)])[0]
-        return changed.successful, changed.reason
-
-    def goes_on(self, steps: int = 2) -> bool:
-        """Advance; whether the run has not paused, with its fault reported. The truth is finite in any case."""
-        manager = self.nodes["time_manager"]
-        end_ns = self.graph.time_ns + steps * 2_500_000
-        self.graph.spin(lambda: self.graph.time_ns < end_ns and not manager.paused)
-        for truth in self.truths:
-            pose, twist = truth.pose, truth.twist
-            parts = (pose.position, pose.orientation, twist.linear, twist.angular, truth.acceleration.linear)
-            assert all(math.isfinite(getattr(part, axis)) for part in parts for axis in "xyz")
-        self.truths.clear()
-        return not manager.paused
-
-    def renew(self) -> None:
-        self.graph.close()
-        self.make()
-        assert self.goes_on()
-
-
 @pytest.fixture
 def subject(request: pytest.FixtureRequest, ros_domain: int, tmp_path: Any, monkeypatch: Any) -> Iterator[Subject]:
     monkeypatch.chdir(tmp_path)
-    one = Subject(request.param)
-    yield one
-    one.graph.close()
-
-
-def filled(parameter: Parameter, old: Value, number: Callable[[], float]) -> Value:
-    """A value of the parameter's type, in which each number comes from `number`."""
-    kind = parameter.scalar_type
-    if not isinstance(parameter.default, list):
-        return kind(number())
-    count = len(old) if isinstance(old, list) and old else parameter.length or 3
-    return [kind(number()) for _ in range(count)]
-
-
-def changeable(node: SimulationNode) -> list[Parameter]:
-    # A slow clock would only delay the test.
-    return [one for one in numbers(node.table) if not one.read_only and one.name != "real_time_multiplier"]
+    with ExitStack() as closing:
+        one = Subject(request.param, closing)
+        yield one
+        one.graph.close()
+        # The level outlasts rclpy's contexts.
+        set_logger_level("", LoggingSeverity.INFO)
 
 
 @pytest.mark.parametrize("subject", GRAPHS, indirect=True)
 def test_each_parameter_at_the_ends_of_its_range(subject: Subject) -> None:
     assert subject.goes_on(4)
-    for name in subject.nodes:
-        for parameter in changeable(subject.nodes[name]):
+    for name in subject.varied:
+        for parameter in changeable(subject.nodes[name].table):
             old = subject.nodes[name].values[parameter.name]
             if parameter.scalar_type is float:
                 for number in HUGE:
@@ -204,28 +174,13 @@ def test_each_parameter_at_the_ends_of_its_range(subject: Subject) -> None:
             subject.set(name, parameter, old)
 
 
-def drawn(parameter: Parameter, rng: random.Random) -> float:
-    """A number in the range: an end, or drawn uniformly or by orders of magnitude."""
-    low, high = parameter.minimum, parameter.maximum
-    if parameter.scalar_type is int:
-        return rng.randint(int(low), int(high))
-    case = rng.randrange(5)
-    if case == 0 or low == high:
-        return rng.choice((low, high, *parameter.also_allowed))
-    if case < 3 or low < 0.0:
-        share = rng.random() if case < 3 else rng.choice((-1.0, 1.0)) * 10.0 ** rng.uniform(-9.0, 0.0)
-        return low + share * (high - low) if case < 3 else max(low, min(high, share * max(abs(low), abs(high))))
-    least = max(low, 1e-9 * high)
-    return min(high, least * (high / least) ** rng.random())
-
-
 @pytest.mark.parametrize("subject", GRAPHS, indirect=True)
 def test_random_vectors_of_accepted_values(subject: Subject) -> None:
     rng = random.Random(20260101)
     accepted = 0
     for _ in range(VECTORS):
-        for name in subject.nodes:
-            for parameter in changeable(subject.nodes[name]):
+        for name in subject.varied:
+            for parameter in changeable(subject.nodes[name].table):
                 # Some at a time: with all of them, most vectors contradict themselves.
                 if rng.random() < 0.8:
                     continue
@@ -237,4 +192,47 @@ def test_random_vectors_of_accepted_values(subject: Subject) -> None:
                 accepted += successful
         if not subject.goes_on(3):
             subject.renew()
-    assert accepted > 10 * VECTORS
+    assert accepted > 3 * VECTORS
+
+
+@pytest.mark.parametrize("subject", ["multirotor", "fixedwing", "auv", "jsbsim"], indirect=True)
+def test_change_refused_after_it_was_applied_leaves_the_flight_as_it_was(
+    subject: Subject, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def flight(*, disturbed: bool) -> dict[int, bytes]:
+        """Truth vector at each time, ns."""
+        subject.renew()
+        states, refused = {}, 0
+        for name, node in subject.nodes.items():
+            for parameter in changeable(node.table):
+                old = node.values[parameter.name]
+                # Other numbers of parts contradict the lists of their values.
+                if not isinstance(old, float) or not parameter.minimum <= 1.01 * old <= parameter.maximum:
+                    continue
+                if disturbed:
+                    with monkeypatch.context() as patch:
+                        patch.setattr(node, "configure", applied_then_refused(node))
+                        accepted, _ = subject.set(name, parameter, 1.01 * old)
+                    assert not accepted or old == 0.0
+                    assert node.values[parameter.name] == node.get_parameter(parameter.name).value == old
+                    refused += not accepted
+            assert subject.goes_on(20)
+            states |= {one.time_ns: one.truth.tobytes() for one in subject.truths}
+        assert refused > 30 or not disturbed
+        return states
+
+    expected = flight(disturbed=False)
+    assert len(expected) > 50
+    assert flight(disturbed=True) == expected
+
+
+def applied_then_refused(node: SimulationNode) -> Callable[[dict[str, Value]], None]:
+    configure, calls = node.configure, [0]
+
+    def applied(values: dict[str, Value]) -> None:
+        configure(values)
+        calls[0] += 1
+        if calls[0] == 1:
+            raise RuntimeError("after everything is applied")
+
+    return applied

@@ -10,9 +10,7 @@ from typing import Any
 import numpy as np
 import pymap3d
 import pytest
-import zmq
 from diagnostic_msgs.msg import DiagnosticArray
-from free_ports import free_ports
 from rosflight_msgs.msg import PwmOutput, SimState
 
 from rosflight_py_sim.graph.fleet import Member, fleet
@@ -24,54 +22,9 @@ from rosflight_py_sim.protocols.uthere import Data
 from rosflight_py_sim.registry import registered
 from rosflight_py_sim.stamps import NANOSECONDS, time_ns_of
 from rosflight_py_sim.vehicles import CAMERA, vehicle
-from test.bridge.uthere_bench import Program
-from test.graph.ardupilot_client import ArduPilotClient
+from test.graph.front_end_clients import AuvClient, Ports, ardupilot_client, uthere_program
 
 FOOT = 0.3048
-
-
-class Ports:
-    """A free port for every socket of the bridge."""
-
-    def __init__(self) -> None:
-        self.ardupilot, self.uthere_in, self.uthere_out, self.image, self.thruster, self.telemetry = free_ports(6)
-
-    @property
-    def arguments(self) -> list[str]:
-        given = {
-            "ardupilot.port": self.ardupilot,
-            "uthere.udp_port_in": self.uthere_in,
-            "uthere.udp_port_out": self.uthere_out,
-            "start_date": "1970-01-01",
-            "auv_zeromq.image_port": self.image,
-            "auv_zeromq.thruster_port": self.thruster,
-            "auv_zeromq.telemetry_port": self.telemetry,
-            "auv_zeromq.telemetry_rate": 400.0,
-        }
-        return [word for name, value in given.items() for word in ("-p", f"{name}:={value}")]
-
-
-class AuvClient:
-    """A client of the AUV protocol."""
-
-    def __init__(self, closing: ExitStack, ports: Ports) -> None:
-        context = zmq.Context()
-        closing.callback(context.destroy, linger=0)
-        self.telemetry, self.images = context.socket(zmq.SUB), context.socket(zmq.SUB)
-        self.thrusters = context.socket(zmq.PUSH)
-        for socket, port in (
-            (self.telemetry, ports.telemetry),
-            (self.images, ports.image),
-            (self.thrusters, ports.thruster),
-        ):
-            socket.connect(f"tcp://127.0.0.1:{port}")
-        for socket in (self.telemetry, self.images):
-            socket.set_hwm(0)
-            socket.subscribe(b"")
-
-    def collected(self, socket: zmq.Socket[bytes]) -> Iterator[list[bytes]]:
-        while socket.poll(0):
-            yield socket.recv_multipart()
 
 
 @pytest.fixture
@@ -83,18 +36,6 @@ def closing() -> Iterator[ExitStack]:
 @pytest.fixture
 def ports() -> Ports:
     return Ports()
-
-
-def ardupilot_client(graph: Any, ports: Ports, closing: ExitStack) -> ArduPilotClient:
-    client = ArduPilotClient(graph, ports.ardupilot)
-    closing.callback(client.close)
-    return client
-
-
-def uthere_program(ports: Ports, closing: ExitStack) -> Program:
-    program = Program("127.0.0.1", ("127.0.0.1", ports.uthere_in), ports.uthere_out)
-    closing.callback(program.close)
-    return program
 
 
 def counters(graph: Any, front_end: str) -> Any:

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 import rclpy
+from rcl_interfaces.msg import SetParametersResult
 from rclpy.clock import ClockType, ROSClock
 from rclpy.executors import Executor, SingleThreadedExecutor
 from rclpy.node import Node
@@ -30,7 +31,10 @@ def node(ros_domain: int) -> Iterator[Node]:
     rclpy.shutdown()
 
 
-@pytest.mark.parametrize("name", ["_parameter_overrides", "_clock", "_subscriptions", "_wake_executor"])
+@pytest.mark.parametrize(
+    "name",
+    ["_parameter_overrides", "_clock", "_subscriptions", "_wake_executor", "_on_set_parameters_callbacks"],
+)
 def test_rclpy_node_still_has_the_private_attribute(node: Node, name: str) -> None:
     assert hasattr(node, name), f"rclpy.node.Node has no {name}; {CHANGED}"
 
@@ -45,6 +49,27 @@ def test_node_returns_the_replaced_clock(node: Node) -> None:
     assert clock.clock_type is ClockType.ROS_TIME
     rclpy_internals.set_clock(node, clock)
     assert node.get_clock() is clock, CHANGED
+
+
+def test_last_callback_is_called_only_for_changes_that_all_others_accept(node: Node) -> None:
+    node.declare_parameter("mass", 1.0)
+    called: list[str] = []
+
+    def answer(name: str, *, accept: bool) -> Callable[[Any], SetParametersResult]:
+        def on_set(_: Any) -> SetParametersResult:
+            called.append(name)
+            return SetParametersResult(successful=accept)
+
+        return on_set
+
+    rclpy_internals.call_last(node, answer("last", accept=True))
+    node.add_on_set_parameters_callback(answer("accepts", accept=True))
+    assert node.set_parameters_atomically([Parameter("mass", value=2.0)]).successful
+    assert called == ["accepts", "last"], CHANGED
+    node.add_on_set_parameters_callback(answer("refuses", accept=False))
+    assert not node.set_parameters_atomically([Parameter("mass", value=3.0)]).successful
+    assert called[2:] == ["refuses"], CHANGED
+    assert node.get_parameter("mass").value == 2.0
 
 
 def test_executor_serves_a_subscription_only_while_enabled(node: Node) -> None:
