@@ -22,6 +22,10 @@ _STORAGE = "mcap"
 _COMPRESSION = "zstd"
 _SUFFIXES = (".mcap", f".mcap.{_COMPRESSION}")
 
+# The other storage of rosbag2.
+_SQLITE = "sqlite3"
+_SQLITE_SUFFIXES = (".db3", f".db3.{_COMPRESSION}")
+
 
 class BagError(ValueError):
     """A folder that is not a rosbag2 recording in MCAP; the text gives the reason."""
@@ -49,12 +53,17 @@ def parts_of(path: Path) -> Parts:
         BagError: a folder that is not a rosbag2 recording in MCAP.
         OSError: the folder cannot be read.
     """
+    if path.is_file() and path.name.endswith(_SQLITE_SUFFIXES):
+        raise _other_storage(path, _SQLITE)
     if not path.is_dir():
         return Parts([path])
     metadata = path / METADATA
     if metadata.is_file():
         return _described(path, metadata)
-    files = sorted((file for file in path.iterdir() if file.name.endswith(_SUFFIXES)), key=_numbered)
+    names = [file.name for file in path.iterdir()]
+    files = sorted((path / name for name in names if name.endswith(_SUFFIXES)), key=_numbered)
+    if not files and any(name.endswith(_SQLITE_SUFFIXES) for name in names):
+        raise _other_storage(path, _SQLITE)
     if not files:
         raise BagError(f"'{path}' is a folder without {METADATA} and without MCAP files")
     return Parts(files, trouble=[f"{METADATA} is missing"])
@@ -71,10 +80,7 @@ def _described(folder: Path, metadata: Path) -> Parts:
         raise BagError(f"'{metadata}' lacks the key rosbag2_bagfile_information")
     storage = section.get("storage_identifier")
     if storage != _STORAGE:
-        raise BagError(
-            f"'{folder}' is a recording in the storage '{storage}'; allowed: {_STORAGE}, to which `ros2 bag convert` "
-            "converts it"
-        )
+        raise _other_storage(folder, storage)
     compression, mode = (str(section.get(f"compression_{key}") or "").lower() for key in ("format", "mode"))
     if mode not in ("", "none", "file", "message") or (mode in ("file", "message") and compression != _COMPRESSION):
         raise BagError(f"'{folder}' is compressed by '{compression}' ({mode}); allowed: {_COMPRESSION} (file, message)")
@@ -88,6 +94,13 @@ def _described(folder: Path, metadata: Path) -> Parts:
     files = [folder / Path(name).name for name in names]
     missing = [f"the file {file.name} is missing" for file in files if not is_file(file)]
     return Parts([file for file in files if is_file(file)], mode == "message", missing)
+
+
+def _other_storage(path: Path, storage: object) -> BagError:
+    return BagError(
+        f"'{path}' is a recording in the storage '{storage}'; allowed: {_STORAGE}, to which `ros2 bag convert` "
+        "converts it"
+    )
 
 
 def _numbered(file: Path) -> tuple[list[int], str]:

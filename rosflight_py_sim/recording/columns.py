@@ -108,7 +108,9 @@ def columns(topic: Topic) -> Columns:
 
 def _layout(name: str, fields: list[_Field], length: int, order: bytes, frame: bytes) -> np.dtype[np.void]:
     if order not in (b"\x00", b"\x01"):
-        raise NoColumnsError(f"{name}: a message is not plain CDR")
+        raise NoColumnsError(
+            f"{name}: a message is not plain CDR; if the file is of a folder with compressed messages, give the folder"
+        )
     little = "<" if order == b"\x01" else ">"
     names, formats, offsets = [], [], []
     at = 0

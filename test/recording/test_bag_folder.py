@@ -115,6 +115,83 @@ def test_other_folders_are_refused_with_the_reason(
     assert text in str(refusal.value)
 
 
+@pytest.mark.parametrize("given", ["bag_0.db3", "bag_0.db3.zstd", "."])
+def test_recording_in_sqlite_without_metadata_is_refused_with_the_remedy(tmp_path: Path, given: str) -> None:
+    (tmp_path / ("bag_0.db3" if given == "." else given)).write_bytes(b"SQLite format 3\0")
+    text = r"is a recording in the storage 'sqlite3'; allowed: mcap, to which `ros2 bag convert` converts it"
+    with pytest.raises(NotMcapError, match=text):
+        everything(tmp_path / given)
+
+
+# As rosbag2 of Jazzy writes it: lists of profiles instead of a text, ~ for no data of the user, and in `files` names
+# without the compression's suffix.
+OF_ROSBAG2 = """\
+rosbag2_bagfile_information:
+  version: 9
+  storage_identifier: mcap
+  duration:
+    nanoseconds: 9980000000
+  starting_time:
+    nanoseconds_since_epoch: 1700000000000000000
+  message_count: 950
+  topics_with_message_count:
+    - topic_metadata:
+        name: /kite/sim/truth_state
+        type: rosflight_msgs/msg/SimState
+        serialization_format: cdr
+        offered_qos_profiles:
+          - history: unknown
+            depth: 0
+            reliability: reliable
+            durability: volatile
+            deadline:
+              sec: 9223372036
+              nsec: 854775807
+            lifespan:
+              sec: 9223372036
+              nsec: 854775807
+            liveliness: automatic
+            liveliness_lease_duration:
+              sec: 9223372036
+              nsec: 854775807
+            avoid_ros_namespace_conventions: false
+        type_description_hash: RIHS01_df668c740482bbd48fb39d76a70dfd4bd59db1288021743503259e948f6b1a18
+      message_count: 475
+  compression_format: zstd
+  compression_mode: FILE
+  relative_file_paths:
+    - bag_0.mcap.zstd
+    - bag_1.mcap.zstd
+  files:
+    - path: bag_0.mcap
+      starting_time:
+        nanoseconds_since_epoch: 1700000000000000000
+      duration:
+        nanoseconds: 4980000000
+      message_count: 475
+  custom_data: ~
+  ros_distro: jazzy
+"""
+
+
+@pytest.mark.parametrize("version", [9, 12])
+def test_metadata_as_rosbag2_writes_them_are_read(tmp_path: Path, rows: list[Row], version: int) -> None:
+    folder = write_bag(tmp_path / "bag", rows, 2, mode="FILE")
+    text = OF_ROSBAG2.replace("version: 9", f"version: {version}")
+    (folder / "metadata.yaml").write_text(text, encoding="utf-8")
+    assert_equal_to_the_file(everything(folder))
+
+
+def test_part_of_a_folder_with_compressed_messages_names_the_folder_as_the_remedy(
+    tmp_path: Path, rows: list[Row]
+) -> None:
+    folder = write_bag(tmp_path / "bag", rows, mode="MESSAGE")
+    (text,) = unusable_states(everything(folder / "bag_0.mcap"))
+    assert text.endswith(
+        "a message is not plain CDR; if the file is of a folder with compressed messages, give the folder"
+    )
+
+
 @pytest.mark.parametrize("text", ["", "[1, 2", "- 3", "rosbag2_bagfile_information: 4", "a: &b 1\nc: *b"])
 def test_damaged_metadata_is_refused_in_one_line(tmp_path: Path, rows: list[Row], text: str) -> None:
     folder = write_bag(tmp_path / "bag", rows[:10])
