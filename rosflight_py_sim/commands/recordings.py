@@ -7,6 +7,8 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from rosflight_py_sim.graph.command_options import add_options
+from rosflight_py_sim.graph.options import REFLY
 from rosflight_py_sim.recording.mcap_file import NotMcapError, read_recording
 
 if TYPE_CHECKING:
@@ -52,6 +54,7 @@ def add_recording_parsers(commands: Any) -> None:
         "different; 2: the run cannot be repeated.",
         epilog="Arguments after --ros-args are passed to ROS and change the repeated run, for example -p mass:=3.6.",
     )
+    add_options(refly, REFLY)
     refly.set_defaults(command=_refly)
 
 
@@ -131,7 +134,7 @@ def _refly(options: argparse.Namespace) -> int:
     from rosflight_py_sim.parameters import ParameterError
 
     try:
-        return refly(options.file, options.ros_arguments)
+        return refly(options.file, options.ros_arguments, share_domain=bool(options.share_domain))
     except (NotMcapError, ParameterError) as error:
         _refused(str(error))
         return 2

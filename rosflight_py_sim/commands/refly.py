@@ -16,6 +16,7 @@ from rclpy.serialization import deserialize_message
 from std_msgs.msg import String
 
 from rosflight_py_sim.graph.composition import ComposedGraph
+from rosflight_py_sim.graph.other_simulation import OtherSimulation
 from rosflight_py_sim.graph.run_description import RunDescription, recorded_run, versions
 from rosflight_py_sim.interfaces.canonical_messages import canonical_form
 from rosflight_py_sim.interfaces.message_definitions import message_class, type_name_of
@@ -161,13 +162,18 @@ class Comparison:
         self.first = Difference(topic.name, number, self._time_ns, max(self._step, 0), text)
 
 
-def refly(path: Path, arguments: Sequence[str]) -> int:
+def refly(path: Path, arguments: Sequence[str], *, share_domain: bool = False) -> int:
     """Repeat a recorded run with further ROS arguments; return the exit code: 0 equal, 1 different.
 
     Raises:
-        ParameterError: the run cannot be repeated.
+        ParameterError: the run cannot be repeated, or the ROS domain, unless shared, has another simulation.
         NotMcapError: the file cannot be read.
     """
+    with OtherSimulation(allowed=share_domain) as other:
+        return _refly_alone(path, arguments, other, alone=not share_domain)
+
+
+def _refly_alone(path: Path, arguments: Sequence[str], other: OtherSimulation, *, alone: bool) -> int:
     recording = read_recording(path, lambda name, type_name: sys.maxsize)
     if recording.torn:
         raise ParameterError(f"the run cannot be repeated: {recording.torn}")
@@ -180,14 +186,17 @@ def refly(path: Path, arguments: Sequence[str]) -> int:
         # The recording has outside messages on their topics, mixed with those of the graph.
         skipped = [one.end.split()[1] for one in inputs if one.end.startswith("topic ")]
         comparison = Comparison(recording, skipped)
+        options = run.options
+        other.refuse(run.members, options["time_mode"], observers=options["observers"], namespace=options["namespace"])
         graph = ComposedGraph(
             run.members,
             **{
-                **run.options,
-                "arguments": [*run.options["arguments"], "-p", "real_time_multiplier:=0.0", *arguments[1:]],
+                **options,
+                "arguments": [*options["arguments"], "-p", "real_time_multiplier:=0.0", *arguments[1:]],
             },
             tap=comparison.tap,
             repeated=RepeatedInputs(inputs, run.paced),
+            alone=alone,
         )
         flights: list[Flight] = []
         try:

@@ -112,7 +112,8 @@ class ComposedGraph:
             tap: called with the full name, message type and QoS of each topic that a node of the package publishes;
                 returns a function that takes each message, encoded, or None.
             repeated: inputs from outside, of a recorded run; inputs that arrive are then ignored.
-            alone: whether to refuse another simulation in the ROS domain that has become known by the start.
+            alone: whether to refuse another simulation in the ROS domain that has become known by the start; with
+                `OtherSimulation`, which searches for a second, it is always known.
 
         Raises:
             ParameterError: there is another simulation, a node refuses its parameters, ROS refuses its arguments, or a

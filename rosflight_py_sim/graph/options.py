@@ -13,7 +13,7 @@ from rosflight_py_sim.registry import registered
 from rosflight_py_sim.shared_parameters import EARTHS, TIME_MODES
 from rosflight_py_sim.vehicles import DEFAULT_VEHICLE, STANDALONE, known_dynamics
 
-LAUNCH, SIM, FLY, TRIM = "launch", "sim", "fly", "trim"
+LAUNCH, SIM, FLY, TRIM, REFLY = "launch", "sim", "fly", "trim", "refly"
 """Places where an option can be given: launch files and commands."""
 
 SIMULATIONS = (LAUNCH, SIM, FLY)
@@ -348,6 +348,7 @@ def all_options() -> dict[str, Option]:
             kind=Kind.BOOLEAN,
             details="Two simulations that publish the same topics corrupt each other.",
             default="false",
+            at=(*SIMULATIONS, REFLY),
             pages=(("Two simulations", "#two-simulations"),),
         ),
         Option(
@@ -380,7 +381,7 @@ def all_options() -> dict[str, Option]:
 
 
 def options_at(place: str) -> Iterator[Option]:
-    """The options for LAUNCH, SIM, FLY or TRIM."""
+    """The options for LAUNCH, SIM, FLY, TRIM or REFLY."""
     return (one for one in all_options().values() if place in one.at)
 
 

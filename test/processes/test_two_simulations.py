@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -48,6 +51,49 @@ def test_second_simulation_is_refused_in_one_line(processes: Any, running: Any, 
     already = f"rosflight_py_sim: ROS domain {processes.domain} already has a simulation: /time_manager "
     assert line.startswith(f"{already}({place_of(running)}) publishes /clock; ")
     assert "ROS_DOMAIN_ID" in line and "--share-domain" in line
+
+
+def test_refly_beside_a_simulation_is_refused_unless_the_domain_is_shared(
+    processes: Any, running: Any, tmp_path: Path
+) -> None:
+    file = str(tmp_path / "run.mcap")
+    recorded = processes.command("sim", "--share-domain", "--duration", "0.1", "--record", file, *SLOW)
+    assert recorded.wait() == 0, recorded.stderr
+    refused = processes.command("refly", file)
+    assert refused.wait() == 2
+    (line,) = refused.error_lines
+    assert f"already has a simulation: /time_manager ({place_of(running)}) publishes /clock; " in line
+    assert "--share-domain" in line
+    shared = processes.command("refly", file, "--share-domain")
+    # Its flight is disturbed by the other simulation, or not.
+    assert shared.wait() in (0, 1)
+    assert "already has a simulation" not in shared.stderr
+
+
+PROGRAM = """
+import sys
+from rosflight_py_sim.graph.composition import ComposedGraph
+from rosflight_py_sim.graph.fleet import Member
+from rosflight_py_sim.graph.other_simulation import OtherSimulation
+from rosflight_py_sim.parameters import ParameterError
+from rosflight_py_sim.vehicles import vehicle
+
+vehicles = [Member(vehicle("multirotor"))]
+try:
+    with OtherSimulation(allowed=False) as other:
+        other.refuse(vehicles, "lockstep")
+    ComposedGraph(vehicles, alone=True).spin(lambda: False)
+except ParameterError as error:
+    sys.exit(str(error))
+"""
+
+
+def test_graph_of_a_program_is_refused_as_in_the_docs(processes: Any, running: Any) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", PROGRAM], env=processes.environment, capture_output=True, text=True, timeout=TIMEOUT_S
+    )
+    assert done.returncode == 1
+    assert f"already has a simulation: /time_manager ({place_of(running)}) publishes /clock; " in done.stderr
 
 
 def test_simulation_in_another_namespace_without_a_clock_is_allowed(processes: Any, running: Any) -> None:
