@@ -13,6 +13,9 @@ for C of C_L, C_D, C_Y, C_ell, C_m and C_n, with stall and induced drag (eq. 4.9
 V is the airspeed, alpha = atan2(w, u) and beta = asin(v / V) are the angles of attack and sideslip; lift and drag turn
 into body axes by alpha (eq. 4.18 and 4.19). a equals alpha in attached flow and blends into sin alpha as the wing
 stalls: the linear terms hold for attached flow only and would grow without bound for flow from the side or from behind.
+For the same reason the terms of beta are constant beyond a sideslip of 45 deg: fin and fuselage have stalled by then,
+and the normal force of a plate in separated flow hardly changes from 45 to 90 deg (Hoerner, Fluid-Dynamic Drag, 1965,
+chapter 3).
 
 Behind a propeller with the thrust T and the disk area A the air is faster by the slipstream's speed
 
@@ -41,6 +44,9 @@ from numpy.typing import NDArray
 from rosflight_py_sim.jit import kernel
 from rosflight_py_sim.kernel_record import kernel_record
 from rosflight_py_sim.parameters import Parameter, ParameterTable, Values, number
+
+LARGEST_SIDESLIP = math.sqrt(0.5)
+"""Sine of the sideslip angle beyond which its terms are constant: 45 deg."""
 
 # Rows and columns of the derivatives, with the values of ROSflight's anaconda.
 COEFFICIENTS = ("C_L", "C_D", "C_Y", "C_ell", "C_m", "C_n")
@@ -226,7 +232,7 @@ def aerodynamic_wrench(
     is scratch space: each cause times the dynamic pressure, which avoids a division by an airspeed of 0.
     """
     alpha = math.atan2(w, u)
-    beta = math.asin(min(1.0, max(-1.0, v / airspeed))) if airspeed > 0.0 else 0.0
+    beta = math.asin(min(LARGEST_SIDESLIP, max(-LARGEST_SIDESLIP, v / airspeed))) if airspeed > 0.0 else 0.0
     sigma = stalled_share(alpha, airframe.stall_rate, airframe.stall_angle)
     sine, cosine = math.sin(alpha), math.cos(alpha)
     bounded = alpha + sigma * (sine - alpha)

@@ -29,6 +29,10 @@ from rosflight_py_sim.shared_parameters import ROTATIONAL_GUSTS
 
 FOOT = 0.3048
 """m."""
+LOWEST_FT = 10.0
+"""Least height at which MIL-F-8785C gives scales and intensities, ft."""
+ON_GROUND_FT = 0.5
+"""Height of a small vehicle on the ground, ft, below which the turbulence does not change."""
 SQRT3 = math.sqrt(3.0)
 
 
@@ -36,16 +40,19 @@ SQRT3 = math.sqrt(3.0)
 def scales(height: float, wind_speed_20ft: float, intensity: float) -> tuple[float, float, float, float]:
     """Scale length (m) and intensity (m/s), first horizontal, then vertical, at `height` above the ground (m).
 
-    From 10 ft (held below) to 1000 ft by height and the wind at 20 ft (3.7.3.4): L_w = h, L_u = h / (0.177 + 0.000823
-    h)^1.2, s_w = 0.1 W_20, s_u = s_w / (0.177 + 0.000823 h)^0.4, h in ft. Above 2000 ft: 1750 ft and `intensity` in all
-    directions. Linear in between.
+    From 10 ft to 1000 ft by height and the wind at 20 ft (3.7.3.4): L_w = h, L_u = h / (0.177 + 0.000823 h)^1.2, s_w =
+    0.1 W_20, s_u = s_w / (0.177 + 0.000823 h)^0.4, h in ft. Above 2000 ft: 1750 ft and `intensity` in all directions.
+    Linear in between. Below 10 ft, where the standard ends, the values of 10 ft hold, but the ground blocks vertical
+    motion: the variance of eddies of the size L falls with (h / L)^(2/3) (Hunt and Graham, Free-stream turbulence near
+    plane boundaries, J. Fluid Mech. 84, 1978), so s_w = 0.1 W_20 (h / 10 ft)^(1/3), h at least 0.5 ft.
     """
-    feet = max(10.0, height / FOOT)
+    feet = max(LOWEST_FT, height / FOOT)
     low = min(feet, 1000.0)
     shape = 0.177 + 0.000823 * low
     length, length_w = low / math.pow(shape, 1.2), low
     sigma_w = 0.1 * wind_speed_20ft
     sigma = sigma_w / math.pow(shape, 0.4)
+    sigma_w *= math.pow(min(1.0, max(ON_GROUND_FT, height / FOOT) / LOWEST_FT), 1.0 / 3.0)
     blend = min(1.0, max(0.0, (feet - 1000.0) / 1000.0))
     length, length_w = length + blend * (1750.0 - length), length_w + blend * (1750.0 - length_w)
     sigma, sigma_w = sigma + blend * (intensity - sigma), sigma_w + blend * (intensity - sigma_w)

@@ -120,6 +120,15 @@ def test_lift_at_large_sideslip_follows_spanwise_flow(beta):
     assert lift == pytest.approx(pressure * share * (0.506 + 5.61 * alpha), rel=1e-9, abs=1e-9)
 
 
+@pytest.mark.parametrize("beta", np.radians([0.0, 20.0, 44.0, -44.0, 46.0, 60.0, -75.0, 90.0]))
+def test_effects_of_sideslip_are_linear_up_to_45_degrees_and_constant_beyond(beta):
+    wrench = gliding(at(20.0, 0.0, beta), C_Y_O=0.0, C_ell_O=0.0, C_n_O=0.0)
+    bounded = math.copysign(min(abs(beta), math.pi / 4.0), beta)
+    pressure = 0.5 * DENSITY * 20.0**2 * AREA
+    assert wrench[1] == pytest.approx(-0.98 * bounded * pressure, abs=1e-6)
+    assert wrench[5] == pytest.approx(0.1301 * bounded * pressure * SPAN, abs=1e-6)
+
+
 def test_wing_stalls_near_its_stall_angle():
     angles = np.radians(np.arange(0.0, 30.0, 0.25))
     lift = [lift_and_drag(alpha)[0] for alpha in angles]
@@ -148,7 +157,7 @@ def test_wrench_is_finite_and_bounded_for_any_airflow_direction(direction, rates
     for throttle in (0.0, 1.0):
         wrench = plane().steady_wrench(truth(velocity, rates), CALM, 0.3, 0.3, 0.3, throttle)
         assert np.all(np.isfinite(wrench))
-        # A flat plate of the wing's area has 140 N at 15 m/s, sideslip by C_Y_beta 100 N, the propeller 45 N.
+        # A flat plate of the wing's area has 140 N at 15 m/s, sideslip by C_Y_beta 50 N, the propeller 45 N.
         assert np.linalg.norm(wrench[:3]) < 350.0
 
 

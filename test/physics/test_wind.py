@@ -265,6 +265,10 @@ def test_turbulence_scales_match_the_specification():
     assert (length, length_w) == pytest.approx((200 / shape**1.2 * feet, 200 * feet), rel=1e-12)
     assert (sigma, sigma_w) == pytest.approx((1.0 / shape**0.4, 1.0), rel=1e-12)
     # At 1000 ft the low-altitude formulas are isotropic, by construction of the specification.
+    # Below 10 ft the scales and the horizontal intensity are held, and the ground blocks vertical motion.
+    lowest = dryden.scales(10 * feet, 10.0, 3.0)
+    assert dryden.scales(1.25 * feet, 10.0, 3.0) == pytest.approx((*lowest[:3], 0.5 * lowest[3]), rel=1e-12)
+    assert dryden.scales(-1.0, 10.0, 3.0) == dryden.scales(0.5 * feet, 10.0, 3.0)
     assert dryden.scales(1000 * feet, 10.0, 3.0) == pytest.approx((1000 * feet, 1.0, 1000 * feet, 1.0), rel=1e-12)
     assert dryden.scales(1500 * feet, 10.0, 3.0) == pytest.approx((1375 * feet, 2.0, 1375 * feet, 2.0), rel=1e-12)
     assert dryden.scales(9000 * feet, 10.0, 3.0) == pytest.approx((1750 * feet, 3.0, 1750 * feet, 3.0), rel=1e-12)
