@@ -33,7 +33,7 @@ class SlideWatch:
     def __init__(self, mass: float, gravity: float) -> None:
         """`mass` in kg and `gravity` in m/s^2 are the vehicle's."""
         self.text = ""
-        self._drag, self._on_ground = 0.0, 1.0
+        self._most_drag, self._least_on_ground = 0.0, 1.0
         self._mass, self._weight = mass, mass * gravity
         self._since_ns: int | None = None
         self._greatest_drag = 0.0
@@ -52,18 +52,19 @@ class SlideWatch:
         north, east, down = _inertial(quaternion, force_body)
         a_north, a_east, a_down = _inertial(quaternion, state.acceleration_body.tolist())
         v_north, v_east, _ = _inertial(quaternion, state.velocity_body.tolist())
-        self._drag = math.hypot(north, east)
-        self._on_ground = 1.0 + (down - self._mass * a_down) / self._weight
+        drag = math.hypot(north, east)
+        on_ground = 1.0 + (down - self._mass * a_down) / self._weight
+        self._most_drag, self._least_on_ground = max(self._most_drag, drag), min(self._least_on_ground, on_ground)
         friction = math.hypot(self._mass * a_north - north, self._mass * a_east - east)
         is_slow = math.hypot(v_north, v_east) < _SLIDES_MPS
-        if is_slow or self._on_ground < _STANDS or friction < _ROLLS * self._weight:
-            self._since_ns, self._greatest_drag = None, self._drag
+        if is_slow or on_ground < _STANDS or friction < _ROLLS * self._weight:
+            self._since_ns, self._greatest_drag = None, drag
             self._friction.clear()
             return
         if self._since_ns is None:
             self._since_ns = state.time_ns
         # The drag decreases as the vehicle gains speed with the wind: the greatest one made it slide.
-        self._greatest_drag = max(self._greatest_drag, self._drag)
+        self._greatest_drag = max(self._greatest_drag, drag)
         self._friction.append(friction)
         if self.text or state.time_ns - self._since_ns < _SLIDES_S * NANOSECONDS:
             return
@@ -74,8 +75,8 @@ class SlideWatch:
     @property
     def unrest(self) -> str:
         """Text about a vehicle that does not slide, but does not stand still either."""
-        drag, share = f"drag {self._drag:.1f} N", f"{self._on_ground:.0%} of the weight on the ground"
-        return f"the vehicle does not stand still: {drag}, {share}"
+        drag, least = f"drag up to {self._most_drag:.1f} N", max(0.0, self._least_on_ground)
+        return f"the vehicle does not stand still: {drag}, down to {least:.0%} of the weight on the ground"
 
 
 def _inertial(quaternion: Iterable[float], vector_body: Iterable[float]) -> Vector3:

@@ -7,6 +7,9 @@ from typing import cast
 
 from rosflight_py_sim.parameters import Value
 
+SWITCHES = ("sim_has_wind", "wind_models", "use_random_wind")
+"""Parameters whose values switch others off."""
+
 _DRAWN = ("random_wind_mean", "random_wind_std_dev")
 
 

@@ -19,8 +19,8 @@ from rosflight_py_sim.missions.catalogue import flight_of
 from rosflight_py_sim.missions.flight import Flight, not_done
 from rosflight_py_sim.missions.mission_judge import MissionJudge
 from rosflight_py_sim.nodes.running import node_class
-from rosflight_py_sim.parameters import ParameterError
-from rosflight_py_sim.physics.ignored_wind import ignored_wind
+from rosflight_py_sim.parameters import ParameterError, Scalar
+from rosflight_py_sim.physics.ignored_wind import SWITCHES, ignored_wind
 from rosflight_py_sim.stamps import NANOSECONDS
 from rosflight_py_sim.sweep.definition import Measure, Row, Run, Signal, Sweep, run_of, scenario_of
 from rosflight_py_sim.sweep.direct_flight import DirectFlight, NotDirectError, require_direct
@@ -41,18 +41,25 @@ def check_direct(sweep: Sweep) -> None:
 
 
 def ignored_in(sweep: Sweep) -> list[str]:
-    """Warnings of given parameters that have no effect, in the first run.
+    """Warnings of given parameters that have no effect in some run, each once.
 
     Raises:
         ParameterError: a parameter is missing or not allowed.
     """
-    scenario = scenario_of(sweep, run_of(sweep, 0))
-    sources = _sources(scenario)
+    switches = [one.key for one in sweep.quantities if one.parameter.name in SWITCHES]
+    # Runs with the same values of these have the same warnings.
+    different: dict[tuple[Scalar, ...], Run] = {}
+    for number in range(sweep.runs if switches else 1):
+        run = run_of(sweep, number)
+        different.setdefault(tuple(run.values[key] for key in switches), run)
     texts: list[str] = []
-    for member in _flying(scenario):
-        dynamics = node_class(member.vehicle.dynamics)
-        values = sources.values_of(dynamics, member)
-        texts += ignored_wind(values, sources.given_to(dynamics, member)) if "wind_models" in values else []
+    for run in different.values():
+        scenario = scenario_of(sweep, run)
+        sources = _sources(scenario)
+        for member in _flying(scenario):
+            dynamics = node_class(member.vehicle.dynamics)
+            values = sources.values_of(dynamics, member)
+            texts += ignored_wind(values, sources.given_to(dynamics, member)) if "wind_models" in values else []
     return list(dict.fromkeys(texts))
 
 

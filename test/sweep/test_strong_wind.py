@@ -91,6 +91,16 @@ def test_vehicle_that_does_not_slide_for_long_goes_on(watch: tuple[float, ...]) 
     assert not watched(*watch).text
 
 
+def test_reason_of_unrest_names_the_greatest_drag_and_the_least_weight_on_the_ground() -> None:
+    watch = watched(1.0, 0.0, 20.6, ground=0.25, drag=31.0)
+    truth = np.zeros(19)
+    truth[3] = 1.0
+    watch.observe(VehicleState(2 * NANOSECONDS, truth), (0.0, 4.0, 0.0))
+    assert (
+        watch.unrest == "the vehicle does not stand still: drag up to 31.0 N, down to 25% of the weight on the ground"
+    )
+
+
 def test_watch_needs_the_mass() -> None:
     assert SlideWatch.of({"gravity": 9.81}) is None
     assert SlideWatch.of({"mass": 2.0, "gravity": 0.0}) is None
