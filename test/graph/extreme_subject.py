@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from typing import Any
 
@@ -51,9 +51,10 @@ SETTINGS = {"real_time_multiplier": 0.0, "sim_has_wind": True, "image_width": 32
 class Subject:
     """A graph in lockstep that is renewed after each run that paused, with a client of each front-end."""
 
-    def __init__(self, name: str, closing: ExitStack) -> None:
+    def __init__(self, name: str, closing: ExitStack, settings: Mapping[str, Any] = SETTINGS) -> None:
         self._name = name
-        self._ports = Ports()
+        self._settings = settings
+        self.ports = Ports()
         self._closing = closing
         self.make()
         if "bridge" in self.nodes:
@@ -61,7 +62,7 @@ class Subject:
 
     def make(self) -> None:
         self.graph = ComposedGraph(
-            settings={**SETTINGS, **self._ports.settings},
+            settings={**self._settings, **self.ports.settings},
             arguments=["--log-level", "fatal"],
             transmitter="none",
             **GRAPHS[self._name](),
@@ -77,10 +78,10 @@ class Subject:
         )
 
     def _join_clients(self) -> None:
-        self._ardupilot = ardupilot_client(self.graph, self._ports, self._closing)
-        self._program = uthere_program(self._ports, self._closing)
+        self._ardupilot = ardupilot_client(self.graph, self.ports, self._closing)
+        self._program = uthere_program(self.ports, self._closing)
         self._program.send("data_request(variable=all,interval=0)", "fly_engage")
-        self._auv = AuvClient(self._closing, self._ports)
+        self._auv = AuvClient(self._closing, self.ports)
 
     def _serve_clients(self) -> None:
         while self._ardupilot.received() is not None:
