@@ -112,3 +112,13 @@ SPOOL_UP_TIME = Parameter(
 
 WIND_STREAM, SENSOR_STREAM, FAILURE_STREAM = 1, 2, 3
 """Second word of a generator's seed: several nodes use the same `seed`, and each draws from a separate stream."""
+
+TAKE_OFF_TIMEOUT = Parameter(
+    "take_off_timeout",
+    60.0,
+    "Longest time for which a motor runs at more than 30 % of its range before the vehicle is 0.2 m above its start; a "
+    "mission that exceeds it ends",
+    "s",
+    minimum=1.0,
+    maximum=1e6,
+)

@@ -36,6 +36,7 @@ from rosflight_py_sim.interfaces.topic_statistics import Period
 from rosflight_py_sim.interfaces.vehicle_state import VehicleState
 from rosflight_py_sim.parameters import Parameter, ParameterTable, number
 from rosflight_py_sim.physics.rotations import quaternion_from_euler
+from rosflight_py_sim.shared_parameters import TAKE_OFF_TIMEOUT
 from rosflight_py_sim.stamps import NANOSECONDS, set_time
 
 COMMAND_FREQUENCY = Parameter(
@@ -63,7 +64,7 @@ class AutopilotInterface(SimulationNode, ABC):
     """
 
     DEFAULT_NAME: ClassVar[str] = "autopilot"
-    PARAMETERS: ClassVar[ParameterTable] = ParameterTable(COMMAND_FREQUENCY)
+    PARAMETERS: ClassVar[ParameterTable] = ParameterTable(COMMAND_FREQUENCY, TAKE_OFF_TIMEOUT)
     PHASES: ClassVar[type[MissionPhase]]
     PLANS_PATH: ClassVar[bool] = True
     WAYPOINT_RADIUS: ClassVar[Parameter | None] = None

@@ -102,6 +102,8 @@ class Flight(ABC):
         """
         if not self._has_ended:
             end = self.end
+            if end is None and self.judge.take_off.text:
+                end = f"{self.activity}: {self.judge.take_off.text}"
             if end is not None:
                 self._has_ended = True
                 self._publish_end(String(data=end))

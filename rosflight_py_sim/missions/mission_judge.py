@@ -10,15 +10,18 @@ from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple, Protocol
 
+import numpy as np
 from std_msgs.msg import String
 
 from rosflight_py_sim.interfaces.step_topics import PWM_OUTPUT, TRUTH_STATE, TRUTH_WIND, M, StepTopic
 from rosflight_py_sim.interfaces.ticks import Schedule
 from rosflight_py_sim.interfaces.vehicle_state import VehicleState
 from rosflight_py_sim.missions.mission_topics import MISSION_END
+from rosflight_py_sim.missions.take_off import TakeOffWatch
 from rosflight_py_sim.parameters import ParameterTable, Values
 from rosflight_py_sim.recording.motion_summary import MotionSummary, summarise_motion
 from rosflight_py_sim.recording.state_log import Array, StateLog
+from rosflight_py_sim.shared_parameters import TAKE_OFF_TIMEOUT
 from rosflight_py_sim.vehicles import Vehicle
 
 LOG_RATE_HZ = 50.0
@@ -65,7 +68,8 @@ class MissionJudge(ABC):
         SUBSCRIBES: topics in addition to those of every log; `newest` returns the newest message of each.
         NODE: default name of the node that has the parameters.
         PARAMETERS: names of the parameters that the judge takes from that node.
-        LIMITS: limits of acceptance, with their defaults; a mission that exceeds one is not completed.
+        LIMITS: limits of acceptance in addition to TAKE_OFF_TIMEOUT, with their defaults; a mission that exceeds one is
+            not completed.
         SUMMARY: class of `summary`.
 
     Attributes:
@@ -78,6 +82,7 @@ class MissionJudge(ABC):
         state: newest true state.
         reason: reason why the mission was aborted; empty if it was completed or has not ended.
         has_ended: whether the mission has ended; nothing is logged after that.
+        take_off: watch on a vehicle that does not leave the ground, which ends the mission.
     """
 
     SUBSCRIBES: ClassVar[tuple[StepTopic[Any], ...]] = ()
@@ -102,6 +107,7 @@ class MissionJudge(ABC):
         self.state = VehicleState()
         self.reason = ""
         self.has_ended = False
+        self.take_off = TakeOffWatch(self.values)
         self.inputs: list[Input] = []
         self._newest: dict[str, Any] = {}
         self._began_s: float | None = None
@@ -115,7 +121,7 @@ class MissionJudge(ABC):
     @classmethod
     def limits_for(cls, vehicle: Vehicle) -> ParameterTable:
         """Limits of acceptance for a mission of the vehicle."""
-        return cls.LIMITS
+        return ParameterTable(TAKE_OFF_TIMEOUT) + cls.LIMITS
 
     def subscribe(self, topic: StepTopic[M], take: Callable[[M], None], *, needed: bool = True) -> None:
         """Pass the messages of a topic to `take`; `needed`: whether the verdict needs the topic."""
@@ -185,5 +191,9 @@ class MissionJudge(ABC):
         if self._began_s is None:
             self._began_s = now_s
         self.wall_s = now_s - self._began_s
-        commands = [actuator.command(pwm_us[actuator.output]) for actuator in self.vehicle.actuators]
+        actuators = self.vehicle.actuators
+        commands = [actuator.command(pwm_us[actuator.output]) for actuator in actuators]
+        motors = [command for command, actuator in zip(commands, actuators, strict=True) if actuator.is_motor]
+        height, speed = -float(state.position_ned[2]), float(np.linalg.norm(state.velocity_body))
+        self.take_off.observe(state.time_s, height, speed, motors)
         self.write(commands, self.newest(TRUTH_WIND).velocity_ned)

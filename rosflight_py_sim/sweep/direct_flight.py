@@ -526,7 +526,8 @@ class DirectFlight:
     @property
     def is_over(self) -> bool:
         """Whether the mission has ended, with or without success."""
-        return self._pilot.failure is not None or (self._pilot.done and self.judge.log.is_completed)
+        pilot, judge = self._pilot, self.judge
+        return pilot.failure is not None or bool(judge.take_off.text) or (pilot.done and judge.log.is_completed)
 
     def fly(self, limit_s: float) -> None:
         """Fly until the mission has ended, or for a simulated time, s; the judge receives the end."""
@@ -539,6 +540,8 @@ class DirectFlight:
             reason = f"{error} at {seconds_text(self.state.time_ns + self._step_ns)}"
         if self._pilot.failure is not None:
             reason = str(self._pilot.failure)
+        elif not reason and self.judge.take_off.text:
+            reason = f"{self._pilot.activity}: {self.judge.take_off.text}"
         elif not reason and not self.is_over:
             reason = not_done(self._pilot.activity, limit_s)
         self._takes[MISSION_END.name](String(data=reason))

@@ -155,7 +155,7 @@ def test_follower_that_leaves_its_position_in_the_formation_is_not_completed(
 
 def test_radius_of_the_formation_limits_a_followers_miss() -> None:
     follower = replace(vehicle("multirotor"), autopilot="follower_autopilot")
-    assert [limit.name for limit in AutopilotJudge.limits_for(follower)] == ["formation_radius"]
+    assert [limit.name for limit in AutopilotJudge.limits_for(follower)] == ["take_off_timeout", "formation_radius"]
 
 
 @pytest.mark.parametrize(
@@ -213,7 +213,8 @@ def client_flight(**limits: float) -> Flight | None:
 def test_limits_of_a_client_programs_mission_come_from_the_vehicle_file() -> None:
     assert client_flight(waypoint_radius=40.0) is not None
     judge = OutAndBackJudge(vehicle("multirotor"), {"landing_radius": 5.0})
-    assert judge.values == {"least_height": 3.0, "least_distance": 10.0, "landing_radius": 5.0}
+    own = {"least_height": 3.0, "least_distance": 10.0, "landing_radius": 5.0}
+    assert judge.values == {"take_off_timeout": 60.0, **own}
 
 
 @pytest.mark.parametrize(

@@ -75,7 +75,7 @@ class AutopilotJudge(MissionJudge):
     @classmethod
     def limits_for(cls, vehicle: Vehicle) -> ParameterTable:
         """Parameters of the vehicle's autopilot that limit misses of waypoints and of the landing place."""
-        return ParameterTable(*filter(None, _limits_of(autopilot_class(vehicle))))
+        return super().limits_for(vehicle) + ParameterTable(*filter(None, _limits_of(autopilot_class(vehicle))))
 
     @property
     def is_on(self) -> bool:

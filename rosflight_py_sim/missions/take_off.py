@@ -1,0 +1,46 @@
+"""Detection of a vehicle that does not take off."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rosflight_py_sim.missions.acceptance import Limit
+from rosflight_py_sim.parameters import Values
+from rosflight_py_sim.shared_parameters import TAKE_OFF_TIMEOUT
+
+# Command of a motor that is to lift the vehicle or to make it roll.
+_RUNS = 0.3
+
+# Change of height (m) of a vehicle that has left the ground, and speed (m/s) of one that was in the air at its start.
+_LEFT_M, _FLIES_MPS = 0.2, 1.0
+
+
+class TakeOffWatch:
+    """Watches a vehicle from its start on until it leaves the ground.
+
+    Attributes:
+        text: what does not happen, once the limit is exceeded; empty before.
+    """
+
+    def __init__(self, values: Values) -> None:
+        """`values` has the value of TAKE_OFF_TIMEOUT, or the default holds."""
+        self.text = ""
+        self._limit = Limit.of(TAKE_OFF_TIMEOUT, values)
+        self._start_m: float | None = None
+        self._since_s: float | None = None
+        self._has_left = False
+
+    def observe(self, time_s: float, height_m: float, speed_mps: float, motor_commands: Sequence[float]) -> None:
+        """Take the simulated time, height, speed, and the commands of the motors, 0 to 1."""
+        if self._has_left or self.text:
+            return
+        if self._start_m is None:
+            self._start_m, self._has_left = height_m, speed_mps > _FLIES_MPS
+        elif abs(height_m - self._start_m) >= _LEFT_M:
+            self._has_left = True
+        elif max(motor_commands, default=0.0) <= _RUNS:
+            self._since_s = None
+        elif self._since_s is None:
+            self._since_s = time_s
+        elif excess := self._limit.excess("the time with a running motor", round(time_s - self._since_s, 6)):
+            self.text = f"the vehicle does not leave the ground: {excess}"
