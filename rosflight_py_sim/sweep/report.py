@@ -17,6 +17,7 @@ import pyarrow.parquet as pq
 from rosflight_py_sim import __version__
 from rosflight_py_sim.sweep.definition import Sweep
 from rosflight_py_sim.sweep.factors import Array, Factor, factors_of, spans_magnitudes
+from rosflight_py_sim.sweep.failure_kinds import failure_kinds
 from rosflight_py_sim.sweep.pictures import (
     Mask,
     Runs,
@@ -43,7 +44,7 @@ REPORT = "report.html"
 CONFIDENCE = 0.95
 _STATISTICS = ("mean", "95 % interval", "std", "least", "5 %", "median", "95 %", "greatest", "missing")
 
-_MOST_FAILED, _MOST_REASONS = 300, 12
+_MOST_FAILED, _MOST_KINDS = 300, 12
 # Factors of a measure that are drawn: those with the greatest indices.
 _MOST_FACTORS = 4
 
@@ -114,7 +115,7 @@ class _Report:
             title=sweep.description,
             facts=[str(sweep.file), f"{len(table):,} runs", f"seed {sweep.seed}", f"digest {sweep.digest[:12]}"],
             result=list(self._result()),
-            reasons=list(failed[REASON].value_counts().head(_MOST_REASONS).items()),
+            kinds=failure_kinds(failed[RUN].tolist(), failed[REASON].tolist())[:_MOST_KINDS],
             statistics=_STATISTICS,
             measures=[self._measure_row(one.name, one.expression) for one in sweep.measures],
             sections=[one for one in self._sections() if one.pictures],

@@ -160,6 +160,18 @@ def test_reached_stop_rule_is_stated(page_of) -> None:
     assert "95 % interval of the mean of rms within ±0.1: after 16 of 40 runs" in page
 
 
+def test_failed_runs_are_grouped_by_kind_of_reason(page_of) -> None:
+    sweep = sweep_over(MASS)
+    rows = [
+        replace(row, reason=f"the vehicle slides: drag {20 + row.run.number}.5 N") if row.reason else row
+        for row in flown(sweep, failed=[1, 4, 7])
+    ]
+    (table,) = re.findall(r"<h3>Failed runs by reason</h3>(.*?)</table>", page_of(sweep, rows), re.DOTALL)
+    assert "<td>the vehicle slides: drag 21.5 to 27.5 N</td>" in table
+    assert '<td class="number">3</td>' in table
+    assert 'title="the vehicle slides: drag 21.5 N">run 1</a>' in table
+
+
 def test_page_loads_nothing_and_escapes_reasons(page_of) -> None:
     sweep = sweep_over(MASS)
     page = page_of(sweep, flown(sweep, failed=[1], reason="</script><img src=x>"))
