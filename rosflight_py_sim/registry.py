@@ -177,8 +177,10 @@ def _entry(group: str, name: str) -> EntryPoint:
 def _load(one: EntryPoint) -> Any:
     try:
         return one.load()
+    except KeyboardInterrupt:
+        raise
     # A module may also end the process while it is imported, or fail in any other way.
-    except (Exception, SystemExit) as error:
+    except BaseException as error:
         reason = " ".join(str(error).split()) or "no reason given"
         raise ParameterError(f"{_place(one)} cannot be loaded: {reason} ({type(error).__name__})") from error
 

@@ -312,6 +312,8 @@ BROKEN = {
     "exception": "raise RuntimeError('two\\nlines')",
     "empty exception": "assert False",
     "exit": "raise SystemExit(3)",
+    "cancelled": "import asyncio\nraise asyncio.CancelledError",
+    "exception derived from BaseException": "class Outcome(BaseException): pass\nraise Outcome('skipped')",
     "missing attribute": "",
     "wrong type": "thing = 3.0",
     "wrong table": (
