@@ -42,7 +42,8 @@ def aircraft_file(given: str) -> Path:
         return _package_folder() / given / f"{given}.xml"
     try:
         folder = Path(given).resolve()
-        files = [path for path in sorted(folder.iterdir()) if path.suffix == ".xml" and _is_aircraft(path)]
+        paths = [path for path in sorted(folder.iterdir()) if path.suffix == ".xml" and path.is_file()]
+        files = [path for path in paths if _is_aircraft(path)]
     except (OSError, ValueError) as error:
         raise ParameterError(f"parameter 'aircraft': folder {given!r} cannot be read: {error}") from error
     chosen = [path for path in files if path.stem == folder.name] or files
@@ -61,7 +62,7 @@ def load_without_side_effects(fdm: Any, file: Path) -> bool:
     Engines and systems come from the folders Engines and Systems beside the file, then from the package.
 
     Raises:
-        RuntimeError: JSBSim cannot load it, and says why.
+        RuntimeError: the file is not XML, or JSBSim cannot load it; the text gives the reason.
     """
     root = Path(fdm.get_root_dir())
     with TemporaryDirectory() as parent:
@@ -70,7 +71,10 @@ def load_without_side_effects(fdm: Any, file: Path) -> bool:
         for path in file.parent.iterdir():
             if path.name != file.name:
                 (folder / path.name).symlink_to(path)
-        tree = ElementTree.parse(file)  # noqa: S314 (a file of the installed package or one that the user names)
+        try:
+            tree = ElementTree.parse(file)  # noqa: S314 (a file of the installed package or one that the user names)
+        except ElementTree.ParseError as error:
+            raise RuntimeError(f"{file.name} is not XML: {error}") from error
         for element in [e for kind in ("input", "output") for e in tree.getroot().findall(kind)]:
             tree.getroot().remove(element)
         tree.write(folder / file.name)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 import shutil
 from pathlib import Path
 from typing import Any
@@ -24,7 +25,7 @@ from rosflight_py_sim.physics.jsbsim_aircraft import (
     JsbsimAircraft,
     radii_of_curvature,
 )
-from rosflight_py_sim.physics.jsbsim_files import aircraft_names, jsbsim_module
+from rosflight_py_sim.physics.jsbsim_files import aircraft_file, aircraft_names, jsbsim_module
 from rosflight_py_sim.physics.rotations import quaternion_from_euler, rotate_to_body, rotate_to_inertial
 from rosflight_py_sim.sensing.geodetic import ned_to_geodetic, tangent_plane
 from rosflight_py_sim.sensing.site import SITE_PARAMETERS
@@ -356,6 +357,33 @@ def test_folder_without_a_single_aircraft_is_rejected(tmp_path: Path) -> None:
         (tmp_path / f"{name}.xml").write_text("<fdm_config/>")
     with pytest.raises(ParameterError, match=r"in it: a\.xml, b\.xml; allowed"):
         aircraft(aircraft=str(tmp_path))
+
+
+def test_damaged_aircraft_file_is_rejected_by_its_line(tmp_path: Path) -> None:
+    folder = copied("c172p", tmp_path / "c172p")
+    model = folder / "c172p.xml"
+    whole = model.read_text()
+    for text, reason in (
+        (whole[:3000], r"c172p.xml is not XML: no element found: line \d+"),
+        (whole.replace("<metrics>", "<metrics>&author;"), r"c172p.xml is not XML: undefined entity.*: line \d+"),
+    ):
+        model.write_text(text)
+        with pytest.raises(ParameterError, match=f"JSBSim cannot fly '{folder}': {reason}"):
+            aircraft(aircraft=str(folder))
+    model.write_text(whole)
+    engines = folder / "Engines"
+    engines.mkdir()
+    (engines / "eng_io320.xml").write_text("<piston_engine")
+    with pytest.raises(ParameterError, match=f"JSBSim cannot fly '{folder}': "):
+        aircraft(aircraft=str(folder))
+
+
+def test_folders_pipes_and_dangling_links_beside_an_aircraft_file_are_ignored(tmp_path: Path) -> None:
+    folder = copied("c172p", tmp_path / "c172p")
+    (folder / "folder.xml").mkdir()
+    (folder / "dangling.xml").symlink_to("nowhere")
+    os.mkfifo(folder / "pipe.xml")
+    assert aircraft_file(str(folder)) == folder / "c172p.xml"
 
 
 def test_models_of_the_earth_but_flat_are_refused() -> None:
