@@ -44,6 +44,8 @@ def read_vehicle(file: Path) -> Vehicle:
     section = read_file(file, ParameterError).section((*REQUIRED, *OPTIONAL), REQUIRED)
 
     mission, waypoint_file = section.read("mission", read_mission, (None, None))
+    if waypoint_file is not None and "autopilot" not in section:
+        raise section["mission"].refuse("waypoints only with the key autopilot", "waypoints without an autopilot")
     return Vehicle(
         name=file.stem,
         file=file.absolute(),
@@ -76,7 +78,13 @@ def _executable(item: Item, kind: NodeKind) -> str:
 
 
 def _further_nodes(item: Item) -> tuple[str, ...]:
-    return tuple(_executable(one, NodeKind.FURTHER) for one in item.items())
+    nodes: list[str] = []
+    for one in item.items():
+        node = _executable(one, NodeKind.FURTHER)
+        if node in nodes:
+            raise one.refuse("each node once", f"a second {node}")
+        nodes.append(node)
+    return tuple(nodes)
 
 
 def _whole(item: Item, least: int, most: int) -> int:
@@ -123,14 +131,25 @@ def _pairings(item: Item, controllers: Sequence[str]) -> dict[str, Pairing]:
 def _pairing(item: Item) -> Pairing:
     section = item.section(("parameters", "command", "instance"), ("parameters",))
     command = section.read("command", _command, "")
-    return Pairing(_file(section["parameters"]), command, section.read("instance", Item.text, ""))
+    return Pairing(_file(section["parameters"]), command, section.read("instance", _instance, ""))
 
 
 def _command(item: Item) -> str:
+    return _filled(item, "command", config=str(CONFIG), folder=str(item.file.absolute().parent))
+
+
+def _instance(item: Item) -> str:
+    _filled(item, "text", index=0)
+    return item.text()
+
+
+def _filled(item: Item, what: str, **placeholders: object) -> str:
+    """The text of an item with its placeholders replaced."""
     try:
-        return item.text().format(config=CONFIG, folder=item.file.absolute().parent)
-    except (KeyError, IndexError, ValueError):
-        raise item.refuse("a command with no placeholders except {config} and {folder}") from None
+        return item.text().format(**placeholders)
+    except (KeyError, IndexError, ValueError, AttributeError, TypeError):
+        names = " and ".join(f"{{{name}}}" for name in placeholders)
+        raise item.refuse(f"a {what} with no placeholders except {names}") from None
 
 
 def _settings(item: Item) -> dict[str, Value]:

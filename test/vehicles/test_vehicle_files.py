@@ -116,6 +116,25 @@ def test_file_is_parsed_correctly(kite: Write) -> None:
             "pairings.ardupilot.command",
             "allowed: a command with no placeholders except {config} and {folder}",
         ),
+        (
+            "{config}",
+            "{folder.nowhere}",
+            12,
+            "pairings.ardupilot.command",
+            "allowed: a command with no placeholders except {config} and {folder}",
+        ),
+        *(
+            (
+                "over {config}",
+                f"over {{config}}\n    instance: '{instance}'",
+                13,
+                "pairings.ardupilot.instance",
+                "allowed: a text with no placeholders except {index}",
+            )
+            for instance in ("-I {number}", "-I {}", "-I {", "-I {index[a]}", "-I {index.nowhere}")
+        ),
+        ("autopilot: fixedwing_autopilot\n", "", 12, "mission", "waypoints without an autopilot given"),
+        ("spacing: 7.5", "extra_nodes: [camera, camera]", 14, r"extra_nodes\[1\]", "a second camera given"),
         ("{waypoints:", "{parts: 2, waypoints:", 13, "mission.parts", "both given"),
         (
             "{waypoints: kite.waypoints}",
