@@ -232,7 +232,7 @@ def test_copter_of_the_relay_follows_the_plane(ros_domain: int) -> None:
             return graph.time_ns < end_ns
 
         graph.spin(follows)
-        # The plane circles at 15 m/s in wind.
+        # The plane circles at 14 m/s in wind.
         assert max(distances) < 12.0
         assert len(distances) >= 10 / STEP_S
         assert math.hypot(*plane.state.velocity_body[:2]) > 9.0
