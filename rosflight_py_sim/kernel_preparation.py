@@ -9,6 +9,7 @@ import sys
 from collections.abc import Iterator, Sequence
 
 from rosflight_py_sim import jit
+from rosflight_py_sim.with_parent import end_with_parent
 
 # Interval at which a received signal is noticed.
 _CHECK_S = 0.1
@@ -18,7 +19,7 @@ def prepare_kernels(signals: Sequence[int] = ()) -> None:
     """Compile the kernels unless that has been done; call this before signals must wait for a callback to end.
 
     numba compiles some kernels for several seconds, in which Python handles no signal. Therefore, a process of its own
-    compiles (`rosflight_py_sim compile`), and prints its progress and errors to stderr.
+    compiles as `rosflight_py_sim compile` does, prints its progress and errors to stderr, and ends with this process.
 
     Args:
         signals: numbers of received signals; the first one ends the compilation.
@@ -31,8 +32,8 @@ def prepare_kernels(signals: Sequence[int] = ()) -> None:
     import subprocess  # not needed by most starts
 
     child = subprocess.Popen(
-        [sys.executable, "-m", "rosflight_py_sim", "compile"],
-        stdin=subprocess.DEVNULL,
+        [sys.executable, "-m", "rosflight_py_sim.kernel_preparation"],
+        stdin=subprocess.PIPE,
         stdout=subprocess.DEVNULL,
         # Ctrl-C must reach only this process, which then ends the processes that compile.
         start_new_session=True,
@@ -89,3 +90,16 @@ def _lock() -> Iterator[None]:
 
 def _say(text: str) -> None:
     print(f"rosflight_py_sim: {text}", file=sys.stderr, flush=True)
+
+
+def main() -> None:
+    """Run `rosflight_py_sim compile`; stdin is a pipe whose other end the parent process holds."""
+    end_with_parent(0)
+    from rosflight_py_sim.executables import command
+
+    sys.argv[1:] = ["compile"]
+    command()
+
+
+if __name__ == "__main__":
+    main()

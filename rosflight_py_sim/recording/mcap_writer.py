@@ -288,7 +288,12 @@ def main() -> None:
 
 
 def _report(what: dict[str, object]) -> None:
-    print(json.dumps(what), flush=True)
+    # A parent process that was killed reads nothing; the file is complete all the same.
+    try:
+        print(json.dumps(what), flush=True)
+    except BrokenPipeError:
+        # Python would write once more at the end.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 if __name__ == "__main__":

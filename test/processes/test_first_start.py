@@ -95,6 +95,15 @@ def test_signal_ends_the_compilation(processes: Any, empty_cache: Path, command:
     assert "running" not in program.stdout
 
 
+def test_compilation_ends_with_the_killed_command(processes: Any, empty_cache: Path) -> None:
+    observer = processes.observer()
+    program = start(processes, "sim")
+    observer.wait_for(lambda: any("spawn_main" in one for one in processes_with(empty_cache)), "a compiling process")
+    program.signal(signal.SIGKILL)
+    assert program.wait() == -signal.SIGKILL
+    observer.wait_for(lambda: processes_with(empty_cache) == [], "the end of the compilation")
+
+
 @pytest.mark.usefixtures("compiled_by_numba")
 def test_one_process_compiles_while_the_others_wait(processes: Any, empty_cache: Path) -> None:
     observer = processes.observer()

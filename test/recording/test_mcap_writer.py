@@ -7,6 +7,8 @@ import os
 import resource
 import signal
 import struct
+import subprocess
+import sys
 import threading
 import time
 import tracemalloc
@@ -204,6 +206,24 @@ def test_group_signal_does_not_end_writer_before_the_simulation(
     writer.channel(PLAIN)(b"last words")
     assert writer.close().error == ""
     assert everything(writer.path).topics["/plain"].messages == [b"last words"]
+
+
+def test_writer_completes_its_file_in_silence_if_nobody_reads_its_reports(tmp_path: Path) -> None:
+    reading, writing = os.pipe()
+    os.close(reading)
+    path = tmp_path / "test.mcap"
+    command = [sys.executable, "-m", "rosflight_py_sim.recording.mcap_writer", str(path)]
+    done = subprocess.run(
+        [*command, json.dumps({"simulated": True, "facts": {}})],
+        input=b"",
+        stdout=writing,
+        stderr=subprocess.PIPE,
+        timeout=TIMEOUT_S,
+        check=False,
+    )
+    os.close(writing)
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert everything(path).trouble == ""
 
 
 def test_full_disk_is_reported_and_written_data_kept(begin: Callable[..., WriterProcess]) -> None:
