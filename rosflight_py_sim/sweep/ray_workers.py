@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import os
 import socket
@@ -12,6 +13,7 @@ from typing import TYPE_CHECKING
 from rosflight_py_sim.extras import missing_extra
 from rosflight_py_sim.process_environment import prepare_environment
 from rosflight_py_sim.sweep.definition import Row
+from rosflight_py_sim.sweep.ray_guard import RayGuard
 from rosflight_py_sim.sweep.store import SweepError
 from rosflight_py_sim.sweep.workers import ENVIRONMENT, Job, Lost, Workers
 
@@ -61,17 +63,21 @@ class RayWorkers(Workers):
             raise missing_extra("--ray", error, "ray") from error
         self._ray = ray
         self._is_connected_here = not ray.is_initialized()
+        self._guard = RayGuard() if self._is_connected_here and address == LOCAL else None
         if self._is_connected_here:
             try:
                 _check_address(address)
-                ray.init(
-                    address,
-                    include_dashboard=False if address == LOCAL else None,
-                    log_to_driver=False,
-                    logging_level=logging.ERROR,
-                )
+                with self._guard.marking() if self._guard else contextlib.nullcontext():
+                    ray.init(
+                        address,
+                        include_dashboard=False if address == LOCAL else None,
+                        log_to_driver=False,
+                        logging_level=logging.ERROR,
+                    )
                 _check_loopback(ray, address)
             except (OSError, ValueError, RuntimeError) as error:
+                if self._guard:
+                    self._guard.close()
                 reason = str(error).partition(". ")[0]
                 raise SweepError(f"there is no Ray cluster at '{address}': {reason}") from error
         self._job = job
@@ -99,6 +105,8 @@ class RayWorkers(Workers):
             self._ray.cancel(task, force=True)
         if self._is_connected_here:
             self._ray.shutdown()
+        if self._guard:
+            self._guard.close()
 
     def _outcome(self, task: ObjectRef[Row]) -> Row | Lost:
         number = self._numbers.pop(task)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import io
 import logging
 import os
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -21,12 +23,16 @@ from short_flights import CALIBRATED, SMALL_BIASES, SQUARE
 
 from rosflight_py_sim import sweep
 from rosflight_py_sim.sweep.execution import execute
+from rosflight_py_sim.sweep.ray_guard import marked
 from rosflight_py_sim.sweep.store import SweepError
 from rosflight_py_sim.sweep.sweep_file import read_sweep
 from rosflight_py_sim.sweep.workers import Fly
 
 # Fixtures import Ray, because each process that runs tests imports all modules of tests, and Ray takes long.
 pytestmark = [pytest.mark.timeout(600), pytest.mark.skipif(find_spec("ray") is None, reason="Ray is not installed")]
+
+# Longest time for the processes of a runtime to end; without the guard, some run on for more than a minute.
+TIMEOUT_S = 40.0
 
 FLIGHTS = f"""\
 description: Mass of the multirotor
@@ -40,6 +46,16 @@ parameters:
 firmware: {{{CALIBRATED}}}
 measures:
   error: judge.tracking_error_rms_m
+"""
+
+
+STARTED = """
+import time
+from pathlib import Path
+from rosflight_py_sim.sweep.ray_workers import RayWorkers
+workers = RayWorkers(None, "local", 1)
+Path("started").touch()
+time.sleep(600.0)
 """
 
 
@@ -119,6 +135,27 @@ def test_sweep_file_that_a_node_reads_differently_ends_the_sweep(connected: Any,
     write_sweep(tmp_path, runs=21)
     with pytest.raises(SweepError, match="has changed since the sweep began"):
         execute(read, tmp_path / "ray", sample_flights.fly_sample, ray=connected.address)
+
+
+def test_started_runtime_ends_with_the_killed_program(tmp_path: Path) -> None:
+    mark = f"TEST_OF_RAY={tmp_path}"
+    environment = {**os.environ, "TEST_OF_RAY": str(tmp_path), "PYTHONPATH": str(Path(__file__).parents[2])}
+    with (tmp_path / "output").open("w") as output:
+        program = subprocess.Popen(
+            [sys.executable, "-c", STARTED], cwd=tmp_path, env=environment, stdout=output, stderr=output
+        )
+    try:
+        while not (tmp_path / "started").exists():
+            assert program.poll() is None, (tmp_path / "output").read_text()
+            time.sleep(0.1)
+        assert len(marked(mark.encode())) > 4
+    finally:
+        program.kill()
+        program.wait()
+    end_s = time.monotonic() + TIMEOUT_S
+    while left := marked(mark.encode()):
+        assert time.monotonic() < end_s, [Path(f"/proc/{one}/cmdline").read_bytes() for one in left]
+        time.sleep(0.1)
 
 
 # Last, because the cluster loses a node.
