@@ -159,8 +159,24 @@ def _print_all(program: Callable[[], None]) -> None:
         sys.exit(1)
 
 
+def _open_closed_streams() -> None:
+    """Open /dev/null for each standard stream that is closed (`>&-`), for which Python has None.
+
+    Otherwise the next file or socket would have the stream's number, and receive what C libraries print. The watchdog
+    of `running.py` needs a stderr.
+    """
+    for number, name in enumerate(("stdin", "stdout", "stderr")):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)  # the lowest free number
+        if getattr(sys, name) is None:
+            setattr(sys, name, os.fdopen(number, "r" if number == 0 else "w", encoding="utf-8", closefd=False))
+
+
 def command() -> None:
     """Run the command `rosflight_py_sim`."""
+    _open_closed_streams()
     exit_on_signals(INTERRUPTED)
     stay_on_this_machine()
     leave_out_generator()
@@ -169,6 +185,7 @@ def command() -> None:
 
 def _executable(name: str) -> Callable[[], None]:
     def main() -> None:
+        _open_closed_streams()
         exit_on_signals()
         prepare_environment()
         leave_out_generator()

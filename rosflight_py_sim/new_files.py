@@ -1,7 +1,9 @@
-"""Names of new files: by date and time, and different for two files of the same second."""
+"""New files: names by date and time, different for two files of the same second, and folders that can be written."""
 
 from __future__ import annotations
 
+import errno
+import os
 from collections.abc import Iterator
 from datetime import datetime
 from itertools import count
@@ -16,13 +18,24 @@ def names(folder: Path, stem: str, suffix: str) -> Iterator[Path]:
         yield folder / f"{name}-{number}{suffix}"
 
 
+def prepare(folder: Path) -> None:
+    """Create a folder if necessary.
+
+    Raises:
+        OSError: the folder cannot be created, or no file can be created in it.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    if not os.access(folder, os.W_OK | os.X_OK):
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(folder))
+
+
 def reserved(folder: Path, stem: str, suffix: str) -> Path:
     """Create an empty file, in a folder that is created if necessary; no other process gets the same one.
 
     Raises:
         OSError: the file cannot be created.
     """
-    folder.mkdir(parents=True, exist_ok=True)
+    prepare(folder)
     for path in names(folder, stem, suffix):
         try:
             path.touch(exist_ok=False)

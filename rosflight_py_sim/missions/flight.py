@@ -6,7 +6,8 @@ import math
 import sys
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 
 from rich.console import Console
@@ -24,9 +25,9 @@ from rosflight_py_sim.missions.mission_settings import MissionSettings
 from rosflight_py_sim.missions.mission_topics import MISSION_END
 from rosflight_py_sim.missions.overview_picture import draw_overview
 from rosflight_py_sim.missions.summary_table import print_table
-from rosflight_py_sim.new_files import reserved
+from rosflight_py_sim.new_files import prepare, reserved
 from rosflight_py_sim.nodes.running import deferred_signals
-from rosflight_py_sim.parameters import Value, Values
+from rosflight_py_sim.parameters import ParameterError, Value, Values
 from rosflight_py_sim.stamps import NANOSECONDS
 from rosflight_py_sim.vehicles import reference
 
@@ -174,10 +175,20 @@ def fly(
 
     With `alone`, another simulation in the ROS domain is refused.
 
+    Raises:
+        ParameterError: files cannot be created in the folder `output`, or the graph cannot be created.
+
     Returns:
         Exit code: 0 on success, 1 after a failed mission or an incomplete recording, or if the time went back.
     """
     console = Console()
+    try:
+        prepare(output)
+    except OSError as error:
+        raise ParameterError(
+            f"folder '{output}' for plots given, which cannot be written ({error.strerror}); allowed: --output with a "
+            "folder that you can write to"
+        ) from error
     pace: dict[str, Value] = {"real_time_multiplier": 0.0} if scenario.time_mode == "lockstep" else {}
     # An interrupt between the creation of the graph and its end would leave its processes behind.
     with deferred_signals() as signals:
@@ -214,14 +225,21 @@ def fly(
         return 1
     succeeded = [print_verdict(flight.judge, console) for flight in flights]
     judges = [flight.judge for flight in flights if flight.judge.has_begun]
-    if judges:
-        plot = reserved(output, scenario.name, ".png")
-        if len(flights) == 1:
-            judges[0].draw(plot)
-        else:
-            draw_overview(scenario.name, judges, plot)
-        console.print(f"plot: {plot.resolve()}", highlight=False, soft_wrap=True)
-    return 0 if all(succeeded) and graph.recorded else 1
+    draw = judges[0].draw if len(flights) == 1 and judges else partial(draw_overview, scenario.name, judges)
+    drawn = not judges or _save(draw, output, scenario.name, console)
+    return 0 if all(succeeded) and graph.recorded and drawn else 1
+
+
+def _save(draw: Callable[[Path], object], output: Path, name: str, console: Console) -> bool:
+    """Save the plot of the missions; return False, after a line on stderr, if the file cannot be written."""
+    try:
+        plot = reserved(output, name, ".png")
+        draw(plot)
+    except OSError as error:
+        print(f"rosflight_py_sim: the plot cannot be written to '{output}': {error.strerror}", file=sys.stderr)
+        return False
+    console.print(f"plot: {plot.resolve()}", highlight=False, soft_wrap=True)
+    return True
 
 
 def print_verdict(judge: MissionJudge, console: Console) -> bool:

@@ -290,7 +290,11 @@ def _writer_of(paths: Iterable[Path], *, simulated: bool, facts: Mapping[str, st
     taken = RecordingError("")
     for path in paths:
         try:
-            return path, WriterProcess(path.absolute(), simulated=simulated, facts=facts)
+            absolute = path.absolute()
+        except FileNotFoundError as error:
+            raise RecordingError(f"cannot write '{path}': the working folder does not exist any more") from error
+        try:
+            return path, WriterProcess(absolute, simulated=simulated, facts=facts)
         except FileTakenError as error:
             taken = error
     raise taken

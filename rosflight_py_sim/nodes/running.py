@@ -35,6 +35,9 @@ _SHUTDOWN_S = 4.0
 
 _REFUSALS = (RCLError, UnknownROSArgsError, NameValidationException)
 
+# rclpy.init raises a plain RuntimeError for a log file that it cannot create.
+_NO_LOG_FILE = "Failed opening file"
+
 
 def node_class(executable: str) -> type[SimulationNode]:
     """Class of the node with this executable."""
@@ -236,12 +239,14 @@ def refusals_of_ros() -> Iterator[None]:
     """Convert errors of ROS about arguments, names or the domain into a ParameterError of one line."""
     try:
         yield
-    except _REFUSALS as error:
+    except (RuntimeError, *_REFUSALS) as error:
+        if not isinstance(error, _REFUSALS) and not str(error).startswith(_NO_LOG_FILE):
+            raise
         # The position in rcl's source code does not help the user.
         text = re.sub(r", at \S+:\d+", "", str(error))
         if isinstance(error, UnknownROSArgsError):
             text = f"unknown ROS arguments {text}"
-        if "log" in text and "director" in text:
+        if text.startswith(_NO_LOG_FILE) or ("log" in text and "director" in text):
             text += " (set HOME, or ROS_LOG_DIR to a folder that you can write to)"
         raise ParameterError(" ".join(text.split())) from error
 

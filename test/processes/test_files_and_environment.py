@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
 import pwd
 import subprocess
@@ -25,6 +26,11 @@ LATIN_1 = os.fsdecode(b"caf\xe9")
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
 
 
+def obey_permissions() -> None:
+    """Let the permissions of files apply to the program that is about to start, even if it runs as root."""
+    ctypes.CDLL(None).prctl(24, 1, 0, 0, 0)  # PR_CAPBSET_DROP, CAP_DAC_OVERRIDE
+
+
 @pytest.fixture
 def run(ros_domain: int, tmp_path: Path) -> Run:
     """A function that runs a module of the package to its end, in a temporary folder."""
@@ -43,6 +49,7 @@ def run(ros_domain: int, tmp_path: Path) -> Run:
             errors="surrogateescape",
             timeout=100.0,
             check=False,
+            preexec_fn=obey_permissions,
         )
 
     return run_module
@@ -158,6 +165,73 @@ def test_without_home_the_log_folder_of_ros_is_named(run: Run) -> None:
     assert done.returncode == 1
     (line,) = done.stderr.splitlines()
     assert "set HOME, or ROS_LOG_DIR to a folder that you can write to" in line
+
+
+def test_log_file_that_cannot_be_created_is_reported_with_a_remedy(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "log").mkdir(mode=0o555)
+    done = run("sim", "--duration", "0.1", ROS_LOG_DIR=str(tmp_path / "log"))
+    assert done.returncode == 1
+    (line,) = done.stderr.splitlines()
+    assert line.startswith("rosflight_py_sim: Failed opening file ")
+    assert line.endswith("Permission denied (set HOME, or ROS_LOG_DIR to a folder that you can write to)")
+
+
+@pytest.mark.parametrize("output", ["locked", "locked/plots", "file"])
+def test_folder_for_plots_that_cannot_be_written_is_refused_before_the_flight(
+    run: Run, tmp_path: Path, output: str
+) -> None:
+    (tmp_path / "locked").mkdir(mode=0o555)
+    (tmp_path / "file").touch()
+    done = run("fly", "--output", output)
+    assert done.returncode == 1
+    (line,) = done.stderr.splitlines()
+    assert line.startswith(f"rosflight_py_sim: folder '{output}' for plots given, which cannot be written (")
+    assert "--output" in line and done.stdout == ""
+
+
+IN_REMOVED_FOLDER = """
+import sys
+from pathlib import Path
+from rosflight_py_sim.commands.cli import main
+
+Path.cwd().rmdir()
+main(sys.argv[1:])
+"""
+
+
+@pytest.mark.parametrize("words", [("sim", "--duration", "0.1", "--record"), ("fly",)])
+def test_removed_working_folder_is_reported_in_one_line(
+    ros_domain: int, tmp_path: Path, words: tuple[str, ...]
+) -> None:
+    folder = tmp_path / "removed"
+    folder.mkdir()
+    done = subprocess.run(
+        [sys.executable, "-c", IN_REMOVED_FOLDER, *words],
+        cwd=folder,
+        env={**os.environ, "PYTHONPATH": str(ROOT), "ROS_DOMAIN_ID": str(ros_domain)},
+        capture_output=True,
+        text=True,
+        timeout=100.0,
+        check=False,
+    )
+    assert done.returncode == 1
+    lines = [line for line in done.stderr.splitlines() if line.startswith("rosflight_py_sim: ")]
+    assert len(lines) == 1 and "cannot" in lines[0]
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("closed", [(1,), (2,), (0, 1, 2)])
+def test_closed_standard_streams_are_no_error(ros_domain: int, tmp_path: Path, closed: tuple[int, ...]) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "rosflight_py_sim", "sim", "--duration", "0.1", "--record", "flight.mcap"],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(ROOT), "ROS_DOMAIN_ID": str(ros_domain)},
+        preexec_fn=lambda: [os.close(number) for number in closed],
+        timeout=100.0,
+        check=False,
+    )
+    assert done.returncode == 0
+    assert (tmp_path / "flight.mcap").stat().st_size > 0
 
 
 @pytest.mark.parametrize(
