@@ -34,6 +34,11 @@ _SCHEMA, _CHANNEL, _MESSAGE = 0x03, 0x04, 0x05
 _RECORD = struct.Struct("<BQ")
 _MESSAGE_HEAD = struct.Struct("<HIQQ")
 
+# A message of /clock in CDR, by its byte order.
+_CLOCK_TYPE = "rosgraph_msgs/msg/Clock"
+_CLOCK_BODY = struct.Struct(">iI"), struct.Struct("<iI")
+_CLOCK_SIZE = 12
+
 
 class NotMcapError(ValueError):
     """A file or folder that is not an MCAP recording or cannot be read; the text gives the reason."""
@@ -50,6 +55,7 @@ class Topic:
         definition: type definition.
         log_ns: time of each message on the recorder's clock; simulated time if the simulation publishes it.
         publish_ns: time of each message by the publisher's system clock.
+        clock_ns: time in each message of /clock; `log_ns` differs from it if the recorder runs on system time.
         size: total size of the messages, bytes.
         kept: indices of the kept messages.
         places: place of each kept message among all messages of the recording.
@@ -63,6 +69,7 @@ class Topic:
     definition: str
     log_ns: Times = field(default_factory=lambda: np.empty(0, np.int64))
     publish_ns: Times = field(default_factory=lambda: np.empty(0, np.int64))
+    clock_ns: Times = field(default_factory=lambda: np.empty(0, np.int64))
     size: int = 0
     kept: list[int] = field(default_factory=list)
     places: list[int] = field(default_factory=list)
@@ -111,11 +118,11 @@ class Recording:
         clock = self.named(CLOCK)
         if clock is None:
             return ""
-        back = np.flatnonzero(np.diff(clock.log_ns) < 0)
+        back = np.flatnonzero(np.diff(clock.clock_ns) < 0)
         # Once, the clock may have been set back.
         if len(back) < 2:
             return ""
-        before_s, after_s = clock.log_ns[back[0] : back[0] + 2] / NANOSECONDS
+        before_s, after_s = clock.clock_ns[back[0] : back[0] + 2] / NANOSECONDS
         return (
             f"{CLOCK} goes back {len(back)} times, first from {before_s:g} s to {after_s:g} s: two simulations shared "
             "the ROS domain"
@@ -136,7 +143,7 @@ class _Kept:
 
     def __init__(self, topic: Topic, limit: int) -> None:
         self.topic = topic
-        self.log_ns, self.publish_ns = array("q"), array("q")
+        self.log_ns, self.publish_ns, self.clock_ns = array("q"), array("q"), array("q")
         self._limit = limit
         self._every = 1
 
@@ -145,6 +152,9 @@ class _Kept:
         self.log_ns.append(log_ns)
         self.publish_ns.append(publish_ns)
         topic.size += len(body)
+        if topic.type_name == _CLOCK_TYPE and len(body) == _CLOCK_SIZE:
+            seconds, rest = _CLOCK_BODY[body[1] & 1].unpack_from(body, 4)
+            self.clock_ns.append(seconds * NANOSECONDS + rest)
         if not self._limit or number % self._every:
             return
         if len(topic.kept) >= self._limit:
@@ -159,6 +169,7 @@ class _Kept:
     def finish(self) -> None:
         self.topic.log_ns = np.array(self.log_ns, np.int64)
         self.topic.publish_ns = np.array(self.publish_ns, np.int64)
+        self.topic.clock_ns = np.array(self.clock_ns, np.int64)
 
 
 def read_recording(path: Path, limit: Limit) -> Recording:

@@ -5,13 +5,13 @@ from __future__ import annotations
 import io
 import os
 import random
+import struct
 from pathlib import Path
 
-import numpy as np
 import pytest
 from mcap.reader import make_reader
 
-from rosflight_py_sim.recording.mcap_file import NotMcapError, Recording, Topic, read_recording
+from rosflight_py_sim.recording.mcap_file import NotMcapError, Recording, read_recording
 from rosflight_py_sim.recording.pipe_messages import Channel
 from rosflight_py_sim.recording.writer_process import WriterProcess
 
@@ -126,7 +126,11 @@ def test_long_topics_are_thinned_evenly_but_keep_all_timestamps(whole: bytes, tm
         ((0, 5, 1, 6, 2), "/clock goes back 2 times, first from 5 s to 1 s: two simulations shared the ROS domain"),
     ],
 )
-def test_clock_of_two_publishers_is_named(tmp_path: Path, times_s: tuple[int, ...], torn: str) -> None:
-    clock = Topic("/clock", "rosgraph_msgs/msg/Clock", "cdr", "ros2msg", "")
-    clock.log_ns = np.array(times_s, np.int64) * 10**9
-    assert Recording(tmp_path / "some.mcap", 0, topics={"/clock": clock}).torn == torn
+@pytest.mark.parametrize("simulated", [True, False], ids=["simulated time", "system time"])
+def test_clock_of_two_publishers_is_named(tmp_path: Path, times_s: tuple[int, ...], torn: str, simulated: bool) -> None:
+    writer = WriterProcess(tmp_path / "some.mcap", simulated=simulated, facts={})
+    clock = writer.channel(Channel("/clock", "rosgraph_msgs/msg/Clock", "builtin_interfaces/Time clock"))
+    for time_s in times_s:
+        clock(b"\x00\x01\x00\x00" + struct.pack("<iI", time_s, 0))
+    writer.close()
+    assert everything(writer.path).torn == torn
