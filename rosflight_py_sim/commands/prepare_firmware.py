@@ -110,6 +110,8 @@ def _load(calls: _Calls, file: Path, entries: Mapping[str, float]) -> None:
     if unknown:
         print(f"{file}: not parameters of this flight controller, ignored: {', '.join(unknown)}", file=sys.stderr)
     expected = {name: value for name, value in entries.items() if name not in unknown}
+    if not expected:
+        raise ParameterError(f"{file}: none of its {len(entries)} parameters is one of this flight controller")
     found: dict[str, float] = {}
 
     def are_in_force() -> bool:

@@ -64,6 +64,16 @@ def test_a_value_that_is_not_taken_fails_with_what_is_in_force(processes: Proces
     assert "prepared" not in command.stdout
 
 
+def test_a_file_without_any_parameter_of_the_flight_controller_fails(processes: Processes, tmp_path: Path) -> None:
+    file = parameter_file(tmp_path, "name: NO_SUCH, type: 9, value: 1.0", "name: OLD_NAME, type: 6, value: 1")
+    processes.command("sim")
+    command = processes.command("prepare-firmware", file)
+    assert command.wait(120.0) == 1
+    text = "none of its 2 parameters is one of this flight controller"
+    assert command.error_lines[-1] == f"rosflight_py_sim: {file}: {text}"
+    assert "prepared" not in command.stdout
+
+
 def test_a_file_that_cannot_be_read_fails_at_once(processes: Processes, tmp_path: Path) -> None:
     command = processes.command("prepare-firmware", str(tmp_path / "none.yaml"))
     assert command.wait(60.0) == 1
