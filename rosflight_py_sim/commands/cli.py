@@ -187,8 +187,13 @@ def _sidecars(options: argparse.Namespace) -> list[str]:
 def _sim(options: argparse.Namespace) -> int:
     from rosflight_py_sim.graph.other_simulation import OtherSimulation
 
-    with OtherSimulation(allowed=bool(options.share_domain)) as other:
-        return _sim_alone(options, other)
+    try:
+        with OtherSimulation(allowed=bool(options.share_domain)) as other:
+            return _sim_alone(options, other)
+    except KeyboardInterrupt:  # before there was a graph, as in the first compilation
+        if not options.launched:
+            raise
+        return 0
 
 
 def _sim_alone(options: argparse.Namespace, other: OtherSimulation) -> int:

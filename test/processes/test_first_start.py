@@ -36,6 +36,7 @@ limit: 1
 
 COMMANDS = {
     "sim": 130,
+    "sim --launched": 0,
     "fly": 130,
     "trim --vehicle anaconda --airspeed 18": 130,
     "sweep sweep.yaml": 130,
@@ -58,7 +59,7 @@ def processes_with(folder: Path) -> list[str]:
 
 def start(processes: Any, command: str) -> Any:
     words = command.split()
-    if words[0] in COMMANDS and COMMANDS[words[0]] == 0:
+    if words[0] == "standalone_dynamics":
         return processes.node(*words)
     return processes.command(*words)
 
