@@ -73,12 +73,14 @@ def _version() -> str:
 def _cache_folders() -> Iterator[Path]:
     """Folders for compiled kernels, the preferred one first."""
     package = Path(__file__).parent.name
+    given = os.environ.get("XDG_CACHE_HOME", "")
     with contextlib.suppress(RuntimeError):  # the user has no home folder
-        yield Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / package / _version()
+        # The XDG Base Directory Specification ignores a relative path; with it, each working folder would have a cache.
+        yield (Path(given) if given.startswith("/") else Path.home() / ".cache") / package / _version()
     import tempfile  # rarely needed, and slow to import
 
-    temporary = Path(tempfile.gettempdir(), f"{package}-{os.getuid()}")
-    with contextlib.suppress(OSError):
+    with contextlib.suppress(OSError):  # no temporary folder can be written either
+        temporary = Path(tempfile.gettempdir(), f"{package}-{os.getuid()}")
         temporary.mkdir(mode=0o700, exist_ok=True)
         # Another user could otherwise leave machine code there.
         if temporary.stat().st_uid == os.getuid():

@@ -100,6 +100,21 @@ def test_without_a_home_folder_the_temporary_one_is_used(locked: Path, tmp_path:
     assert done.stdout.split() == [str(temporary), "False"], done.stderr
 
 
+def test_relative_cache_folder_is_ignored(tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    done = run(SHOW, tmp_path, XDG_CACHE_HOME="relative", HOME=str(home))
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith(f"{home / '.cache'}/")
+    assert not (tmp_path / "relative").exists()
+
+
+def test_without_any_folder_that_can_be_written_nothing_is_cached() -> None:
+    program = "import tempfile\ntempfile._candidate_tempdir_list = lambda: ['/proc']\n"
+    done = run(f"{program}{SHOW}", Path("/proc"), XDG_CACHE_HOME="/proc/none")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.split() == ["None", "False"]
+
+
 def test_temporary_folder_of_another_user_is_not_used(locked: Path, tmp_path: Path) -> None:
     if os.getuid() != 0:
         pytest.skip("only root can give a folder to another user")
