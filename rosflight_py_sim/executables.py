@@ -15,7 +15,7 @@ from importlib import import_module
 from io import TextIOWrapper
 from pathlib import Path
 
-from rosflight_py_sim.process_environment import prepare_environment, stay_on_this_machine
+from rosflight_py_sim.process_environment import stay_on_this_machine
 from rosflight_py_sim.type_supports import leave_out_generator
 
 
@@ -187,7 +187,7 @@ def _executable(name: str) -> Callable[[], None]:
     def main() -> None:
         _open_closed_streams()
         exit_on_signals()
-        prepare_environment()
+        stay_on_this_machine()
         leave_out_generator()
         _print_all(import_module(f"rosflight_py_sim.nodes.{name}").main)
 

@@ -128,6 +128,19 @@ def test_every_socket_that_is_read_is_at_a_documented_port_of_loopback(processes
     assert len(received - {*bound.values(), *others}) <= 4 * len(with_children(program.process.pid))
 
 
+def test_node_started_alone_receives_on_loopback_only(processes: Processes) -> None:
+    for name in ("ROS_AUTOMATIC_DISCOVERY_RANGE", "FASTDDS_DEFAULT_PROFILES_FILE"):
+        del processes.environment[name]
+    # Without a client or a viewer, it has only DDS's sockets.
+    program = processes.node("rc", "-p", "device:=none")
+    observer = processes.observer(truth="none")
+    observer.wait_for(lambda: observer.has_node("rc"), "the node")
+    found = list(sockets(program.process.pid))
+    assert "127.0.0.1" in {one.address for one in found}
+    # Fast DDS sends from the others.
+    assert [one for one in found if one.address != "127.0.0.1" and is_read(program.process.pid, one)] == []
+
+
 @pytest.mark.skipif(find_spec("ray") is None, reason="Ray is not installed")
 def test_ray_runtime_of_a_sweep_listens_on_loopback(processes: Processes, tmp_path: Path) -> None:
     file = tmp_path / "flights.yaml"
