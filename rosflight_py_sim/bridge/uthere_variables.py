@@ -157,7 +157,7 @@ def mean_throttle(snapshot: Snapshot, motors: list[int]) -> float | None:
 def wing_load(snapshot: Snapshot, gravity: float) -> float:
     """Specific force along the body's upward axis, over gravity: 1 in steady level flight and at rest on the ground.
 
-    Without gravity, over the standard one.
+    If `gravity` is 0, standard gravity takes its place.
     """
     w, x, y, z = snapshot.truth[3:7].tolist()
     force = rotate_to_body(w, x, y, z, 0.0, 0.0, gravity)[2] - float(snapshot.truth[15])

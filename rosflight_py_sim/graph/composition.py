@@ -112,8 +112,8 @@ class ComposedGraph:
             tap: called with the full name, message type and QoS of each topic that a node of the package publishes;
                 returns a function that takes each message, encoded, or None.
             repeated: inputs from outside, of a recorded run; inputs that arrive are then ignored.
-            alone: whether to refuse another simulation in the ROS domain that has become known by the start; with
-                `OtherSimulation`, which searches for a second, it is always known.
+            alone: whether to refuse another simulation that is known in the ROS domain when the graph starts. To make a
+                running one known by then, use `OtherSimulation`, which searches for one second.
 
         Raises:
             ParameterError: there is another simulation, a node refuses its parameters, ROS refuses its arguments, or a

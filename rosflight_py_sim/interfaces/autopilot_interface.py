@@ -57,10 +57,10 @@ class AutopilotInterface(SimulationNode, ABC):
         PHASES: phases of the mission, in order.
         PLANS_PATH: whether it publishes its path on autopilot/path when the mission begins.
         WAYPOINT_RADIUS: parameter with the largest miss of a waypoint in a completed mission, m; None: no waypoints.
-            Without a planned path, the waypoint is the set-point during the phases on the path.
-        WAYPOINT_HEIGHT_ERROR: parameter with the largest height error of a miss, m, which is horizontal then; None: the
-            miss includes the height.
-        LANDING_RADIUS: parameter with the largest distance of a landing from its place, m; None: no such place.
+            An autopilot without a planned path has one waypoint, its moving set-point, in the phases with `on_path`.
+        WAYPOINT_HEIGHT_ERROR: parameter with the largest height error at a waypoint in a completed mission, m;
+            WAYPOINT_RADIUS then limits the horizontal distance. None: WAYPOINT_RADIUS limits the distance with height.
+        LANDING_RADIUS: parameter with the largest distance of a landing from the intended place, m; None: no limit.
     """
 
     DEFAULT_NAME: ClassVar[str] = "autopilot"

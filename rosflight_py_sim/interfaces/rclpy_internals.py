@@ -38,7 +38,7 @@ def set_clock(node: Node, clock: Clock) -> None:
 
 
 def call_last(node: Node, callback: Callable[[list[Parameter[Any]]], SetParametersResult]) -> None:
-    """Call a function at each change of parameters, once all others have accepted it.
+    """Call a function at each change of parameters, after all other callbacks have accepted the change.
 
     rclpy's public interface calls the newest function first.
     """

@@ -240,7 +240,7 @@ class SimulationNode(Node):
             SimulationNode.destroy_node(self)
             raise placed from error
         self._warn_of_ignored(given)
-        # After the checks of all others, so that they refuse nothing that is configured already.
+        # After all other callbacks, so that none of them refuses values that the node has already configured.
         call_last(self, self._on_set_parameters)
         reports = Reports(self, self, self._statistics, awaits_time=hand_off is None)
         self.create_system_timer(_REPORT_PERIOD_S, reports.report)
@@ -264,8 +264,8 @@ class SimulationNode(Node):
     def configure(self, values: dict[str, Value]) -> None:
         """Build the objects that depend on parameters; called at start-up and at each change.
 
-        After an error, the node's attributes are what they were before. Objects that are altered in place, and not
-        replaced, stay altered: alter them last.
+        After an exception, the node's attributes have their previous values again. Objects that were altered in place,
+        and not replaced, stay altered: alter them last.
 
         Raises:
             ParameterError: the values do not fit together.

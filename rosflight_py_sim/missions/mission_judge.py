@@ -82,7 +82,7 @@ class MissionJudge(ABC):
         state: newest true state.
         reason: reason why the mission was aborted; empty if it was completed or has not ended.
         has_ended: whether the mission has ended; nothing is logged after that.
-        take_off: watch on a vehicle that does not leave the ground, which ends the mission.
+        take_off: detection of a vehicle that does not leave the ground; its `text` ends the mission.
     """
 
     SUBSCRIBES: ClassVar[tuple[StepTopic[Any], ...]] = ()

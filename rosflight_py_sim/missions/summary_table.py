@@ -66,7 +66,7 @@ class AnySummary(TimedSummary, Protocol):
 
     @property
     def shortfall(self) -> str:
-        """Limits that a mission exceeds which was flown to its end; empty if there are none."""
+        """Exceeded limits of a mission that was flown to its end; empty if there are none."""
 
     @property
     def miss(self) -> Miss:

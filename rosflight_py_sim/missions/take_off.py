@@ -8,22 +8,22 @@ from rosflight_py_sim.missions.acceptance import Limit
 from rosflight_py_sim.parameters import Values
 from rosflight_py_sim.shared_parameters import TAKE_OFF_TIMEOUT
 
-# Command of a motor that is to lift the vehicle or to make it roll.
+# Command above which a motor counts as running: it should lift the vehicle, or make it roll.
 _RUNS = 0.3
 
-# Change of height (m) of a vehicle that has left the ground, and speed (m/s) of one that was in the air at its start.
+# Change of height (m) after which a vehicle has left the ground; initial speed (m/s) above which it starts in the air.
 _LEFT_M, _FLIES_MPS = 0.2, 1.0
 
 
 class TakeOffWatch:
-    """Watches a vehicle from its start on until it leaves the ground.
+    """Watches a vehicle from the start until it leaves the ground.
 
     Attributes:
-        text: what does not happen, once the limit is exceeded; empty before.
+        text: reason for the end of the mission, once the limit is exceeded; empty before.
     """
 
     def __init__(self, values: Values) -> None:
-        """`values` has the value of TAKE_OFF_TIMEOUT, or the default holds."""
+        """`values` may contain a value of TAKE_OFF_TIMEOUT; otherwise the default applies."""
         self.text = ""
         self._limit = Limit.of(TAKE_OFF_TIMEOUT, values)
         self._start_m: float | None = None

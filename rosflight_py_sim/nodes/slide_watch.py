@@ -27,7 +27,7 @@ class SlideWatch:
     horizontal part is the friction; the horizontal part of F is the drag.
 
     Attributes:
-        text: what happens, with both forces, once drag has moved the vehicle for 3 s; empty before.
+        text: reason with both forces, once drag has moved the vehicle for 3 s; empty before.
     """
 
     def __init__(self, mass: float, gravity: float) -> None:
@@ -74,7 +74,7 @@ class SlideWatch:
 
     @property
     def unrest(self) -> str:
-        """Text about a vehicle that does not slide, but does not stand still either."""
+        """Reason for a vehicle that does not slide, but does not stand still either: extremes since the start."""
         drag, least = f"drag up to {self._most_drag:.1f} N", max(0.0, self._least_on_ground)
         return f"the vehicle does not stand still: {drag}, down to {least:.0%} of the weight on the ground"
 

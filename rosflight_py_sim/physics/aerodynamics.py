@@ -46,7 +46,7 @@ from rosflight_py_sim.kernel_record import kernel_record
 from rosflight_py_sim.parameters import Parameter, ParameterTable, Values, number
 
 LARGEST_SIDESLIP = math.sqrt(0.5)
-"""Sine of the sideslip angle beyond which its terms are constant: 45 deg."""
+"""Sine of 45 deg, the sideslip angle beyond which the terms of sideslip are constant."""
 
 # Rows and columns of the derivatives, with the values of ROSflight's anaconda.
 COEFFICIENTS = ("C_L", "C_D", "C_Y", "C_ell", "C_m", "C_n")

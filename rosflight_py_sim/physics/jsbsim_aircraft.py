@@ -125,7 +125,7 @@ class JsbsimAircraft:
     initial_truth: NDArray[np.float64]
     """(19,) at rest on its wheels at `initial_position`, nose north, chocks and brakes on, engines idling."""
     wind_ned: NDArray[np.float64]
-    """(3,) velocity of the air over the ground that the aircraft meets, m/s; `set_wind` and `follow_wind` change it."""
+    """(3,) velocity of the air at the aircraft over the ground, m/s; `set_wind` and `follow_wind` change it."""
     messages: list[str]
     """JSBSim's warnings and errors; the caller may empty the list."""
 
@@ -179,8 +179,9 @@ class JsbsimAircraft:
     def follow_wind(self, wind_ned: NDArray[np.float64]) -> None:
         """Set the velocity of the air over the ground, NED, m/s (3,), that is sampled once a step.
 
-        Sampled turbulence contains that above half the sampling rate, which an accelerometer would feel. The aircraft
-        therefore meets a weighted mean of this wind and the last, as `advance` of `truth_step.py` has it of wrenches.
+        Sampled turbulence also contains, by aliasing, the turbulence above half the sampling rate, which an
+        accelerometer would measure. The aircraft therefore flies in a weighted mean of this sample and the one before,
+        as `advance` of `truth_step.py` takes a mean of wrenches.
         """
         self.wind_ned[:] = wind_ned - EARLIER_SHARE * (wind_ned - self._sampled_wind)
         self._sampled_wind[:] = wind_ned

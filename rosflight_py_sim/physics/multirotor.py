@@ -305,8 +305,8 @@ class Multirotor(BatteryPowered):
 
         `truth` (19,), `wind_ned` (3,) m/s, `pwm_us` (14,) pulse widths in us: 1000 to 2000 is throttle 0 to 1 of the
         rotor of that number, `wind_rates` (3,) angular velocity of the air in body axes, rad/s. The pulse widths take
-        effect from this instant on: rotors with a lag turn faster or slower from the next call on, but react to their
-        acceleration at once. The next call overwrites the returned array.
+        effect from this instant on: the speed of a rotor with a lag changes from the next call on, but the reaction to
+        its acceleration acts at once. The next call overwrites the returned array.
         """
         multirotor_wrench(
             truth,

@@ -41,13 +41,13 @@ def check_direct(sweep: Sweep) -> None:
 
 
 def ignored_in(sweep: Sweep) -> list[str]:
-    """Warnings of given parameters that have no effect in some run, each once.
+    """Warnings of given parameters that have no effect in at least one run, each warning once.
 
     Raises:
         ParameterError: a parameter is missing or not allowed.
     """
     switches = [one.key for one in sweep.quantities if one.parameter.name in SWITCHES]
-    # Runs with the same values of these have the same warnings.
+    # Runs with the same values of the switches have the same warnings.
     different: dict[tuple[Scalar, ...], Run] = {}
     for number in range(sweep.runs if switches else 1):
         run = run_of(sweep, number)

@@ -1,8 +1,8 @@
 """Program that ends the processes of a Ray runtime with the process that started the runtime, even after SIGKILL.
 
-Ray's own processes notice the death of that process only in part: workers and agents can survive it for minutes.
-`python ray_guard.py MARK` waits until stdin is closed, a pipe that only that process holds, and then ends all processes
-whose environment at their start contained MARK.
+Ray does not end all of its processes in that case: workers and agents can run on for minutes. `python ray_guard.py
+MARK` waits until its stdin, a pipe whose other end only that process holds, is closed. It then ends all processes whose
+environment at their start contained MARK.
 """
 
 from __future__ import annotations

@@ -22,14 +22,15 @@ _ON_GROUND_M = 0.5
 
 @dataclass(frozen=True)
 class Demands:
-    """What a flight must fulfil beside reaching the mission's last phase.
+    """Requirements of a completed flight, in addition to reaching the mission's last phase.
 
     Attributes:
         route_ned: waypoints to pass, in order, m (n, 3); None: the one waypoint is the setpoint, which moves.
-        first_row: row of the log from which on they are flown.
+        first_row: first row of the log in which the vehicle flies them.
         waypoint: limit of the largest miss of a waypoint; None for a mission without waypoints.
-        height: limit of the height error of a miss, which is horizontal then; None if the distance includes the height.
-        landing: limit of the distance of a landing from its place; None if it has no limit.
+        height: limit of the height error; `waypoint` then limits the horizontal distance. None if the distance includes
+            the height.
+        landing: limit of the distance of a landing from the intended place; None if it has no limit.
     """
 
     route_ned: Array | None = field(default_factory=lambda: np.empty((0, 3)))
@@ -65,9 +66,8 @@ class FlightSummary(MotionSummary):
     touch-down and `touch_down_distance_m` its horizontal distance from the setpoint, the planned place;
     `landing_distance_m` is the distance of the end from the start. All three are NaN for a flight that ends in the air.
     `miss` is the largest miss of a waypoint, `waypoint_miss_m` its distance and `waypoint_height_error_m` its height
-    error; for a follower, whose waypoint is its position in the formation, it is the largest distance from that.
-    `completed` is whether the last phase was reached and no limit is exceeded; if it was reached, `shortfall` names the
-    limits that are.
+    error. The miss of a follower is its largest distance from its position in the formation. `completed` is whether the
+    last phase was reached and no limit is exceeded; if the phase was reached, `shortfall` names the exceeded limits.
     `estimator_unhealthy_s` is the time with an attitude estimate that the flight controller reported as unhealthy (it
     checks multirotors only).
     """

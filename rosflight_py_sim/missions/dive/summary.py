@@ -25,7 +25,7 @@ WAYPOINT_RADIUS = Parameter(
 )
 
 WITHIN = Limit.of(WAYPOINT_RADIUS, {})
-"""The limit unless a vehicle file gives another."""
+"""Default limit; a vehicle file may set another."""
 
 # A vehicle whose centre is no deeper than this (m) is at the surface: a hull of its size breaks it.
 _AT_SURFACE_M = 0.35
@@ -65,7 +65,7 @@ class DiveSummary:
 
     @property
     def shortfall(self) -> str:
-        """The limit that a dive exceeds which passed the gate and reached the ring; empty if it does not."""
+        """Exceeded limit of a dive that passed the gate and reached the ring; empty if there is none."""
         return self.miss.excess if self._was_flown else ""
 
     @property
@@ -129,7 +129,7 @@ def summarise_dive(
     wall_duration_s: float | None = None,
     limit: Limit = WITHIN,
 ) -> DiveSummary:
-    """Summarise `log`, a dive through `gate` into `ring`; `limit` is that of WAYPOINT_RADIUS.
+    """Summarise `log`, a dive through `gate` into `ring`; `limit` is the limit WAYPOINT_RADIUS.
 
     Raises:
         ValueError: fewer than two rows, or values that are not finite.

@@ -37,11 +37,11 @@ class OutAndBackSummary(MotionSummary):
         farthest_m: largest horizontal distance from the start.
         end_distance_m: horizontal distance from the start at the end.
         landed: whether the vehicle stands on the ground at the end.
-        miss: largest miss of a waypoint. The first waypoint is any place high and far enough, the second the start: the
-            miss is the horizontal distance of the landing from it.
-        waypoint_miss_m: its distance; NaN for a vehicle that was not high and far enough, or has not landed.
+        miss: largest miss of a waypoint: the horizontal distance of the landing from the start. The waypoints are any
+            place that is high and far enough, and the start.
+        waypoint_miss_m: distance of `miss`; NaN for a vehicle that was not high and far enough, or has not landed.
         completed: whether it was high and far enough, came back and landed.
-        shortfall: limits that a flight exceeds which was high and far enough and landed; empty if there are none.
+        shortfall: exceeded limits of a flight that was high and far enough and landed; empty if there are none.
     """
 
     farthest_m: float
