@@ -319,7 +319,8 @@ class VehicleDynamics:
     def adopt(self, other: VehicleDynamics) -> None:
         """Continue from the state of another vehicle, of the same kind or with changed parameters.
 
-        Raises ParameterError if the accelerations of that state are not finite with this vehicle's parameters.
+        Raises ParameterError if the accelerations of that state are not finite with this vehicle's parameters, or if
+        contact is switched on inside a wall or an object.
         """
         self._wrench[:] = other._wrench
         self._at_start = other._at_start
@@ -333,7 +334,16 @@ class VehicleDynamics:
         # The parameter `world` is fixed, so the world is the same.
         if np.array_equal(self._points[:, :3], other._points[:, :3]):
             self._anchors[:] = other._anchors
+        elif len(other._points):
+            release(self.truth, self._anchors)
         else:
+            load_state(self.truth, self._work[0])
+            overlapped = overlapped_solid(self._work[0], self._points, self._solids.without_floor, self._resting_depth)
+            if overlapped:
+                raise ParameterError(
+                    f"parameter 'ground_contact': True given; the vehicle is inside the {overlapped}; allowed: False "
+                    "until it has left"
+                )
             release(self.truth, self._anchors)
         with self._divergence_refused():
             self._refresh()

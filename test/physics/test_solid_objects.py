@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from underwater import state
 
 from rosflight_py_sim.commands.vehicle_models import given_values
-from rosflight_py_sim.parameters import Value
+from rosflight_py_sim.parameters import ParameterError, Value
 from rosflight_py_sim.physics.dynamics import DYNAMICS_PARAMETERS, VehicleDynamics
 from rosflight_py_sim.physics.faces import FREE, SIDE, TOP, depth_below, entry
 from rosflight_py_sim.physics.inertia import inertia_matrix
@@ -188,6 +188,17 @@ def test_state_beyond_a_wall_is_set_without_touching_it_and_one_across_it_is_rej
     for north in (10.0, 9.85, 10.15):
         with pytest.raises(ValueError, match="inside the object 'wall'"):
             body.set_truth(state(-20.0, north=north))
+
+
+def test_contact_that_is_switched_on_inside_an_object_is_refused(tmp_path: Path) -> None:
+    block = "kind: box, name: block, position: [10, 0, -20], size: [4, 20, 30]"
+    values = values_of("multirotor", written(tmp_path, block))
+    ghost = VehicleDynamics({**values, "ground_contact": False})
+    ghost.set_truth(state(-20.0, north=9.5))
+    with pytest.raises(ParameterError, match=r"'ground_contact'.* inside the object 'block'"):
+        VehicleDynamics(values).adopt(ghost)
+    ghost.set_truth(state(-20.0, north=7.0))
+    VehicleDynamics(values).adopt(ghost)
 
 
 def test_vehicle_pressed_against_a_thin_wall_leaves_it_when_it_is_released(tmp_path: Path) -> None:
