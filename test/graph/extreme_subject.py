@@ -7,6 +7,7 @@ from contextlib import ExitStack
 from typing import Any
 
 import numpy as np
+from rclpy.logging import LoggingSeverity, set_logger_level
 from rclpy.parameter import Parameter as RosParameter
 
 from rosflight_py_sim.graph.composition import ComposedGraph
@@ -56,6 +57,8 @@ class Subject:
         self._settings = settings
         self.ports = Ports()
         self._closing = closing
+        # The level outlasts rclpy's contexts.
+        closing.callback(set_logger_level, "", LoggingSeverity.INFO)
         self.make()
         if "bridge" in self.nodes:
             self._join_clients()

@@ -11,7 +11,6 @@ from typing import Any
 import pytest
 import rclpy
 from extreme_values import changeable, drawn, filled, numbers
-from rclpy.logging import LoggingSeverity, set_logger_level
 from rclpy.parameter import Parameter as RosParameter
 
 from rosflight_py_sim.executables import NODE_CLASSES
@@ -151,8 +150,6 @@ def subject(request: pytest.FixtureRequest, ros_domain: int, tmp_path: Any, monk
         one = Subject(request.param, closing)
         yield one
         one.graph.close()
-        # The level outlasts rclpy's contexts.
-        set_logger_level("", LoggingSeverity.INFO)
 
 
 @pytest.mark.parametrize("subject", GRAPHS, indirect=True)
