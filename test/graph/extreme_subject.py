@@ -38,6 +38,9 @@ GRAPHS: dict[str, Callable[[], dict[str, Any]]] = {
     },
 }
 VARIED = {
+    "fixedwing": ("forces_and_moments", "autopilot"),
+    "auv": ("dynamics", "forces_and_moments", "auv_autopilot"),
+    "jsbsim": ("dynamics",),
     "ardupilot": ("bridge",),
     "uthere": ("bridge",),
     "uthere_multirotor": ("bridge",),
