@@ -127,7 +127,7 @@ class LockstepTimeManager(SteppingTimeManager):
             self.destroy_timer(self._stall_timer)
         self._stall_timer = timer
         # During a step, it would reach some vehicles before they take the step and others after.
-        if self.time_ns < 0 or not self._behind:
+        if not self._behind:
             self._set_ordinary_step()
 
     @property
@@ -146,8 +146,11 @@ class LockstepTimeManager(SteppingTimeManager):
             self._repeated_ns = -1
             for vehicle in self._all:
                 vehicle.repeats_at_once = 0
+        is_first = self.time_ns < 0
         super().update_time()
         self._behind.update(v for v in self._all if v.ready_ns <= self.time_ns)
+        if is_first:
+            self._set_ordinary_step()
         self._set_requested_step()
 
     def on_resume(self) -> None:
@@ -161,10 +164,12 @@ class LockstepTimeManager(SteppingTimeManager):
         return self._present_step.time_ns == self.time_ns or not self._requesting
 
     def _set_ordinary_step(self) -> None:
-        """Give the parameter's step size to this and all later steps, if no vehicle requests another."""
-        if not self._requesting:
-            begin_ns = max(self.time_ns, 0)
-            self._publish_step_size(StepSize(begin_ns, begin_ns + self._step_ns, is_requested=False))
+        """Give the parameter's step size to this and all later steps, if no vehicle requests another.
+
+        Nothing is published before the time is known: a restarted time manager continues that of the graph.
+        """
+        if not self._requesting and self.time_ns >= 0:
+            self._publish_step_size(StepSize(self.time_ns, self.time_ns + self._step_ns, is_requested=False))
 
     def _set_requested_step(self) -> None:
         """Give the present step the shortest requested length, once all requests for it have arrived."""

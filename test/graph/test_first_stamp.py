@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
+import numpy as np
 import pytest
 import rclpy
 from rclpy.executors import SingleThreadedExecutor
@@ -29,6 +30,8 @@ from rosflight_py_sim.interfaces.step_topics import (
     StepSize,
     Wrench,
 )
+from rosflight_py_sim.interfaces.vehicle_state import VehicleState
+from rosflight_py_sim.nodes.lockstep_time_manager import LockstepTimeManager
 from rosflight_py_sim.nodes.multirotor_forces_and_moments import MultirotorForcesAndMoments
 from rosflight_py_sim.nodes.running import SharedNames
 from rosflight_py_sim.nodes.sil_board import SilBoard
@@ -118,6 +121,17 @@ def test_dynamics_in_a_running_graph_publishes_nothing_before_the_time(bench: Be
     # The subscription that waited for the time would wake the node at each step.
     if time_mode == "lockstep":
         assert CLOCK.name not in [one.topic_name for one in node.subscriptions]
+
+
+def test_time_manager_in_a_running_graph_gives_no_step_size_before_the_time(bench: Bench) -> None:
+    steps, times = bench.stamps(SIM_STEP_SIZE), bench.stamps(CLOCK)
+    bench.start(LockstepTimeManager, "lockstep")
+    bench.spin(SILENCE_S)
+    assert not steps and not times
+    state = VehicleState(LATE_NS, np.array([0.0, 0.0, 0.0, 1.0] + 15 * [0.0]))
+    bench.publish(TRUTH_STATE, state)
+    bench.spin_until(lambda: steps and times, "the time")
+    assert set(steps) == set(times) == {LATE_NS}
 
 
 @pytest.mark.parametrize("time_mode", ["paced", "gated", "lockstep"])
