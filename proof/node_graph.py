@@ -9,7 +9,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
@@ -70,6 +70,7 @@ class GraphKind:
         time_modes: time modes in which it runs.
         port_names: parameters that are ports; each run gets free ports.
         client: command line of the client program that the graph waits for; {port} stands for the first port.
+        requests_steps: whether the client requests the length of each step.
     """
 
     title: str
@@ -79,6 +80,7 @@ class GraphKind:
     time_modes: tuple[str, ...] = ("lockstep",)
     port_names: tuple[str, ...] = ()
     client: tuple[str, ...] = ()
+    requests_steps: bool = False
 
 
 MULTIROTOR = GraphKind(
@@ -110,6 +112,7 @@ GRAPHS = {
         "ardupilot",
         port_names=("ardupilot.port",),
         client=("docs/examples/ardupilot_stand_in/ardupilot_stand_in.py", "--port", "{port}", "--linger", "--json"),
+        requests_steps=True,
     ),
 }
 
@@ -297,13 +300,16 @@ class Track:
                 self.stamps.append(stamp_ns(message))
                 self.numbers.append(facts["publication_sequence_number"])
 
-    def gaps(self, first: int, step_ns: int) -> Gaps:
-        """Gaps from the message with index `first` on; a step is `step_ns` long."""
-        return gaps_of(self.stamps[first:], self.numbers[first:], step_ns)
+    def gaps(self, first: int, step_ns: int, begins: Collection[int] = ()) -> Gaps:
+        """Gaps from the message with index `first` on; `step_ns` and `begins` as in `gaps_of`."""
+        return gaps_of(self.stamps[first:], self.numbers[first:], step_ns, begins)
 
 
-def gaps_of(stamps: Sequence[int], numbers: Sequence[int], step_ns: int) -> Gaps:
-    """Gaps in messages with these stamps (ns) and sequence numbers; a step is `step_ns` long."""
+def gaps_of(stamps: Sequence[int], numbers: Sequence[int], step_ns: int, begins: Collection[int] = ()) -> Gaps:
+    """Gaps in messages with these stamps (ns) and sequence numbers.
+
+    A step is `step_ns` long; if a client requests the lengths of steps, they begin at the times `begins` (ns).
+    """
     missing = back = unseen = longest_ns = 0
     for (before, number), (after, next_number) in pairwise(zip(stamps, numbers, strict=True)):
         if after < before:
@@ -312,7 +318,10 @@ def gaps_of(stamps: Sequence[int], numbers: Sequence[int], step_ns: int) -> Gaps
             unseen += next_number - number - 1
         elif after > before:
             longest_ns = max(longest_ns, after - before)
-            missing += max(0, round((after - before) / step_ns) - 1)
+            if begins:
+                missing += sum(before < begin < after for begin in begins)
+            else:
+                missing += max(0, round((after - before) / step_ns) - 1)
     return Gaps(missing, longest_ns / NANOSECONDS, back, unseen)
 
 

@@ -32,7 +32,16 @@ from proof.node_graph import (
 )
 from proof.results import Row, publish
 from rosflight_py_sim.graph.time_modes import TIME_MANAGERS
-from rosflight_py_sim.interfaces.step_topics import CLOCK, FORCES_AND_MOMENTS, IMU, IMU_DATA, RC, TRUTH_STATE, StepTopic
+from rosflight_py_sim.interfaces.step_topics import (
+    CLOCK,
+    FORCES_AND_MOMENTS,
+    IMU,
+    IMU_DATA,
+    RC,
+    SIM_STEP_SIZE,
+    TRUTH_STATE,
+    StepTopic,
+)
 from rosflight_py_sim.nodes.running import node_class
 from rosflight_py_sim.process_environment import stay_on_this_machine
 from rosflight_py_sim.stamps import NANOSECONDS
@@ -197,7 +206,8 @@ def _restart(
                 observer.node.destroy_subscription(subscription)
         recovery_s, error = time.monotonic() - began_s, ""
         break
-    gaps = observed.gaps(first, graph.step_ns)
+    begins = set(observer.watched[f"/{SIM_STEP_SIZE.name}"].stamps) if graph.kind.requests_steps else ()
+    gaps = observed.gaps(first, graph.step_ns, begins)
     try:
         observer.wait_for(observer.new_reports(graph.node_names), "reports of all nodes after it", _ATTEMPT_S)
     except TimedOutError as caught:

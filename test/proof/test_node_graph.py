@@ -25,3 +25,9 @@ def test_messages_that_did_not_arrive_are_no_missing_steps() -> None:
 
 def test_gap_before_a_restarted_publisher_counts() -> None:
     assert gaps_of(steps(0, 1, 5), [7, 8, 1], STEP_NS) == Gaps(3, 0.01, 0, 0)
+
+
+def test_longer_step_that_a_client_requests_misses_none() -> None:
+    stamps, numbers = steps(0, 1, 3, 4), [1, 2, 3, 4]
+    assert gaps_of(stamps, numbers, STEP_NS, steps(0, 1, 3)) == Gaps(0, 0.005, 0, 0)
+    assert gaps_of(stamps, numbers, STEP_NS, steps(0, 1, 2, 3)) == Gaps(1, 0.005, 0, 0)
