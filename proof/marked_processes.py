@@ -13,6 +13,8 @@ import uuid
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from rosflight_py_sim.sweep.ray_guard import marked
+
 _MARK = "ROSFLIGHT_PY_SIM_PROOF"
 
 
@@ -77,14 +79,7 @@ class MarkedProgram:
 
     def processes(self) -> list[int]:
         """Ids of the running processes: the program and all that it has started."""
-        wanted = f"{_MARK}={self._mark}".encode()
-        found = []
-        for entry in Path("/proc").iterdir():
-            if entry.name.isdecimal():
-                with contextlib.suppress(OSError):
-                    if wanted in (entry / "environ").read_bytes().split(b"\0"):
-                        found.append(int(entry.name))
-        return found
+        return marked(f"{_MARK}={self._mark}".encode())
 
     def orphans(self, grace_s: float = 0.0) -> list[int]:
         """Processes that are still running `grace_s` after the program has ended."""

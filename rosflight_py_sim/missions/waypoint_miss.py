@@ -27,11 +27,11 @@ def largest_misses(
 ) -> tuple[float, float]:
     """Horizontal distance and height error (m) within which a path passes all waypoints in their order.
 
-    `position_ned` (n, 3) and `waypoints_ned` (m, 3) are as for `largest_miss`. For the distance, only
-    passes within the limit of the height error count; for the height error, only passes within that distance: a pass at
-    the right place and the wrong height does not count, nor one at the right height and the wrong place. Both results
-    are within their limits, m, if and only if the path passes every waypoint within both limits at once; otherwise, at
-    least one result exceeds its limit. Both are NaN without waypoints.
+    `position_ned` (n, 3) and `waypoints_ned` (m, 3) are as for `largest_miss`. For the distance, only passes within the
+    limit of the height error count; for the height error, only passes within that distance: a pass at the right place
+    and the wrong height does not count, nor one at the right height and the wrong place. Both results are within their
+    limits, m, if and only if the path passes every waypoint within both limits at once; otherwise, at least one result
+    exceeds its limit. Both are NaN without waypoints.
     """
     offsets = _offsets(position_ned, waypoints_ned, 2)
     apart = [np.linalg.norm(off[:, :2], axis=1) for off in offsets]
