@@ -43,9 +43,6 @@ RECEIVED, PUBLISHED = "in ", "out "
 
 _PLUMBING = (DIAGNOSTICS_TOPIC, "/parameter_events")
 
-# System time in which a node that is restarted in a running graph usually receives the time, s.
-_TIME_ARRIVES_S = 2.5
-
 # An input counts as stopped only if time has advanced by more: a report may fall within a step.
 _SHORTEST_S = 0.1
 
@@ -97,6 +94,9 @@ class Diagnosed(Protocol):
     def active_failures(self) -> Sequence[str]:
         """Injected failures that are active, in words."""
 
+    def knows_time(self, time_ns: int) -> bool:
+        """Whether `time_ns`, the time of the node's clock, is the graph's; a clock at 0 may not have received that."""
+
     def check_publishers(self) -> str:
         """Other publishers of the topics that only this node may publish; empty if there are none."""
 
@@ -111,26 +111,21 @@ class Diagnosed(Protocol):
 class Reports:
     """Publishes the diagnoses of a node each time that `report` is called.
 
-    With `awaits_time`, nothing is published for up to `_TIME_ARRIVES_S` while the node's time is 0, because it may not
-    have received the time of a running graph yet. If the time is still 0 then, it has not started or stands still, and
-    the reports are stamped 0.
+    Nothing is published until the node knows the time, see `Diagnosed.knows_time`.
     """
 
-    def __init__(
-        self, node: Node, diagnosed: Diagnosed, statistics: TopicStatistics, *, awaits_time: bool = False
-    ) -> None:
+    def __init__(self, node: Node, diagnosed: Diagnosed, statistics: TopicStatistics) -> None:
         self._publish = node.create_publisher(DiagnosticArray, DIAGNOSTICS_TOPIC, DIAGNOSTICS_QOS).publish
         self._owner = node.get_fully_qualified_name().lstrip("/")
         self._clock = node.get_clock()
         self._diagnosed, self._statistics = diagnosed, statistics
         self._wall_s = time.monotonic()
-        self._silent_until_s = self._wall_s + (_TIME_ARRIVES_S if awaits_time else 0.0)
         self._time_ns = self._clock.now().nanoseconds
 
     def report(self) -> None:
         """Publish the diagnoses since the last report, stamped with the node's time."""
         now, wall_s = self._clock.now(), time.monotonic()
-        if not now.nanoseconds and wall_s < self._silent_until_s:
+        if not self._diagnosed.knows_time(now.nanoseconds):
             return
         elapsed_s = max(0.0, (now.nanoseconds - self._time_ns) / NANOSECONDS)
         period = self._statistics.read(max(wall_s - self._wall_s, 1e-9), elapsed_s)

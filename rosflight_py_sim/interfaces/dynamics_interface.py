@@ -67,7 +67,8 @@ class TruthInterface(FallibleNode, ABC):
     Nothing is published before the time is known. In time mode wall it is the system time, in the other modes that of
     the first /clock or driving message to arrive; it is 0 if the time manager reports on sim/has_started that time has
     not started. The state is then published with that time: the initial state of a node that is restarted in a running
-    graph counts as a state that was set.
+    graph counts as a state that was set. In lockstep, that node publishes the wind from its first step on: the wind at
+    the end of that step may have been published before the restart.
 
     When the derived class raises StateDivergedError, the state is kept, the error is published on sim/fault (which
     pauses the time manager), and messages have no effect until one of the services sets a finite state.
@@ -90,7 +91,7 @@ class TruthInterface(FallibleNode, ABC):
         self._gaps, self._left_out_ns = 0, 0
         self._has_stepped = False
         self._is_idle = True
-        self._knows_time = False
+        self._knows_time = self._gives_wind = False
         self._front: Signal | None = None
         super().__init__(**arguments)
         self._lockstep = self.values["time_mode"] == "lockstep"
@@ -217,6 +218,7 @@ class TruthInterface(FallibleNode, ABC):
         if self._knows_time:
             return
         self._knows_time = True
+        self._gives_wind = not (self._lockstep and time_ns)
         self._time_ns = time_ns
         self.update_clock(time_ns)
         if self._clock_subscription is not None:
@@ -250,7 +252,7 @@ class TruthInterface(FallibleNode, ABC):
             if not 0 < step_ns <= LONGEST_STEP_NS:
                 step_ns = 0
         self._is_idle = False
-        self._has_stepped = True
+        self._has_stepped = self._gives_wind = True
         if self.has_failures:
             self.advance_failures(stamp_ns)
         if self._advance(driver, step_ns / NANOSECONDS, end_ns):
@@ -293,12 +295,16 @@ class TruthInterface(FallibleNode, ABC):
     def _publish(self) -> None:
         if not self._knows_time:
             return
+        if self._gives_wind:
+            self._publish_wind()
+        # A copy: the truth vector keeps changing, and receivers keep the message.
+        self._send_truth(VehicleState(self._time_ns, self.compute_truth().copy()))
+
+    def _publish_wind(self) -> None:
         self._send_wind(Wind(self._time_ns, self.compute_wind_truth().tolist()))
         rates = self.compute_wind_rates()
         if self._send_wind_rates is not None and rates is not None:
             self._send_wind_rates(WindRates(self._time_ns, rates.tolist()))
-        # A copy: the truth vector keeps changing, and receivers keep the message.
-        self._send_truth(VehicleState(self._time_ns, self.compute_truth().copy()))
 
     def _set_sim_state(self, request: SetSimState.Request, response: SetSimState.Response) -> SetSimState.Response:
         try:

@@ -43,6 +43,7 @@ from rosflight_py_sim.interfaces.rclpy_internals import (
     serve,
     set_clock,
 )
+from rosflight_py_sim.interfaces.start_watch import StartWatch
 from rosflight_py_sim.interfaces.step_topics import CLOCK, StepTopic, topic_of
 from rosflight_py_sim.interfaces.time_mode_watch import TimeModeWatch
 from rosflight_py_sim.interfaces.topic_statistics import Period, TopicCounter, TopicStatistics
@@ -211,6 +212,7 @@ class SimulationNode(Node):
         self._time_modes: TimeModeWatch | None = None
         self.exclusive_topics: list[str] = []
         self._publisher_watch: PublisherWatch | None = None
+        self._start_watch: StartWatch | None = None
         super().__init__(name or self.DEFAULT_NAME, **node_arguments)
         if hand_off is not None:
             hand_off.connect(self)
@@ -242,7 +244,7 @@ class SimulationNode(Node):
         self._warn_of_ignored(given)
         # After all other callbacks, so that none of them refuses values that the node has already configured.
         call_last(self, self._on_set_parameters)
-        reports = Reports(self, self, self._statistics, awaits_time=hand_off is None)
+        reports = Reports(self, self, self._statistics)
         self.create_system_timer(_REPORT_PERIOD_S, reports.report)
 
     @classmethod
@@ -320,6 +322,20 @@ class SimulationNode(Node):
                 return ""
             self._time_modes = TimeModeWatch(self, self.time_mode)
         return self._time_modes.mismatch
+
+    def knows_time(self, time_ns: int) -> bool:
+        """Whether `time_ns`, the time of the node's clock, is the graph's; the first call with 0 starts the watch.
+
+        In a process that runs the whole graph, it always is.
+        """
+        if time_ns or self.hand_off is not None:
+            if self._start_watch is not None:
+                self._start_watch.close()
+            return True
+        if self._start_watch is None:
+            vehicles = self.values.get("vehicles") if self.SERVES_ALL else None
+            self._start_watch = StartWatch(self, str(vehicles[0]) if isinstance(vehicles, list) and vehicles else "")
+        return self._start_watch.time_is_zero()
 
     def check_publishers(self) -> str:
         """Publishers in other processes of the node's exclusive topics, logged as an error; empty if there are none."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable
 from functools import partial
@@ -58,6 +59,9 @@ def only(time_mode: str) -> Parameter:
 # Below this share of the requested pace, the machine counts as too slow.
 _KEEPS_PACE = 0.9
 
+# System time in which a time manager that is restarted in a running graph usually receives the graph's time, s.
+_TIME_ARRIVES_S = 5.0
+
 # Number of consecutive reports without a step that causes a warning; a single step may outlast a report's period.
 _SILENT_PERIODS = 2
 
@@ -73,7 +77,7 @@ class TimeManagerInterface(SimulationNode, ABC):
     class that waits for the graph's answer to a time also overrides `step_is_complete`, and calls `answer_step` when
     the answer is complete.
     A message on any vehicle's sim/fault pauses the simulation. sim/has_started of each vehicle is false until the first
-    /clock message, so that dynamics publishes the initial state at time 0, but waits for /clock when it is restarted.
+    time after 0, so that dynamics publishes the initial state at time 0, but waits for /clock when it is restarted.
 
     Attributes:
         paused: whether the simulation is paused.
@@ -97,6 +101,7 @@ class TimeManagerInterface(SimulationNode, ABC):
         self._steps_left = self._steps_requested = 0
         self._stepped: Future[Trigger.Response] | None = None
         self._has_warned = False
+        self._knows_time_s = time.monotonic() + _TIME_ARRIVES_S
         super().__init__(**arguments)
         self.follow_stamps()
         self._send = self.publisher(CLOCK)
@@ -186,10 +191,10 @@ class TimeManagerInterface(SimulationNode, ABC):
 
     def publish_time(self) -> None:
         """Publish the current time, even if it has been published before."""
-        if not self._has_started:
+        time_ns = self._present_ns
+        if not self._has_started and time_ns:
             self._has_started = True
             self._publish_has_started()
-        time_ns = self._present_ns
         self.update_clock(time_ns)
         self._send(time_ns)
 
@@ -208,6 +213,10 @@ class TimeManagerInterface(SimulationNode, ABC):
             self._stepped = None
             text = f"advanced {count} step{'s' if count > 1 else ''}, to {self.time_text}"
             stepped.set_result(Trigger.Response(success=True, message=text))
+
+    def knows_time(self, time_ns: int) -> bool:
+        """As in SimulationNode, but by time alone: no other node tells the time manager that time has not started."""
+        return bool(time_ns) or self.hand_off is not None or time.monotonic() >= self._knows_time_s
 
     def time_mode_mismatch(self, *, amiss: bool = True) -> str:
         """As in SimulationNode, but always checked: steps may continue even if a node runs in another time mode."""
