@@ -9,11 +9,11 @@ from dataclasses import asdict
 from pathlib import Path
 
 from benchmarks.composed_graph import ComposedRun, composed_run
-from rosflight_py_sim.interfaces.step_topics import CLOCK, TRUTH_STATE
 from rosflight_py_sim.recording.mcap_file import read_recording
 from rosflight_py_sim.recording.mcap_writer import BufferedFile, McapRecording
 from rosflight_py_sim.recording.pipe_messages import DESCRIPTIONS, PIPE_HEADER, Channel
 from rosflight_py_sim.recording.writer_process import WriterProcess
+from rosflight_py_sim.step.topics import CLOCK, TRUTH_STATE
 
 MESSAGES = 100_000
 """Number of messages in the comparison of methods."""

@@ -34,9 +34,9 @@ from proof.node_graph import (
 )
 from proof.results import Row, publish
 from rosflight_py_sim.graph.time_modes import TIME_MANAGERS
-from rosflight_py_sim.interfaces.qos import CHAIN
-from rosflight_py_sim.interfaces.step_topics import FORCES_AND_MOMENTS, IMU, PWM_OUTPUT
 from rosflight_py_sim.process_environment import stay_on_this_machine
+from rosflight_py_sim.step.qos import CHAIN
+from rosflight_py_sim.step.topics import FORCES_AND_MOMENTS, IMU, PWM_OUTPUT
 
 _LOG_LINE = re.compile(r"\[(WARN|ERROR|FATAL)\] \[[\d.]+\] \[[^\]]*\]: (.*)")
 

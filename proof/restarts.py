@@ -32,7 +32,10 @@ from proof.node_graph import (
 )
 from proof.results import Row, publish
 from rosflight_py_sim.graph.time_modes import TIME_MANAGERS
-from rosflight_py_sim.interfaces.step_topics import (
+from rosflight_py_sim.nodes.running import node_class
+from rosflight_py_sim.process_environment import stay_on_this_machine
+from rosflight_py_sim.stamps import NANOSECONDS
+from rosflight_py_sim.step.topics import (
     CLOCK,
     FORCES_AND_MOMENTS,
     IMU,
@@ -42,9 +45,6 @@ from rosflight_py_sim.interfaces.step_topics import (
     TRUTH_STATE,
     StepTopic,
 )
-from rosflight_py_sim.nodes.running import node_class
-from rosflight_py_sim.process_environment import stay_on_this_machine
-from rosflight_py_sim.stamps import NANOSECONDS
 
 RESPAWN_S = 1.0
 """System time after which launch's `respawn` restarts a node, s."""

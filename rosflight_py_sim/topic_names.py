@@ -1,4 +1,4 @@
-"""Topic names for modules without ROS, and for topics that are not in the table `interfaces.step_topics`.
+"""Topic names for modules without ROS, and for topics that are not in the table `step.topics`.
 
 The table takes these names from here; code that may import ROS uses rows of the table. Names are relative to the
 vehicle's namespace. This module imports no ROS.

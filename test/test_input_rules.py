@@ -14,7 +14,7 @@ ROOT = Path(__file__).parents[1]
 # Files that generate code from declarations of this package, and one that reads files of an installed package or of a
 # folder that the user names.
 EXCEPTIONS = {
-    "rosflight_py_sim/interfaces/wire.py": {"S307"},
+    "rosflight_py_sim/step/wire.py": {"S307"},
     "rosflight_py_sim/kernel_library.py": {"S102"},
     "rosflight_py_sim/physics/jsbsim_files.py": {"S314"},
 }

@@ -26,7 +26,7 @@ ROOMS = (
         "camera",
         "vehicles",
     ),
-    *("interfaces", "bridge", "recording", "viewer", "nodes", "graph", "missions", "sweep", "commands"),
+    *("step", "interfaces", "bridge", "recording", "viewer", "nodes", "graph", "missions", "sweep", "commands"),
 )
 
 # The module that `python -m rosflight_py_sim` runs.

@@ -2,7 +2,7 @@
 
 Run from the project's folder: `.venv/bin/python tools/draw_node_graph.py`. Topics, their types, publishers, subscribers
 and rates are queried from the running graph. A test compares both files with the graph. The table of the step's topics
-comes from `interfaces/step_topics.py`.
+comes from `step/topics.py`.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from rclpy.qos import QoSProfile
 
 from rosflight_py_sim.graph.composition import ComposedGraph
 from rosflight_py_sim.graph.fleet import Member
-from rosflight_py_sim.interfaces import qos, step_topics
-from rosflight_py_sim.interfaces.step_topics import CLOCK, STEP_TOPICS, StepTopic
-from rosflight_py_sim.interfaces.vehicle_state import VehicleState
 from rosflight_py_sim.process_environment import stay_on_this_machine
 from rosflight_py_sim.shared_parameters import TIME_MODES
 from rosflight_py_sim.stamps import NANOSECONDS
+from rosflight_py_sim.step import qos, topics
+from rosflight_py_sim.step.topics import CLOCK, STEP_TOPICS, StepTopic
+from rosflight_py_sim.step.vehicle_state import VehicleState
 from rosflight_py_sim.vehicles import vehicle
 from rosflight_py_sim.viewer.graph_drawing import draw, mermaid_text
 from rosflight_py_sim.viewer.graph_model import GraphModel, Health, NodeEntry, Report, TopicEntry
@@ -127,7 +127,7 @@ def _step_lines() -> list[str]:
     lines = [
         "## The topics of the step",
         "",
-        "`interfaces/step_topics.py` declares each topic of the step once, as a row; a node passes the row to",
+        "`step/topics.py` declares each topic of the step once, as a row; a node passes the row to",
         "[`publisher`, `subscribe` or `poll`](nodes.md#a-further-node). The table names the nodes of every vehicle,",
         "flight controller and time mode; `recorder`, which records all topics, is left out.",
         "",
@@ -139,7 +139,7 @@ def _step_lines() -> list[str]:
         "| row | topic | type | frame_id | message in Python | QoS | from | to |",
         "|---|---|---|---|---|---|---|---|",
     ]
-    names = {id(row): name for name, row in vars(step_topics).items() if isinstance(row, StepTopic)}
+    names = {id(row): name for name, row in vars(topics).items() if isinstance(row, StepTopic)}
     for row in STEP_TOPICS:
         kind = f"{row.message_type.__module__.split('.')[0]}/{row.message_type.__name__}"
         frame = f"`{row.frame_id}`" if row.frame_id else ""

@@ -26,9 +26,7 @@ from rosflight_py_sim.interfaces.hand_off import HandOff
 from rosflight_py_sim.interfaces.outside_inputs import RepeatedInputs
 from rosflight_py_sim.interfaces.shared_clock import SharedClock
 from rosflight_py_sim.interfaces.simulation_node import SimulationNode, Take, Tap
-from rosflight_py_sim.interfaces.step_topics import CLOCK
 from rosflight_py_sim.interfaces.time_manager_interface import TimeManagerInterface
-from rosflight_py_sim.interfaces.viewed_topics import RELAYED
 from rosflight_py_sim.kernel_preparation import prepare_kernels
 from rosflight_py_sim.nodes.node_names import SHORT, node_name
 from rosflight_py_sim.nodes.recorder import Recorder
@@ -46,6 +44,8 @@ from rosflight_py_sim.nodes.running import (
 )
 from rosflight_py_sim.parameters import Value
 from rosflight_py_sim.stamps import EPOCH
+from rosflight_py_sim.step.topics import CLOCK
+from rosflight_py_sim.step.viewed_topics import RELAYED
 from rosflight_py_sim.vehicle_parameters import values_of_vehicle
 
 N = TypeVar("N", bound=SimulationNode)

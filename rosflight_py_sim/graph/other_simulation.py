@@ -17,9 +17,9 @@ from rosflight_py_sim.graph.fleet import Member
 from rosflight_py_sim.graph.plan import planned_nodes
 from rosflight_py_sim.graph.time_modes import TIME_MANAGERS
 from rosflight_py_sim.interfaces.publishers import REMEDY, Hosts, other_publishers, participant_of
-from rosflight_py_sim.interfaces.step_topics import STEP_TOPICS, topic_of
 from rosflight_py_sim.nodes.running import check_namespace, node_class, refusals_of_ros
 from rosflight_py_sim.parameters import ParameterError
+from rosflight_py_sim.step.topics import STEP_TOPICS, topic_of
 
 # System time from the creation of a node until it knows the publishers of a running simulation, s. On a busy machine up
 # to 0.75 s were measured.

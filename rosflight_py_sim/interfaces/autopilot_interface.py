@@ -17,9 +17,15 @@ from rosflight_py_sim.autopilot.mission_phase import MissionPhase
 from rosflight_py_sim.autopilot.setpoint import Vector3
 from rosflight_py_sim.interfaces.diagnostics import Diagnosis
 from rosflight_py_sim.interfaces.dynamics_interface import LONGEST_STEP_NS
-from rosflight_py_sim.interfaces.qos import CHAIN
 from rosflight_py_sim.interfaces.simulation_node import SimulationNode
-from rosflight_py_sim.interfaces.step_topics import (
+from rosflight_py_sim.interfaces.topic_statistics import Period
+from rosflight_py_sim.parameters import Parameter, ParameterTable, number
+from rosflight_py_sim.physics.rotations import quaternion_from_euler
+from rosflight_py_sim.shared_parameters import TAKE_OFF_TIMEOUT
+from rosflight_py_sim.stamps import NANOSECONDS, set_time
+from rosflight_py_sim.step.qos import CHAIN
+from rosflight_py_sim.step.schedule import Schedule
+from rosflight_py_sim.step.topics import (
     AUTOPILOT_PATH,
     AUTOPILOT_PHASE,
     AUTOPILOT_PROGRESS,
@@ -31,13 +37,7 @@ from rosflight_py_sim.interfaces.step_topics import (
     Setpoint,
     StepTopic,
 )
-from rosflight_py_sim.interfaces.ticks import Schedule
-from rosflight_py_sim.interfaces.topic_statistics import Period
-from rosflight_py_sim.interfaces.vehicle_state import VehicleState
-from rosflight_py_sim.parameters import Parameter, ParameterTable, number
-from rosflight_py_sim.physics.rotations import quaternion_from_euler
-from rosflight_py_sim.shared_parameters import TAKE_OFF_TIMEOUT
-from rosflight_py_sim.stamps import NANOSECONDS, set_time
+from rosflight_py_sim.step.vehicle_state import VehicleState
 
 COMMAND_FREQUENCY = Parameter(
     "command_frequency", 100.0, "Rate of commands", "Hz", minimum=1.0, maximum=400.0, read_only=True

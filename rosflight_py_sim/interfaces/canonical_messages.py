@@ -15,7 +15,7 @@ import numpy as np
 from rclpy.serialization import deserialize_message
 
 from rosflight_py_sim.interfaces.message_definitions import message_class, type_name_of
-from rosflight_py_sim.interfaces.wire import WireFormat, WireFormatError
+from rosflight_py_sim.step.wire import WireFormat, WireFormatError
 
 Canonical = Callable[[bytes], bytes]
 

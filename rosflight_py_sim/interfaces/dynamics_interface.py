@@ -23,8 +23,12 @@ from rosflight_py_sim.failures.signal import Signal
 from rosflight_py_sim.interfaces.diagnostics import Diagnosis, Level
 from rosflight_py_sim.interfaces.fallible_node import FallibleNode
 from rosflight_py_sim.interfaces.simulation_node import TIME_MODE
-from rosflight_py_sim.interfaces.step_join import JoinRule, StepJoin
-from rosflight_py_sim.interfaces.step_topics import (
+from rosflight_py_sim.interfaces.topic_statistics import Period
+from rosflight_py_sim.parameters import ParameterTable
+from rosflight_py_sim.physics.dynamics import StateDivergedError
+from rosflight_py_sim.stamps import NANOSECONDS, seconds_text
+from rosflight_py_sim.step.join import JoinRule, StepJoin
+from rosflight_py_sim.step.topics import (
     CLOCK,
     FAULT,
     FORCES_AND_MOMENTS,
@@ -39,11 +43,7 @@ from rosflight_py_sim.interfaces.step_topics import (
     WindRates,
     Wrench,
 )
-from rosflight_py_sim.interfaces.topic_statistics import Period
-from rosflight_py_sim.interfaces.vehicle_state import VehicleState, truth_of_message
-from rosflight_py_sim.parameters import ParameterTable
-from rosflight_py_sim.physics.dynamics import StateDivergedError
-from rosflight_py_sim.stamps import NANOSECONDS, seconds_text
+from rosflight_py_sim.step.vehicle_state import VehicleState, truth_of_message
 
 # Outside of lockstep, a longer gap between two messages is a pause (a node was stopped), not a step.
 LONGEST_STEP_NS = NANOSECONDS // 10

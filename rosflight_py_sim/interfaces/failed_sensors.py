@@ -9,16 +9,6 @@ from typing import Any, Protocol, TypeVar
 from rosflight_py_sim.failures.failure import JAMMED
 from rosflight_py_sim.failures.schedule import Signals
 from rosflight_py_sim.failures.signal import Signal
-from rosflight_py_sim.interfaces.step_topics import (
-    AirspeedSample,
-    BaroSample,
-    BatterySample,
-    GnssSample,
-    ImuSample,
-    MagSample,
-    RangeSample,
-    TemperatureSample,
-)
 from rosflight_py_sim.physics.atmosphere import (
     PRESSURE_EXPONENT,
     SEA_LEVEL_PRESSURE,
@@ -28,6 +18,16 @@ from rosflight_py_sim.physics.atmosphere import (
 from rosflight_py_sim.physics.earth import SEMI_MAJOR
 from rosflight_py_sim.sensing.barometer import LOWEST_READING
 from rosflight_py_sim.sensing.impact_pressure import airspeed_of_impact
+from rosflight_py_sim.step.topics import (
+    AirspeedSample,
+    BaroSample,
+    BatterySample,
+    GnssSample,
+    ImuSample,
+    MagSample,
+    RangeSample,
+    TemperatureSample,
+)
 
 S = TypeVar("S")
 

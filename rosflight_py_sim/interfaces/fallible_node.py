@@ -12,8 +12,8 @@ from std_msgs.msg import String
 from rosflight_py_sim.failures.failure import FAILURES, Failure
 from rosflight_py_sim.failures.schedule import FailureSchedule, Signals
 from rosflight_py_sim.interfaces.simulation_node import SimulationNode
-from rosflight_py_sim.interfaces.step_topics import ACTIVE_FAILURES
 from rosflight_py_sim.parameters import ParameterError, Value
+from rosflight_py_sim.step.topics import ACTIVE_FAILURES
 
 
 class FallibleNode(SimulationNode):

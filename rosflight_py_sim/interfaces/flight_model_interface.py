@@ -17,7 +17,10 @@ from rosflight_py_sim.failures.schedule import Signals
 from rosflight_py_sim.interfaces.dynamics_interface import TruthInterface
 from rosflight_py_sim.interfaces.firmware_parameters import FirmwareParameterReader, mixer_parameter_names
 from rosflight_py_sim.interfaces.forces_and_moments_interface import FORCES_AND_MOMENTS_PARAMETERS
-from rosflight_py_sim.interfaces.step_topics import (
+from rosflight_py_sim.parameters import ParameterError, ParameterTable, number
+from rosflight_py_sim.pulse_width import LOW_US, OUTPUTS
+from rosflight_py_sim.step.schedule import Schedule
+from rosflight_py_sim.step.topics import (
     FORCES_AND_MOMENTS,
     PARAMS_CHANGED,
     PWM_OUTPUT,
@@ -27,9 +30,6 @@ from rosflight_py_sim.interfaces.step_topics import (
     StepTopic,
     Wrench,
 )
-from rosflight_py_sim.interfaces.ticks import Schedule
-from rosflight_py_sim.parameters import ParameterError, ParameterTable, number
-from rosflight_py_sim.pulse_width import LOW_US, OUTPUTS
 
 
 class FlightModelInterface(TruthInterface):

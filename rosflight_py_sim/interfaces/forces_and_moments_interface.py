@@ -18,8 +18,13 @@ from rosflight_py_sim.interfaces.dynamics_interface import LONGEST_STEP_NS
 from rosflight_py_sim.interfaces.fallible_node import FallibleNode
 from rosflight_py_sim.interfaces.firmware_parameters import FirmwareParameterReader, mixer_parameter_names
 from rosflight_py_sim.interfaces.simulation_node import TIME_MODE
-from rosflight_py_sim.interfaces.step_join import JoinRule, StepJoin
-from rosflight_py_sim.interfaces.step_topics import (
+from rosflight_py_sim.parameters import Parameter, ParameterTable, number
+from rosflight_py_sim.pulse_width import LOW_US, OUTPUTS
+from rosflight_py_sim.shared_parameters import ROTATIONAL_GUSTS, SEED
+from rosflight_py_sim.stamps import NANOSECONDS
+from rosflight_py_sim.step.join import JoinRule, StepJoin
+from rosflight_py_sim.step.schedule import Schedule
+from rosflight_py_sim.step.topics import (
     FORCES_AND_MOMENTS,
     PARAMS_CHANGED,
     PWM_OUTPUT,
@@ -33,12 +38,7 @@ from rosflight_py_sim.interfaces.step_topics import (
     WindRates,
     Wrench,
 )
-from rosflight_py_sim.interfaces.ticks import Schedule
-from rosflight_py_sim.interfaces.vehicle_state import VehicleState
-from rosflight_py_sim.parameters import Parameter, ParameterTable, number
-from rosflight_py_sim.pulse_width import LOW_US, OUTPUTS
-from rosflight_py_sim.shared_parameters import ROTATIONAL_GUSTS, SEED
-from rosflight_py_sim.stamps import NANOSECONDS
+from rosflight_py_sim.step.vehicle_state import VehicleState
 
 FORCES_AND_MOMENTS_PARAMETERS = ParameterTable(
     TIME_MODE,

@@ -27,8 +27,8 @@ from rclpy.task import Future
 from rosflight_py_sim.interfaces.outside_inputs import OutsideInputs
 from rosflight_py_sim.interfaces.rclpy_internals import leave_unserved, serve
 from rosflight_py_sim.interfaces.shared_clock import SharedClock
-from rosflight_py_sim.interfaces.step_topics import CLOCK, STATUS, TRUTH_STATE, StepTopic
 from rosflight_py_sim.interfaces.topic_statistics import TopicCounter
+from rosflight_py_sim.step.topics import CLOCK, STATUS, TRUTH_STATE, StepTopic
 
 # Steps after which the executor runs: few enough to run it every half millisecond, and enough to make its cost
 # negligible.
@@ -66,7 +66,7 @@ class Outlet:
     """The publishing end of a topic.
 
     Attributes:
-        topic: row of the table `step_topics`.
+        topic: row of the table `step/topics.py`.
         name: full name of the topic.
         last: last message sent; None before the first.
         history: last messages sent, as many as the queue of a latched topic holds; None unless that is several.
@@ -86,7 +86,7 @@ class Outlet:
         """Take over a publisher.
 
         Args:
-            topic: row of the table `step_topics`.
+            topic: row of the table `step/topics.py`.
             publisher: the node's publisher of the topic.
             tap: called with each encoded message.
             renew: replaces the publisher by one that has sent nothing, and calls `use` with the new one.
@@ -158,7 +158,7 @@ class Inlet:
     """The receiving end of a topic.
 
     Attributes:
-        topic: row of the table `step_topics`.
+        topic: row of the table `step/topics.py`.
         name: full name of the topic.
         deliver: called with each message; None for a polled subscription, which fetches the newest when needed.
         is_removed: whether the subscription is being destroyed; a callback may destroy its own.

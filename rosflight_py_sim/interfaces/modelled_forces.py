@@ -16,11 +16,11 @@ from rosflight_py_sim.interfaces.forces_and_moments_interface import (
     FORCES_AND_MOMENTS_PARAMETERS,
     ForcesAndMomentsInterface,
 )
-from rosflight_py_sim.interfaces.step_topics import TRUTH_ROTOR_SPEEDS, Outputs
 from rosflight_py_sim.interfaces.topic_statistics import Period
-from rosflight_py_sim.interfaces.vehicle_state import VehicleState
 from rosflight_py_sim.parameters import ParameterError, ParameterTable, Value, Values, number
 from rosflight_py_sim.pulse_width import OUTPUTS
+from rosflight_py_sim.step.topics import TRUTH_ROTOR_SPEEDS, Outputs
+from rosflight_py_sim.step.vehicle_state import VehicleState
 
 # State of charge at which a pilot should land, and at which the vehicle should no longer be in the air.
 _LOW_CHARGE, _NO_CHARGE = 0.2, 0.05

@@ -11,9 +11,9 @@ from rosflight_py_sim.autopilot.mission_phase import MissionPhase
 from rosflight_py_sim.autopilot.position_controller import IDLE, POSITION_CONTROLLER_PARAMETERS, PositionController
 from rosflight_py_sim.autopilot.setpoint import Setpoint
 from rosflight_py_sim.interfaces.autopilot_interface import AutopilotInterface
-from rosflight_py_sim.interfaces.vehicle_state import VehicleState
 from rosflight_py_sim.parameters import ParameterTable, Value, Values
 from rosflight_py_sim.physics.rotations import euler_from_quaternion, rotate_to_inertial
+from rosflight_py_sim.step.vehicle_state import VehicleState
 
 
 class SetpointMission(Protocol):

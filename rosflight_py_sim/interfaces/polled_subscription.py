@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 from rclpy.node import Node
 
 from rosflight_py_sim.interfaces.hand_off import Inlet, Outlet, converted
-from rosflight_py_sim.interfaces.qos import NEWEST
 from rosflight_py_sim.interfaces.rclpy_internals import leave_unserved, serve
-from rosflight_py_sim.interfaces.step_topics import StepTopic
+from rosflight_py_sim.step.qos import NEWEST
+from rosflight_py_sim.step.topics import StepTopic
 
 if TYPE_CHECKING:
     from rosflight_py_sim.interfaces.simulation_node import SimulationNode

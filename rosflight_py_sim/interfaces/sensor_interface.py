@@ -16,9 +16,17 @@ from rosflight_py_sim.failures.schedule import Signals
 from rosflight_py_sim.interfaces.failed_sensors import FAILED_SENSORS, failed_imu, through
 from rosflight_py_sim.interfaces.fallible_node import FallibleNode
 from rosflight_py_sim.interfaces.simulation_node import TIME_MODE
-from rosflight_py_sim.interfaces.stamped_inputs import StampedInputs
-from rosflight_py_sim.interfaces.step_join import JoinRule, StepJoin
-from rosflight_py_sim.interfaces.step_topics import (
+from rosflight_py_sim.interfaces.ticks import start_ticks, subscribe_to_clock
+from rosflight_py_sim.parameters import ParameterTable, number
+from rosflight_py_sim.sensing.inertial import UNKNOWN
+from rosflight_py_sim.sensing.latency import ARRIVAL, LATENCY_PARAMETERS, SENSOR_STAMPS, latency_ns
+from rosflight_py_sim.sensing.site import RATE_PARAMETERS
+from rosflight_py_sim.shared_parameters import START_DATE
+from rosflight_py_sim.stamps import NANOSECONDS
+from rosflight_py_sim.step.join import JoinRule, StepJoin
+from rosflight_py_sim.step.schedule import Schedule
+from rosflight_py_sim.step.stamped_inputs import StampedInputs
+from rosflight_py_sim.step.topics import (
     BARO,
     BATTERY,
     CLOCK,
@@ -52,14 +60,7 @@ from rosflight_py_sim.interfaces.step_topics import (
     TemperatureSample,
     Wind,
 )
-from rosflight_py_sim.interfaces.ticks import Schedule, start_ticks, subscribe_to_clock
-from rosflight_py_sim.interfaces.vehicle_state import VehicleState
-from rosflight_py_sim.parameters import ParameterTable, number
-from rosflight_py_sim.sensing.inertial import UNKNOWN
-from rosflight_py_sim.sensing.latency import ARRIVAL, LATENCY_PARAMETERS, SENSOR_STAMPS, latency_ns
-from rosflight_py_sim.sensing.site import RATE_PARAMETERS
-from rosflight_py_sim.shared_parameters import START_DATE
-from rosflight_py_sim.stamps import NANOSECONDS
+from rosflight_py_sim.step.vehicle_state import VehicleState
 
 ZERO_CELSIUS_K = 273.15
 

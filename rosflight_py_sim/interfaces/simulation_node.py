@@ -34,7 +34,6 @@ from rosflight_py_sim.interfaces.hand_off import HandOff, Outlet, Sender
 from rosflight_py_sim.interfaces.parameter_files import files_of_arguments, named_values, place_of, values_of_arguments
 from rosflight_py_sim.interfaces.polled_subscription import PolledSubscription
 from rosflight_py_sim.interfaces.publishers import PublisherWatch
-from rosflight_py_sim.interfaces.qos import NEWEST
 from rosflight_py_sim.interfaces.rclpy_internals import (
     answer_later,
     call_last,
@@ -44,13 +43,14 @@ from rosflight_py_sim.interfaces.rclpy_internals import (
     set_clock,
 )
 from rosflight_py_sim.interfaces.start_watch import StartWatch
-from rosflight_py_sim.interfaces.step_topics import CLOCK, StepTopic, topic_of
 from rosflight_py_sim.interfaces.time_mode_watch import TimeModeWatch
 from rosflight_py_sim.interfaces.topic_statistics import Period, TopicCounter, TopicStatistics
 from rosflight_py_sim.parameters import Parameter, ParameterError, ParameterTable, Value
 from rosflight_py_sim.shared_parameters import CLOCK_FROM_START_DATE, START_DATE, TIME_MODES
 from rosflight_py_sim.stamps import EPOCH
 from rosflight_py_sim.start_date import start_of, unix_ns
+from rosflight_py_sim.step.qos import NEWEST
+from rosflight_py_sim.step.topics import CLOCK, StepTopic, topic_of
 from rosflight_py_sim.vehicle_parameters import vehicle_parameters
 
 TIME_MODE = Parameter(
@@ -532,7 +532,7 @@ class SimulationNode(Node):
         """Subscribe `callback` to the messages of a topic in the namespace `at`, relative to the node's own.
 
         Args:
-            topic: row of the table `step_topics`.
+            topic: row of the table `step/topics.py`.
             callback: called with each message.
             at: namespace.
             qos: of the subscription; None: the topic's for the node's time mode.

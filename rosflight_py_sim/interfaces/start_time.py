@@ -8,10 +8,10 @@ from collections.abc import Sequence
 from rclpy.qos import DurabilityPolicy
 from rclpy.subscription import Subscription
 
-from rosflight_py_sim.interfaces.qos import CHAIN
 from rosflight_py_sim.interfaces.simulation_node import SimulationNode
-from rosflight_py_sim.interfaces.step_topics import TRUTH_STATE, topic_of
-from rosflight_py_sim.interfaces.vehicle_state import VehicleState
+from rosflight_py_sim.step.qos import CHAIN
+from rosflight_py_sim.step.topics import TRUTH_STATE, topic_of
+from rosflight_py_sim.step.vehicle_state import VehicleState
 
 # Time limits for the truth state of a dynamics node that publishes only after a wrench (ROSflight's), and for the
 # discovery of any dynamics node. A process that misses the first discovery announcement of another receives the next

@@ -8,7 +8,7 @@ from rclpy.node import Node
 from rclpy.subscription import Subscription
 from std_msgs.msg import Bool
 
-from rosflight_py_sim.interfaces.step_topics import HAS_STARTED, topic_of
+from rosflight_py_sim.step.topics import HAS_STARTED, topic_of
 
 # System time in which a node discovers the time manager, and in which the time of a running graph arrives, s. It never
 # arrives if, for example, the subscription to /clock requests another QoS than is offered.

@@ -2,45 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 
 from rosflight_py_sim.interfaces.simulation_node import SimulationNode
-from rosflight_py_sim.interfaces.step_topics import CLOCK
 from rosflight_py_sim.parameters import ParameterError
-from rosflight_py_sim.stamps import NANOSECONDS
-
-
-class Schedule:
-    """Determines when a periodic action is due, on a grid that starts at the first time given.
-
-    Attributes:
-        next_ns: time from which on the action is due again, unless time goes back, ns.
-    """
-
-    __slots__ = ("_last_ns", "_period_ns", "next_ns")
-
-    def __init__(self, rate_hz: float) -> None:
-        self._period_ns = round(NANOSECONDS / rate_hz)
-        # No time given so far: any is earlier than the last.
-        self._last_ns: float = math.inf
-        self.next_ns = 0
-
-    def restart(self) -> None:
-        """Restart the grid at the next time given."""
-        self._last_ns, self.next_ns = math.inf, 0
-
-    def due(self, time_ns: int) -> bool:
-        """Whether the action is due: true once per period. A time before the previous one restarts the grid."""
-        if self._last_ns <= time_ns < self.next_ns:
-            self._last_ns = time_ns
-            return False
-        if time_ns < self._last_ns:
-            self.next_ns = time_ns
-        self._last_ns = time_ns
-        # Missed periods are skipped, not caught up with.
-        self.next_ns += self._period_ns * (1 + (time_ns - self.next_ns) // self._period_ns)
-        return True
+from rosflight_py_sim.step.schedule import Schedule
+from rosflight_py_sim.step.topics import CLOCK
 
 
 def subscribe_to_clock(node: SimulationNode, on_time: Callable[[int], None]) -> None:

@@ -18,11 +18,11 @@ from std_srvs.srv import Trigger
 
 from rosflight_py_sim.interfaces.diagnostics import Diagnosis, Level
 from rosflight_py_sim.interfaces.simulation_node import TIME_MODE, SimulationNode
-from rosflight_py_sim.interfaces.step_topics import CLOCK, FAULT, HAS_STARTED, topic_of
 from rosflight_py_sim.interfaces.topic_statistics import Period
 from rosflight_py_sim.parameters import Parameter, ParameterError, ParameterTable, Value, number
 from rosflight_py_sim.shared_parameters import TIME_MODES
 from rosflight_py_sim.stamps import NANOSECONDS, seconds_text
+from rosflight_py_sim.step.topics import CLOCK, FAULT, HAS_STARTED, topic_of
 
 STEP_SIZE = Parameter("step_size", 0.0025, "Simulated time of one step", "s", minimum=1e-4, maximum=0.02)
 

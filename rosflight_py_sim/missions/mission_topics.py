@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from std_msgs.msg import String
 
-from rosflight_py_sim.interfaces.qos import LATCHED, LATCHED_LOG
-from rosflight_py_sim.interfaces.step_topics import StepTopic
+from rosflight_py_sim.step.qos import LATCHED, LATCHED_LOG
+from rosflight_py_sim.step.topics import StepTopic
 
 MISSION_SETTINGS = StepTopic[String]("mission/settings", String, LATCHED)
 """Settings of the mission (`MissionSettings`), as JSON."""

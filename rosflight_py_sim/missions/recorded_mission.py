@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 
 from rosflight_py_sim.interfaces.message_definitions import type_name_of
-from rosflight_py_sim.interfaces.step_topics import StepTopic
 from rosflight_py_sim.missions.catalogue import judge_class, mission_name
 from rosflight_py_sim.missions.mission_judge import MissionJudge
 from rosflight_py_sim.missions.mission_settings import MissionSettings
@@ -24,6 +23,7 @@ from rosflight_py_sim.recording.mcap_file import Recording, read_recording
 from rosflight_py_sim.recording.recorded_vehicle import RecordedVehicle, recorded_vehicles
 from rosflight_py_sim.recording.state_log import Array
 from rosflight_py_sim.stamps import NANOSECONDS
+from rosflight_py_sim.step.topics import StepTopic
 from rosflight_py_sim.vehicles import Vehicle
 
 # Longest gap between rows that cannot change a verdict, s: in 0.5 s the fastest vehicle flies some metres.

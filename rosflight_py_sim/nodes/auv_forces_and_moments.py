@@ -9,11 +9,11 @@ from numpy.typing import NDArray
 
 from rosflight_py_sim.interfaces.forces_and_moments_interface import FORCES_AND_MOMENTS_PARAMETERS
 from rosflight_py_sim.interfaces.modelled_forces import ModelledForcesAndMoments
-from rosflight_py_sim.interfaces.vehicle_state import VehicleState
 from rosflight_py_sim.nodes.running import run
 from rosflight_py_sim.parameters import ParameterTable, Value
 from rosflight_py_sim.physics.auv import AUV_PARAMETERS, Auv
 from rosflight_py_sim.stamps import NANOSECONDS
+from rosflight_py_sim.step.vehicle_state import VehicleState
 
 
 class AuvForcesAndMoments(ModelledForcesAndMoments[Auv]):

@@ -16,12 +16,12 @@ from rosflight_py_sim.bridge.front_end_interface import (
     Snapshot,
     Vector3,
 )
-from rosflight_py_sim.interfaces.camera_topics import PictureFile, compressed_topic
 from rosflight_py_sim.interfaces.polled_subscription import PolledSubscription
 from rosflight_py_sim.interfaces.simulation_node import SimulationNode
-from rosflight_py_sim.interfaces.stamped_inputs import StampedInputs
-from rosflight_py_sim.interfaces.step_join import JoinRule, StepJoin
-from rosflight_py_sim.interfaces.step_topics import (
+from rosflight_py_sim.step.camera_topics import PictureFile, compressed_topic
+from rosflight_py_sim.step.join import JoinRule, StepJoin
+from rosflight_py_sim.step.stamped_inputs import StampedInputs
+from rosflight_py_sim.step.topics import (
     ATTITUDE_EULER,
     BATTERY,
     DIFF_PRESSURE,
@@ -48,7 +48,7 @@ from rosflight_py_sim.interfaces.step_topics import (
     Wind,
     vector3,
 )
-from rosflight_py_sim.interfaces.vehicle_state import VehicleState
+from rosflight_py_sim.step.vehicle_state import VehicleState
 
 CAMERAS = ("front", "bottom")
 """Names of the cameras that a vehicle may have."""

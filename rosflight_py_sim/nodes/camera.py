@@ -17,7 +17,15 @@ from rosflight_py_sim.camera import CAMERA_PARAMETERS, Camera, Faces, Gimbal, No
 from rosflight_py_sim.coordinate_frames import OPTICAL_IN_FRD
 from rosflight_py_sim.failures.failure import FAILURES, OFF, STUCK
 from rosflight_py_sim.failures.schedule import Signals
-from rosflight_py_sim.interfaces.camera_topics import (
+from rosflight_py_sim.interfaces.fallible_node import FallibleNode
+from rosflight_py_sim.interfaces.simulation_node import TIME_MODE, SimulationNode
+from rosflight_py_sim.interfaces.time_manager_interface import VEHICLES, vehicle_namespaces
+from rosflight_py_sim.nodes.running import run
+from rosflight_py_sim.nodes.vehicle_physics import PHYSICS_PARAMETERS
+from rosflight_py_sim.nodes.vehicle_shape import faces_of_shape, vehicle_shapes
+from rosflight_py_sim.parameters import ParameterError, ParameterTable, Value, number
+from rosflight_py_sim.stamps import set_time
+from rosflight_py_sim.step.camera_topics import (
     CameraPose,
     Picture,
     PictureFile,
@@ -27,19 +35,11 @@ from rosflight_py_sim.interfaces.camera_topics import (
     optical_frame,
     pose_topic,
 )
-from rosflight_py_sim.interfaces.fallible_node import FallibleNode
-from rosflight_py_sim.interfaces.qos import CHAIN
-from rosflight_py_sim.interfaces.simulation_node import TIME_MODE, SimulationNode
-from rosflight_py_sim.interfaces.step_join import JoinRule, StepJoin
-from rosflight_py_sim.interfaces.step_topics import PWM_OUTPUT, REPEATED_CLOCK, TRUTH_STATE, Floats, PulseWidths
-from rosflight_py_sim.interfaces.ticks import Schedule
-from rosflight_py_sim.interfaces.time_manager_interface import VEHICLES, vehicle_namespaces
-from rosflight_py_sim.interfaces.vehicle_state import VehicleState
-from rosflight_py_sim.nodes.running import run
-from rosflight_py_sim.nodes.vehicle_physics import PHYSICS_PARAMETERS
-from rosflight_py_sim.nodes.vehicle_shape import faces_of_shape, vehicle_shapes
-from rosflight_py_sim.parameters import ParameterError, ParameterTable, Value, number
-from rosflight_py_sim.stamps import set_time
+from rosflight_py_sim.step.join import JoinRule, StepJoin
+from rosflight_py_sim.step.qos import CHAIN
+from rosflight_py_sim.step.schedule import Schedule
+from rosflight_py_sim.step.topics import PWM_OUTPUT, REPEATED_CLOCK, TRUTH_STATE, Floats, PulseWidths
+from rosflight_py_sim.step.vehicle_state import VehicleState
 from rosflight_py_sim.viewer.appearance import APPEARANCE
 from rosflight_py_sim.world import world_of
 

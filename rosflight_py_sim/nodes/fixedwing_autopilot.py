@@ -29,13 +29,13 @@ from rosflight_py_sim.autopilot.setpoint import Vector3
 from rosflight_py_sim.autopilot.waypoints import FlightPlan, Waypoint, WaypointError, read_flight_plan
 from rosflight_py_sim.confined_files import FileOutsideError, confined_file
 from rosflight_py_sim.interfaces.autopilot_interface import AutopilotInterface
-from rosflight_py_sim.interfaces.qos import CHAIN
-from rosflight_py_sim.interfaces.step_topics import TRUTH_WIND, Wind, vector3
-from rosflight_py_sim.interfaces.vehicle_state import VehicleState
 from rosflight_py_sim.nodes.running import run
 from rosflight_py_sim.parameters import Parameter, ParameterError, ParameterTable, Value
 from rosflight_py_sim.physics.rotations import euler_from_quaternion
 from rosflight_py_sim.resources import share_directory
+from rosflight_py_sim.step.qos import CHAIN
+from rosflight_py_sim.step.topics import TRUTH_WIND, Wind, vector3
+from rosflight_py_sim.step.vehicle_state import VehicleState
 
 WAYPOINT_FILE = Parameter(
     "waypoint_file",

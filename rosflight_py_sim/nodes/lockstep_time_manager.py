@@ -11,7 +11,13 @@ from rclpy.timer import Timer
 from std_msgs.msg import String
 
 from rosflight_py_sim.interfaces.diagnostics import Diagnosis, Level
-from rosflight_py_sim.interfaces.step_topics import (
+from rosflight_py_sim.interfaces.stepping_time_manager import SteppingTimeManager
+from rosflight_py_sim.interfaces.time_manager_interface import STEP_SIZE, only
+from rosflight_py_sim.interfaces.topic_statistics import Period
+from rosflight_py_sim.nodes.running import run
+from rosflight_py_sim.parameters import Parameter, ParameterError, ParameterTable, Value, number
+from rosflight_py_sim.stamps import NANOSECONDS
+from rosflight_py_sim.step.topics import (
     REPEATED_CLOCK,
     SIM_STEP_SIZE,
     SIM_STEP_SIZE_REQUEST,
@@ -20,13 +26,7 @@ from rosflight_py_sim.interfaces.step_topics import (
     StepSize,
     topic_of,
 )
-from rosflight_py_sim.interfaces.stepping_time_manager import SteppingTimeManager
-from rosflight_py_sim.interfaces.time_manager_interface import STEP_SIZE, only
-from rosflight_py_sim.interfaces.topic_statistics import Period
-from rosflight_py_sim.interfaces.vehicle_state import VehicleState
-from rosflight_py_sim.nodes.running import run
-from rosflight_py_sim.parameters import Parameter, ParameterError, ParameterTable, Value, number
-from rosflight_py_sim.stamps import NANOSECONDS
+from rosflight_py_sim.step.vehicle_state import VehicleState
 
 # Number of repetitions of a time after which a node is reported as missing.
 _MAX_REPEATS = 40

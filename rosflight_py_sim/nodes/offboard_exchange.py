@@ -11,17 +11,17 @@ from rosflight_py_sim.bridge.front_end_interface import GuidedState, OffboardFro
 from rosflight_py_sim.interfaces.diagnostics import Diagnosis
 from rosflight_py_sim.interfaces.dynamics_interface import LONGEST_STEP_NS
 from rosflight_py_sim.interfaces.simulation_node import SimulationNode
-from rosflight_py_sim.interfaces.step_topics import (
+from rosflight_py_sim.nodes.bridged_vehicle import BridgedVehicle, VehicleFrontEnds
+from rosflight_py_sim.parameters import number
+from rosflight_py_sim.stamps import NANOSECONDS
+from rosflight_py_sim.step.topics import (
     CAGE_TRIGGERED,
     CAGE_TRIGGERED_LAST,
     COMMAND,
     GUIDED_MODE,
     ControlCommand,
 )
-from rosflight_py_sim.interfaces.vehicle_state import VehicleState
-from rosflight_py_sim.nodes.bridged_vehicle import BridgedVehicle, VehicleFrontEnds
-from rosflight_py_sim.parameters import number
-from rosflight_py_sim.stamps import NANOSECONDS
+from rosflight_py_sim.step.vehicle_state import VehicleState
 
 
 class OffboardExchange:

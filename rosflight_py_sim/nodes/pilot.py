@@ -10,7 +10,8 @@ from std_msgs.msg import String
 from std_srvs.srv import Trigger
 
 from rosflight_py_sim.interfaces.simulation_node import SimulationNode
-from rosflight_py_sim.interfaces.step_topics import (
+from rosflight_py_sim.nodes.pilot_script import MissionScript, PilotScript
+from rosflight_py_sim.step.topics import (
     AUTOPILOT_PHASE,
     FORCES_AND_MOMENTS,
     IMU,
@@ -23,8 +24,7 @@ from rosflight_py_sim.interfaces.step_topics import (
     StatusReport,
     Wrench,
 )
-from rosflight_py_sim.interfaces.vehicle_state import VehicleState
-from rosflight_py_sim.nodes.pilot_script import MissionScript, PilotScript
+from rosflight_py_sim.step.vehicle_state import VehicleState
 
 
 class Pilot(PilotScript, SimulationNode):

@@ -8,9 +8,9 @@ from typing import Any, TypeAlias
 
 from rosflight_py_sim.autopilot.mission_phase import LANDING_LABELS, ROLL_OUT_LABEL
 from rosflight_py_sim.firmware import ErrorFlag, Override
-from rosflight_py_sim.interfaces.step_topics import StatusReport
 from rosflight_py_sim.nodes.drift_watch import DriftWatch
 from rosflight_py_sim.nodes.slide_watch import SlideWatch
+from rosflight_py_sim.step.topics import StatusReport
 
 Script: TypeAlias = Generator[str | Callable[[], bool], None, None]
 """Services to call, and conditions to wait for."""

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from rosflight_py_sim.interfaces.step_topics import StatusReport
 from rosflight_py_sim.nodes.pilot import Pilot
 from rosflight_py_sim.nodes.pilot_script import PilotScript, Script
+from rosflight_py_sim.step.topics import StatusReport
 
 
 class PreparationPilot(Pilot):

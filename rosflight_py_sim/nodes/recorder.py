@@ -28,7 +28,6 @@ from rosflight_py_sim.interfaces.message_queue import MessageQueue
 from rosflight_py_sim.interfaces.offered_qos import offered_qos
 from rosflight_py_sim.interfaces.outside_inputs import OUTSIDE_INPUTS, OutsideInput
 from rosflight_py_sim.interfaces.simulation_node import SimulationNode
-from rosflight_py_sim.interfaces.step_topics import CLOCK
 from rosflight_py_sim.interfaces.time_manager_interface import VEHICLES, vehicle_namespaces
 from rosflight_py_sim.interfaces.topic_statistics import Period
 from rosflight_py_sim.new_files import names
@@ -39,6 +38,7 @@ from rosflight_py_sim.recording.mcap_file import RUN
 from rosflight_py_sim.recording.pipe_messages import Channel
 from rosflight_py_sim.recording.writer_process import FileTakenError, Outcome, RecordingError, Take, WriterProcess
 from rosflight_py_sim.stamps import EPOCH
+from rosflight_py_sim.step.topics import CLOCK
 from rosflight_py_sim.vehicle_parameters import values_of_vehicle
 from rosflight_py_sim.viewer.appearance import APPEARANCE
 from rosflight_py_sim.world import WORLD

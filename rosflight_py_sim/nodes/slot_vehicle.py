@@ -12,8 +12,11 @@ from std_srvs.srv import Trigger
 
 from rosflight_py_sim.bridge.front_end_interface import START_OVER, ActuatorFrontEnd, Snapshot, StartOver
 from rosflight_py_sim.interfaces.simulation_node import SimulationNode
-from rosflight_py_sim.interfaces.step_join import StepJoin
-from rosflight_py_sim.interfaces.step_topics import (
+from rosflight_py_sim.interfaces.time_manager_interface import STEP_SIZE
+from rosflight_py_sim.nodes.bridged_vehicle import BridgedVehicle, VehicleFrontEnds
+from rosflight_py_sim.stamps import NANOSECONDS
+from rosflight_py_sim.step.join import StepJoin
+from rosflight_py_sim.step.topics import (
     PWM_OUTPUT,
     SIM_STEP_SIZE,
     SIM_STEP_SIZE_REQUEST,
@@ -24,10 +27,7 @@ from rosflight_py_sim.interfaces.step_topics import (
     Wind,
     topic_of,
 )
-from rosflight_py_sim.interfaces.time_manager_interface import STEP_SIZE
-from rosflight_py_sim.interfaces.vehicle_state import VehicleState
-from rosflight_py_sim.nodes.bridged_vehicle import BridgedVehicle, VehicleFrontEnds
-from rosflight_py_sim.stamps import NANOSECONDS
+from rosflight_py_sim.step.vehicle_state import VehicleState
 from rosflight_py_sim.transitions import TransitionMachine, Transitions
 
 # Calls of `count_second` without a reply after which it is overdue. Resetting a JSBSim aircraft reloads it, which takes

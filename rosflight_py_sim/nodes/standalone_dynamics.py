@@ -9,8 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rosflight_py_sim.interfaces.dynamics_interface import DynamicsInterface
-from rosflight_py_sim.interfaces.step_join import JoinRule
-from rosflight_py_sim.interfaces.step_topics import PWM_OUTPUT, PulseWidths
 from rosflight_py_sim.nodes.running import run
 from rosflight_py_sim.parameters import ParameterTable, Value, number
 from rosflight_py_sim.physics.dynamics import DYNAMICS_PARAMETERS, VehicleDynamics
@@ -20,6 +18,8 @@ from rosflight_py_sim.physics.waves import WAVE_PARAMETERS, Waves
 from rosflight_py_sim.physics.wind import WIND_PARAMETERS, Wind, with_model_parameters
 from rosflight_py_sim.shared_parameters import ROTATIONAL_GUSTS, SEED, WIND_STREAM
 from rosflight_py_sim.stamps import NANOSECONDS
+from rosflight_py_sim.step.join import JoinRule
+from rosflight_py_sim.step.topics import PWM_OUTPUT, PulseWidths
 
 
 class StandaloneDynamics(DynamicsInterface):

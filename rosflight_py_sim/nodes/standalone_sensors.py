@@ -17,14 +17,14 @@ from rosflight_py_sim.interfaces.sensor_interface import (
     SensorInterface,
     TemperatureReading,
 )
-from rosflight_py_sim.interfaces.step_topics import UNKNOWN_COVARIANCE, Floats
-from rosflight_py_sim.interfaces.vehicle_state import VehicleState
 from rosflight_py_sim.nodes.running import run
 from rosflight_py_sim.parameters import ParameterTable, Value, number
 from rosflight_py_sim.sensing import SENSOR_PARAMETERS
 from rosflight_py_sim.sensing.suite import SensorSuite
 from rosflight_py_sim.shared_parameters import SEED
 from rosflight_py_sim.stamps import NANOSECONDS
+from rosflight_py_sim.step.topics import UNKNOWN_COVARIANCE, Floats
+from rosflight_py_sim.step.vehicle_state import VehicleState
 
 
 class StandaloneSensors(SensorInterface):

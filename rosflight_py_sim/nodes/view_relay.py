@@ -8,9 +8,9 @@ from typing import Any, ClassVar
 from rosflight_py_sim.interfaces.polled_subscription import PolledSubscription
 from rosflight_py_sim.interfaces.simulation_node import SimulationNode
 from rosflight_py_sim.interfaces.time_manager_interface import VEHICLES, vehicle_namespaces
-from rosflight_py_sim.interfaces.viewed_topics import VIEWED, viewed
 from rosflight_py_sim.nodes.running import run
 from rosflight_py_sim.parameters import Parameter, ParameterTable, number
+from rosflight_py_sim.step.viewed_topics import VIEWED, viewed
 
 
 class ViewRelay(SimulationNode):

@@ -6,19 +6,19 @@ import re
 
 import numpy as np
 
-from rosflight_py_sim.interfaces.camera_topics import PictureFile, compressed_topic
 from rosflight_py_sim.interfaces.polled_subscription import PolledSubscription
 from rosflight_py_sim.interfaces.simulation_node import SimulationNode
-from rosflight_py_sim.interfaces.step_topics import (
+from rosflight_py_sim.pulse_width import OUTPUTS
+from rosflight_py_sim.step.camera_topics import PictureFile, compressed_topic
+from rosflight_py_sim.step.topics import (
     PWM_OUTPUT,
     STATUS,
     TRUTH_STATE,
     TRUTH_WIND,
     topic_of,
 )
-from rosflight_py_sim.interfaces.vehicle_state import VehicleState
-from rosflight_py_sim.interfaces.viewed_topics import viewed
-from rosflight_py_sim.pulse_width import OUTPUTS
+from rosflight_py_sim.step.vehicle_state import VehicleState
+from rosflight_py_sim.step.viewed_topics import viewed
 from rosflight_py_sim.topic_names import CAMERAS, compressed_image
 from rosflight_py_sim.viewer.web.vehicle_view import VehicleView
 

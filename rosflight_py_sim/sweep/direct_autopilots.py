@@ -17,12 +17,12 @@ from rosflight_py_sim.autopilot.setpoint import Vector3
 from rosflight_py_sim.autopilot.waypoints import WaypointError, read_flight_plan
 from rosflight_py_sim.interfaces.autopilot_interface import AutopilotInterface
 from rosflight_py_sim.interfaces.multirotor_autopilot import guide_to_setpoint
-from rosflight_py_sim.interfaces.vehicle_state import VehicleState
 from rosflight_py_sim.nodes.autopilot import Autopilot
 from rosflight_py_sim.nodes.fixedwing_autopilot import SPACING_M, FixedwingAutopilot
 from rosflight_py_sim.parameters import ParameterError, Values
 from rosflight_py_sim.physics.rotations import euler_from_quaternion
 from rosflight_py_sim.resources import share_directory
+from rosflight_py_sim.step.vehicle_state import VehicleState
 
 
 class DirectAutopilot(ABC):

@@ -35,7 +35,29 @@ from rosflight_py_sim.interfaces.failed_sensors import FAILED_SENSORS, failed_im
 from rosflight_py_sim.interfaces.firmware_parameters import mixer_parameter_names
 from rosflight_py_sim.interfaces.modelled_forces import ModelledForcesAndMoments, rotor_speed_message
 from rosflight_py_sim.interfaces.sensor_interface import ZERO_CELSIUS_K, Sampling
-from rosflight_py_sim.interfaces.step_topics import (
+from rosflight_py_sim.missions.autopilot.judge import AutopilotJudge, autopilot_class
+from rosflight_py_sim.missions.flight import not_done
+from rosflight_py_sim.missions.mission_topics import MISSION_END
+from rosflight_py_sim.nodes.lockstep_time_manager import LockstepTimeManager
+from rosflight_py_sim.nodes.pilot_script import MissionScript
+from rosflight_py_sim.nodes.rc import Rc
+from rosflight_py_sim.nodes.rosflight_io.status import STATUS_RATE_HZ, status_report
+from rosflight_py_sim.nodes.running import node_class
+from rosflight_py_sim.nodes.sil_board import SilBoard
+from rosflight_py_sim.nodes.slide_watch import SlideWatch
+from rosflight_py_sim.nodes.standalone_dynamics import StandaloneDynamics
+from rosflight_py_sim.nodes.standalone_sensors import StandaloneSensors
+from rosflight_py_sim.parameters import Values, number
+from rosflight_py_sim.physics.dynamics import StateDivergedError, VehicleDynamics
+from rosflight_py_sim.physics.wind import Wind as WindModel
+from rosflight_py_sim.pulse_width import LOW_US, OUTPUTS
+from rosflight_py_sim.sensing.inertial import UNKNOWN
+from rosflight_py_sim.sensing.latency import latency_ns
+from rosflight_py_sim.sensing.suite import SensorSuite
+from rosflight_py_sim.shared_parameters import ROTATIONAL_GUSTS, WIND_STREAM
+from rosflight_py_sim.stamps import NANOSECONDS, seconds_text
+from rosflight_py_sim.step.schedule import Schedule
+from rosflight_py_sim.step.topics import (
     AUTOPILOT_PATH,
     AUTOPILOT_PHASE,
     AUTOPILOT_ROUTE,
@@ -60,29 +82,7 @@ from rosflight_py_sim.interfaces.step_topics import (
     TemperatureSample,
     Wind,
 )
-from rosflight_py_sim.interfaces.ticks import Schedule
-from rosflight_py_sim.interfaces.vehicle_state import VehicleState
-from rosflight_py_sim.missions.autopilot.judge import AutopilotJudge, autopilot_class
-from rosflight_py_sim.missions.flight import not_done
-from rosflight_py_sim.missions.mission_topics import MISSION_END
-from rosflight_py_sim.nodes.lockstep_time_manager import LockstepTimeManager
-from rosflight_py_sim.nodes.pilot_script import MissionScript
-from rosflight_py_sim.nodes.rc import Rc
-from rosflight_py_sim.nodes.rosflight_io.status import STATUS_RATE_HZ, status_report
-from rosflight_py_sim.nodes.running import node_class
-from rosflight_py_sim.nodes.sil_board import SilBoard
-from rosflight_py_sim.nodes.slide_watch import SlideWatch
-from rosflight_py_sim.nodes.standalone_dynamics import StandaloneDynamics
-from rosflight_py_sim.nodes.standalone_sensors import StandaloneSensors
-from rosflight_py_sim.parameters import Values, number
-from rosflight_py_sim.physics.dynamics import StateDivergedError, VehicleDynamics
-from rosflight_py_sim.physics.wind import Wind as WindModel
-from rosflight_py_sim.pulse_width import LOW_US, OUTPUTS
-from rosflight_py_sim.sensing.inertial import UNKNOWN
-from rosflight_py_sim.sensing.latency import latency_ns
-from rosflight_py_sim.sensing.suite import SensorSuite
-from rosflight_py_sim.shared_parameters import ROTATIONAL_GUSTS, WIND_STREAM
-from rosflight_py_sim.stamps import NANOSECONDS, seconds_text
+from rosflight_py_sim.step.vehicle_state import VehicleState
 from rosflight_py_sim.sweep.direct_autopilots import DIRECT_AUTOPILOTS
 from rosflight_py_sim.transmitter.channels import ARM, HIGH, LOW, OVERRIDE, frame_at_rest, lost_frame
 from rosflight_py_sim.vehicles import CAMERA

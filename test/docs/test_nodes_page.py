@@ -10,11 +10,11 @@ from rosflight_py_sim.interfaces.dynamics_interface import DynamicsInterface
 from rosflight_py_sim.interfaces.flight_model_interface import FlightModelInterface
 from rosflight_py_sim.interfaces.forces_and_moments_interface import ForcesAndMomentsInterface
 from rosflight_py_sim.interfaces.sensor_interface import SensorInterface
-from rosflight_py_sim.interfaces.step_join import JoinRule
-from rosflight_py_sim.interfaces.step_topics import PWM_OUTPUT, SIM_STEP_SIZE, STEP_TOPICS
 from rosflight_py_sim.nodes.auv_autopilot import AuvAutopilot
 from rosflight_py_sim.nodes.sil_board import SilBoard
 from rosflight_py_sim.nodes.slot_vehicle import SlotVehicle
+from rosflight_py_sim.step.join import JoinRule
+from rosflight_py_sim.step.topics import PWM_OUTPUT, SIM_STEP_SIZE, STEP_TOPICS
 
 PAGE = (Path(__file__).parents[2] / "docs" / "nodes.md").read_text(encoding="utf-8")
 TABLE = PAGE[PAGE.index("| for | module of `rosflight_py_sim` | names |") :].partition("\n\n")[0]

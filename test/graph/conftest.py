@@ -26,11 +26,11 @@ from std_srvs.srv import Trigger
 
 from rosflight_py_sim.graph.composition import ComposedGraph
 from rosflight_py_sim.graph.fleet import Member
-from rosflight_py_sim.interfaces.qos import CHAIN
 from rosflight_py_sim.interfaces.simulation_node import SimulationNode
-from rosflight_py_sim.interfaces.step_topics import CLOCK, STATUS, TRUTH_STATE, StepTopic, topic_of
-from rosflight_py_sim.interfaces.vehicle_state import VehicleState
 from rosflight_py_sim.nodes.running import node_class
+from rosflight_py_sim.step.qos import CHAIN
+from rosflight_py_sim.step.topics import CLOCK, STATUS, TRUTH_STATE, StepTopic, topic_of
+from rosflight_py_sim.step.vehicle_state import VehicleState
 from rosflight_py_sim.vehicles import vehicle
 
 # System time, s, after which a condition that does not hold fails the test.

@@ -18,8 +18,8 @@ from sensor_msgs.msg import Image
 from rosflight_py_sim import jit
 from rosflight_py_sim.graph.composition import ComposedGraph
 from rosflight_py_sim.graph.fleet import Member
-from rosflight_py_sim.interfaces.qos import CHAIN
 from rosflight_py_sim.nodes.pilot import MissionPilot
+from rosflight_py_sim.step.qos import CHAIN
 from rosflight_py_sim.vehicles import CAMERA, all_vehicles, vehicle
 
 # Simulated time of a flight, s. All kernels but one are called in the first steps.

@@ -11,12 +11,12 @@ import pytest
 from rosflight_msgs.msg import PwmOutput, SimState
 from rosflight_msgs.srv import SetSimState
 
-from rosflight_py_sim.interfaces.qos import CHAIN, LATCHED
 from rosflight_py_sim.interfaces.simulation_node import SimulationNode
-from rosflight_py_sim.interfaces.step_topics import BARO, IMU, PWM_OUTPUT, TRUTH_BATTERY, TRUTH_STATE, TRUTH_WIND
-from rosflight_py_sim.interfaces.vehicle_state import truth_of_message
 from rosflight_py_sim.physics.rotations import rotate_to_inertial
 from rosflight_py_sim.physics.waves import ELEVATION, HEAD, WAVE_PARAMETERS, Waves
+from rosflight_py_sim.step.qos import CHAIN, LATCHED
+from rosflight_py_sim.step.topics import BARO, IMU, PWM_OUTPUT, TRUTH_BATTERY, TRUTH_STATE, TRUTH_WIND
+from rosflight_py_sim.step.vehicle_state import truth_of_message
 
 MakeGraph = Callable[..., Any]
 

@@ -17,9 +17,9 @@ from free_ports import free_ports
 from rosflight_msgs.msg import PwmOutput, SimState
 from std_msgs.msg import String
 
-from rosflight_py_sim.interfaces.qos import LATCHED
-from rosflight_py_sim.interfaces.step_topics import PWM_OUTPUT, TRUTH_STATE, WAITING_FOR
 from rosflight_py_sim.stamps import NANOSECONDS, time_ns_of
+from rosflight_py_sim.step.qos import LATCHED
+from rosflight_py_sim.step.topics import PWM_OUTPUT, TRUTH_STATE, WAITING_FOR
 from test.graph.ardupilot_client import ArduPilotClient
 
 STEP_S = 0.0025

@@ -15,8 +15,8 @@ from sensor_msgs.msg import Range
 
 from rosflight_py_sim.graph.fleet import fleet
 from rosflight_py_sim.interfaces.diagnostics import DIAGNOSTICS_QOS
-from rosflight_py_sim.interfaces.qos import CHAIN
 from rosflight_py_sim.protocols.ardupilot_json import Reply
+from rosflight_py_sim.step.qos import CHAIN
 from rosflight_py_sim.vehicles import vehicle
 from test.graph.ardupilot_client import ArduPilotClient
 

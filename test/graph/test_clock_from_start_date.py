@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 from rosgraph_msgs.msg import Clock
 
-from rosflight_py_sim.interfaces.step_topics import (
+from rosflight_py_sim.stamps import EPOCH
+from rosflight_py_sim.step.topics import (
     ATTITUDE_EULER,
     CLOCK,
     FORCES_AND_MOMENTS,
@@ -20,7 +21,6 @@ from rosflight_py_sim.interfaces.step_topics import (
     TRUTH_STATE,
     TRUTH_WIND,
 )
-from rosflight_py_sim.stamps import EPOCH
 
 START = "2026-06-01T12:00:00Z"
 START_S = int(datetime(2026, 6, 1, 12, tzinfo=timezone.utc).timestamp())

@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from rosflight_py_sim.graph.fleet import fleet
 from rosflight_py_sim.interfaces.diagnostics import DIAGNOSTICS_QOS
 from rosflight_py_sim.interfaces.simulation_node import SimulationNode
-from rosflight_py_sim.interfaces.vehicle_state import VehicleState
 from rosflight_py_sim.nodes.multirotor_forces_and_moments import MultirotorForcesAndMoments
+from rosflight_py_sim.step.vehicle_state import VehicleState
 from rosflight_py_sim.vehicles import vehicle
 
 # Reports come once per second of system time: at full speed, each would take thousands of steps.

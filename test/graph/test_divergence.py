@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 from rosflight_msgs.msg import SimState
 
-from rosflight_py_sim.interfaces.qos import LATCHED
-from rosflight_py_sim.interfaces.step_topics import FAULT, TRUTH_STATE
-from rosflight_py_sim.interfaces.vehicle_state import VehicleState
 from rosflight_py_sim.nodes.multirotor_forces_and_moments import MultirotorForcesAndMoments
+from rosflight_py_sim.step.qos import LATCHED
+from rosflight_py_sim.step.topics import FAULT, TRUTH_STATE
+from rosflight_py_sim.step.vehicle_state import VehicleState
 
 
 class FailingForces(MultirotorForcesAndMoments):

@@ -26,8 +26,12 @@ from rosflight_py_sim.failures.failure import FAILURES
 from rosflight_py_sim.firmware import ErrorFlag
 from rosflight_py_sim.graph.fleet import Member
 from rosflight_py_sim.interfaces.diagnostics import DIAGNOSTICS_QOS
-from rosflight_py_sim.interfaces.qos import LATCHED, LATCHED_QUEUE
-from rosflight_py_sim.interfaces.step_topics import (
+from rosflight_py_sim.parameters import ParameterError
+from rosflight_py_sim.physics.atmosphere import pressure_altitude
+from rosflight_py_sim.protocols.ardupilot_json import ServoFrame, decode_reply, encode_frame
+from rosflight_py_sim.stamps import time_ns_of
+from rosflight_py_sim.step.qos import LATCHED, LATCHED_QUEUE
+from rosflight_py_sim.step.topics import (
     ACTIVE_FAILURES,
     BARO,
     BATTERY,
@@ -41,10 +45,6 @@ from rosflight_py_sim.interfaces.step_topics import (
     TRUTH_BATTERY,
     TRUTH_WIND,
 )
-from rosflight_py_sim.parameters import ParameterError
-from rosflight_py_sim.physics.atmosphere import pressure_altitude
-from rosflight_py_sim.protocols.ardupilot_json import ServoFrame, decode_reply, encode_frame
-from rosflight_py_sim.stamps import time_ns_of
 from rosflight_py_sim.transmitter.channels import THROTTLE
 from rosflight_py_sim.vehicles import vehicle
 

@@ -19,9 +19,15 @@ from std_msgs.msg import Bool
 from std_srvs.srv import Trigger
 
 from rosflight_py_sim.interfaces.diagnostics import DIAGNOSTICS_QOS, DIAGNOSTICS_TOPIC
-from rosflight_py_sim.interfaces.qos import LATCHED
 from rosflight_py_sim.interfaces.simulation_node import SimulationNode
-from rosflight_py_sim.interfaces.step_topics import (
+from rosflight_py_sim.nodes.lockstep_time_manager import LockstepTimeManager
+from rosflight_py_sim.nodes.multirotor_forces_and_moments import MultirotorForcesAndMoments
+from rosflight_py_sim.nodes.running import SharedNames
+from rosflight_py_sim.nodes.sil_board import SilBoard
+from rosflight_py_sim.nodes.standalone_dynamics import StandaloneDynamics
+from rosflight_py_sim.stamps import NANOSECONDS, stamp_ns
+from rosflight_py_sim.step.qos import LATCHED
+from rosflight_py_sim.step.topics import (
     CLOCK,
     FORCES_AND_MOMENTS,
     HAS_STARTED,
@@ -35,13 +41,7 @@ from rosflight_py_sim.interfaces.step_topics import (
     StepTopic,
     Wrench,
 )
-from rosflight_py_sim.interfaces.vehicle_state import VehicleState
-from rosflight_py_sim.nodes.lockstep_time_manager import LockstepTimeManager
-from rosflight_py_sim.nodes.multirotor_forces_and_moments import MultirotorForcesAndMoments
-from rosflight_py_sim.nodes.running import SharedNames
-from rosflight_py_sim.nodes.sil_board import SilBoard
-from rosflight_py_sim.nodes.standalone_dynamics import StandaloneDynamics
-from rosflight_py_sim.stamps import NANOSECONDS, stamp_ns
+from rosflight_py_sim.step.vehicle_state import VehicleState
 from rosflight_py_sim.vehicles import vehicle
 
 TIMEOUT_S = 30.0

@@ -17,12 +17,12 @@ from std_msgs.msg import String
 
 from rosflight_py_sim.graph.composition import ComposedGraph
 from rosflight_py_sim.graph.fleet import Member
-from rosflight_py_sim.interfaces.qos import CHAIN, LATCHED
 from rosflight_py_sim.missions.autopilot.judge import AutopilotJudge
 from rosflight_py_sim.missions.autopilot.summary import summarise
 from rosflight_py_sim.missions.judge_node import JudgeNode
 from rosflight_py_sim.missions.mission_settings import MissionSettings
 from rosflight_py_sim.nodes.pilot import MissionPilot
+from rosflight_py_sim.step.qos import CHAIN, LATCHED
 from rosflight_py_sim.vehicles import vehicle
 
 WIND = str(Path(__file__).parents[2] / "config" / "wind.yaml")

@@ -16,8 +16,11 @@ from rosflight_msgs.msg import Command, PwmOutput
 
 from rosflight_py_sim.firmware.canned_mixers import MixerChoice, canned_mixer
 from rosflight_py_sim.firmware.unmixing import unmixer
-from rosflight_py_sim.interfaces.qos import CHAIN
-from rosflight_py_sim.interfaces.step_topics import (
+from rosflight_py_sim.nodes.fixedwing_forces_and_moments import FixedwingForcesAndMoments
+from rosflight_py_sim.physics.fixedwing import direct_mixer
+from rosflight_py_sim.physics.surface_mix import mixer_of_values
+from rosflight_py_sim.step.qos import CHAIN
+from rosflight_py_sim.step.topics import (
     COMMAND,
     FORCES_AND_MOMENTS,
     PWM_OUTPUT,
@@ -26,9 +29,6 @@ from rosflight_py_sim.interfaces.step_topics import (
     TRUTH_WIND_RATES,
     StepTopic,
 )
-from rosflight_py_sim.nodes.fixedwing_forces_and_moments import FixedwingForcesAndMoments
-from rosflight_py_sim.physics.fixedwing import direct_mixer
-from rosflight_py_sim.physics.surface_mix import mixer_of_values
 
 VALUES = yaml.safe_load(
     (Path(__file__).parents[1] / "data" / "cpp_forces" / "vehicle_values.yaml").read_text(encoding="utf-8")

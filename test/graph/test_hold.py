@@ -10,8 +10,8 @@ import pytest
 from std_msgs.msg import Float64, String
 from transforms3d.euler import quat2euler
 
-from rosflight_py_sim.interfaces.qos import CHAIN, LATCHED
-from rosflight_py_sim.interfaces.step_topics import IMU, PWM_OUTPUT, REPEATED_CLOCK
+from rosflight_py_sim.step.qos import CHAIN, LATCHED
+from rosflight_py_sim.step.topics import IMU, PWM_OUTPUT, REPEATED_CLOCK
 
 GraphMaker = Callable[..., Any]
 

@@ -13,8 +13,11 @@ from rosflight_msgs.srv import SetSimState
 
 pytest.importorskip("jsbsim")
 
-from rosflight_py_sim.interfaces.qos import CHAIN, LATCHED
-from rosflight_py_sim.interfaces.step_topics import (
+from rosflight_py_sim.nodes.running import chosen_nodes
+from rosflight_py_sim.physics.jsbsim_aircraft import FOOT
+from rosflight_py_sim.stamps import time_ns_of
+from rosflight_py_sim.step.qos import CHAIN, LATCHED
+from rosflight_py_sim.step.topics import (
     COMMAND,
     DIFF_PRESSURE,
     FAULT,
@@ -25,10 +28,7 @@ from rosflight_py_sim.interfaces.step_topics import (
     TRUTH_STATE,
     TRUTH_WIND,
 )
-from rosflight_py_sim.interfaces.vehicle_state import truth_of_message
-from rosflight_py_sim.nodes.running import chosen_nodes
-from rosflight_py_sim.physics.jsbsim_aircraft import FOOT
-from rosflight_py_sim.stamps import time_ns_of
+from rosflight_py_sim.step.vehicle_state import truth_of_message
 
 STEP_NS = 2_500_000
 

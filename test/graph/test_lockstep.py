@@ -11,7 +11,8 @@ import pytest
 from rosflight_msgs.msg import BatteryStatus, Command, OutputRaw, Status
 from rosgraph_msgs.msg import Clock
 
-from rosflight_py_sim.interfaces.step_topics import (
+from rosflight_py_sim.stamps import set_time, time_ns_of
+from rosflight_py_sim.step.topics import (
     CLOCK,
     COMMAND,
     FORCES_AND_MOMENTS,
@@ -24,7 +25,6 @@ from rosflight_py_sim.interfaces.step_topics import (
     TRUTH_STATE,
     StepTopic,
 )
-from rosflight_py_sim.stamps import set_time, time_ns_of
 
 STEP_NS = 2_500_000
 MakeGraph = Callable[..., Any]

@@ -15,10 +15,10 @@ from rclpy.signals import SignalHandlerOptions
 from rosflight_msgs.msg import SimState
 
 from rosflight_py_sim.interfaces.simulation_node import SimulationNode
-from rosflight_py_sim.interfaces.step_topics import IMU
 from rosflight_py_sim.nodes.running import NODE_CLASSES, SharedNames, node_class
 from rosflight_py_sim.parameters import ParameterError
 from rosflight_py_sim.physics.fixedwing import FIXEDWING_PARAMETERS
+from rosflight_py_sim.step.topics import IMU
 from rosflight_py_sim.vehicles import vehicle
 
 VEHICLE_FILE = str(vehicle("multirotor").parameter_file)

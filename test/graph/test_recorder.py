@@ -25,8 +25,11 @@ from std_msgs.msg import String
 
 from rosflight_py_sim.graph.fleet import fleet
 from rosflight_py_sim.interfaces.outside_inputs import OUTSIDE_INPUTS
-from rosflight_py_sim.interfaces.qos import LATCHED, LATCHED_LIST
-from rosflight_py_sim.interfaces.step_topics import (
+from rosflight_py_sim.parameters import ParameterError
+from rosflight_py_sim.recording.mcap_file import Recording, read_recording
+from rosflight_py_sim.stamps import time_ns_of
+from rosflight_py_sim.step.qos import LATCHED, LATCHED_LIST
+from rosflight_py_sim.step.topics import (
     ATTITUDE,
     CLOCK,
     FORCES_AND_MOMENTS,
@@ -37,9 +40,6 @@ from rosflight_py_sim.interfaces.step_topics import (
     STATUS,
     TRUTH_STATE,
 )
-from rosflight_py_sim.parameters import ParameterError
-from rosflight_py_sim.recording.mcap_file import Recording, read_recording
-from rosflight_py_sim.stamps import time_ns_of
 from rosflight_py_sim.vehicles import vehicle
 from test.graph.conftest import SLOW_SENSORS, small_square
 

@@ -9,7 +9,9 @@ import pytest
 from imu_errors import IDEAL_IMU
 from rclpy.qos import QoSProfile
 
-from rosflight_py_sim.interfaces.step_topics import (
+from rosflight_py_sim.parameters import ParameterError
+from rosflight_py_sim.stamps import time_ns_of
+from rosflight_py_sim.step.topics import (
     BARO,
     BATTERY,
     CLOCK,
@@ -23,8 +25,6 @@ from rosflight_py_sim.interfaces.step_topics import (
     TRUTH_IMU_BIAS,
     TRUTH_STATE,
 )
-from rosflight_py_sim.parameters import ParameterError
-from rosflight_py_sim.stamps import time_ns_of
 
 DEEP = QoSProfile(depth=1000)
 

@@ -13,7 +13,7 @@ from free_ports import free_ports
 from rosflight_py_sim.graph.composition import ComposedGraph
 from rosflight_py_sim.graph.fleet import Member
 from rosflight_py_sim.interfaces.simulation_node import SimulationNode
-from rosflight_py_sim.interfaces.step_topics import CLOCK, STEP_TOPICS
+from rosflight_py_sim.step.topics import CLOCK, STEP_TOPICS
 from rosflight_py_sim.vehicles import all_vehicles, vehicle
 
 

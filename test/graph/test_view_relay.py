@@ -8,7 +8,7 @@ from typing import Any
 from rosflight_msgs.msg import SimState
 
 from rosflight_py_sim.graph.fleet import fleet
-from rosflight_py_sim.interfaces.viewed_topics import VIEWED, viewed
+from rosflight_py_sim.step.viewed_topics import VIEWED, viewed
 from rosflight_py_sim.vehicles import vehicle
 
 

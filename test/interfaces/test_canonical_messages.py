@@ -7,8 +7,8 @@ from sensor_msgs.msg import CompressedImage
 from std_msgs.msg import Bool
 
 from rosflight_py_sim.interfaces.canonical_messages import canonical_form, canonical_form_of_own
-from rosflight_py_sim.interfaces.step_topics import TRUTH_STATE
-from rosflight_py_sim.interfaces.vehicle_state import VehicleState
+from rosflight_py_sim.step.topics import TRUTH_STATE
+from rosflight_py_sim.step.vehicle_state import VehicleState
 
 
 def test_padding_is_left_out() -> None:

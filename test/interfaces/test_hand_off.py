@@ -17,11 +17,13 @@ from sensor_msgs.msg import CompressedImage
 from std_msgs.msg import String
 from std_srvs.srv import Trigger
 
-from rosflight_py_sim.interfaces.camera_topics import PictureFile, compressed_topic
 from rosflight_py_sim.interfaces.hand_off import HandOff
-from rosflight_py_sim.interfaces.qos import CHAIN, LATCHED, LATCHED_LIST
 from rosflight_py_sim.interfaces.simulation_node import TIME_MODE, SimulationNode
-from rosflight_py_sim.interfaces.step_topics import (
+from rosflight_py_sim.nodes.running import make_executor
+from rosflight_py_sim.parameters import ParameterTable
+from rosflight_py_sim.step.camera_topics import PictureFile, compressed_topic
+from rosflight_py_sim.step.qos import CHAIN, LATCHED, LATCHED_LIST
+from rosflight_py_sim.step.topics import (
     BATTERY,
     CLOCK,
     IMU,
@@ -35,8 +37,6 @@ from rosflight_py_sim.interfaces.step_topics import (
     StepTopic,
     Wind,
 )
-from rosflight_py_sim.nodes.running import make_executor
-from rosflight_py_sim.parameters import ParameterTable
 
 TIMEOUT_S = 30.0
 DEEP = QoSProfile(depth=1000, reliability=ReliabilityPolicy.RELIABLE)

@@ -11,10 +11,10 @@ from std_msgs.msg import Int32
 
 from rosflight_py_sim.interfaces.hand_off import HandOff
 from rosflight_py_sim.interfaces.polled_subscription import PolledSubscription
-from rosflight_py_sim.interfaces.qos import CHAIN
 from rosflight_py_sim.interfaces.simulation_node import SimulationNode
-from rosflight_py_sim.interfaces.step_topics import StepTopic
 from rosflight_py_sim.nodes.running import make_executor
+from rosflight_py_sim.step.qos import CHAIN
+from rosflight_py_sim.step.topics import StepTopic
 
 TIMEOUT_S = 30.0
 NUMBER = StepTopic[Int32]("number", Int32)

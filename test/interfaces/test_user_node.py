@@ -17,9 +17,9 @@ from forked_python import ForkedPython
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
 
-from rosflight_py_sim.interfaces.qos import CHAIN
-from rosflight_py_sim.interfaces.step_topics import TRUTH_STATE
-from rosflight_py_sim.interfaces.vehicle_state import VehicleState
+from rosflight_py_sim.step.qos import CHAIN
+from rosflight_py_sim.step.topics import TRUTH_STATE
+from rosflight_py_sim.step.vehicle_state import VehicleState
 
 EXAMPLE = Path(__file__).parents[2] / "docs" / "examples" / "my_forces_and_moments"
 PARAMETERS = EXAMPLE / "config" / "balloon.yaml"

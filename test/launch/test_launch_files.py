@@ -594,8 +594,8 @@ def wait_for_truth(process: subprocess.Popen[str], topic: str, seconds: float) -
     from rclpy.node import Node
     from rosflight_msgs.msg import SimState
 
-    from rosflight_py_sim.interfaces.qos import CHAIN
     from rosflight_py_sim.stamps import NANOSECONDS, time_ns_of
+    from rosflight_py_sim.step.qos import CHAIN
 
     context = rclpy.Context()
     rclpy.init(context=context)

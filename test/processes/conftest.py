@@ -28,8 +28,8 @@ from rosflight_msgs.msg import SimState
 from std_srvs.srv import Trigger
 
 from rosflight_py_sim.graph.time_modes import TIME_MANAGERS
-from rosflight_py_sim.interfaces.step_topics import TRUTH_STATE
 from rosflight_py_sim.stamps import NANOSECONDS, stamp_ns
+from rosflight_py_sim.step.topics import TRUTH_STATE
 from rosflight_py_sim.vehicles import vehicle
 
 # System time, s, after which a condition that does not hold fails the test. A start takes 1 to 2 s on an idle machine,

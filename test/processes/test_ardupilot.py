@@ -13,8 +13,8 @@ from rosflight_msgs.msg import SimState
 from rosflight_py_sim.graph.fleet import Member
 from rosflight_py_sim.graph.flight_controllers import chosen_flight_controller
 from rosflight_py_sim.graph.plan import planned_nodes
-from rosflight_py_sim.interfaces.qos import CHAIN
-from rosflight_py_sim.interfaces.step_topics import TRUTH_STATE
+from rosflight_py_sim.step.qos import CHAIN
+from rosflight_py_sim.step.topics import TRUTH_STATE
 from rosflight_py_sim.vehicles import vehicle
 
 pytestmark = pytest.mark.timeout(300)

@@ -11,8 +11,9 @@ from typing import Any
 import pytest
 from free_ports import free_ports
 
-from rosflight_py_sim.interfaces.qos import CHAIN, LATCHED
-from rosflight_py_sim.interfaces.step_topics import (
+from rosflight_py_sim.protocols.ardupilot_json import Reply, ServoFrame, decode_reply, encode_frame
+from rosflight_py_sim.step.qos import CHAIN, LATCHED
+from rosflight_py_sim.step.topics import (
     IMU,
     PWM_OUTPUT,
     SIM_STEP_SIZE,
@@ -21,7 +22,6 @@ from rosflight_py_sim.interfaces.step_topics import (
     TRUTH_WIND,
     StepSize,
 )
-from rosflight_py_sim.protocols.ardupilot_json import Reply, ServoFrame, decode_reply, encode_frame
 from rosflight_py_sim.vehicles import vehicle
 
 pytestmark = pytest.mark.timeout(300)

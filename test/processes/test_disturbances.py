@@ -32,8 +32,8 @@ from proof.disturbances import (
 from proof.node_graph import NodeGraph, Observer, TimedOutError
 from proof.restarts import LateRestart, Restart, late_restart, restarts_of
 from rosflight_py_sim.graph.time_modes import TIME_MANAGERS
-from rosflight_py_sim.interfaces.qos import CHAIN
-from rosflight_py_sim.interfaces.step_topics import IMU, STATUS
+from rosflight_py_sim.step.qos import CHAIN
+from rosflight_py_sim.step.topics import IMU, STATUS
 from test.processes.conftest import LONG_STEPS
 
 pytestmark = pytest.mark.timeout(900)

@@ -11,10 +11,10 @@ import pytest
 from geometry_msgs.msg import PoseStamped
 from rosflight_msgs.msg import SimState
 
-from rosflight_py_sim.interfaces.qos import CHAIN
-from rosflight_py_sim.interfaces.step_topics import SETPOINT, TRUTH_STATE
 from rosflight_py_sim.nodes.pilot import MissionPilot
 from rosflight_py_sim.stamps import time_ns_of
+from rosflight_py_sim.step.qos import CHAIN
+from rosflight_py_sim.step.topics import SETPOINT, TRUTH_STATE
 
 pytestmark = pytest.mark.timeout(240)
 

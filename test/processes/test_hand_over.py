@@ -6,8 +6,8 @@ import pytest
 from rosflight_msgs.msg import Status
 
 from rosflight_py_sim.firmware import Override
-from rosflight_py_sim.interfaces.qos import CHAIN
-from rosflight_py_sim.interfaces.step_topics import STATUS
+from rosflight_py_sim.step.qos import CHAIN
+from rosflight_py_sim.step.topics import STATUS
 from test.processes.conftest import Interrupted, Processes
 
 

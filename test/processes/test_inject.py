@@ -6,8 +6,8 @@ from rosflight_msgs.msg import Status
 from std_msgs.msg import String
 
 from rosflight_py_sim.firmware import ErrorFlag
-from rosflight_py_sim.interfaces.qos import CHAIN, LATCHED_QUEUE
-from rosflight_py_sim.interfaces.step_topics import ACTIVE_FAILURES, STATUS
+from rosflight_py_sim.step.qos import CHAIN, LATCHED_QUEUE
+from rosflight_py_sim.step.topics import ACTIVE_FAILURES, STATUS
 from test.processes.conftest import SLOWLY, Processes, few_steps
 
 

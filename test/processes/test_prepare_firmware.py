@@ -11,8 +11,8 @@ from sensor_msgs.msg import Imu
 from std_srvs.srv import Trigger
 
 from rosflight_py_sim.firmware import ErrorFlag
-from rosflight_py_sim.interfaces.qos import CHAIN
-from rosflight_py_sim.interfaces.step_topics import IMU, STATUS
+from rosflight_py_sim.step.qos import CHAIN
+from rosflight_py_sim.step.topics import IMU, STATUS
 from test.processes.conftest import Processes
 
 

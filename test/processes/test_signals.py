@@ -18,7 +18,7 @@ from std_msgs.msg import String
 from std_srvs.srv import Trigger
 
 from rosflight_py_sim.graph.time_modes import TIME_MANAGERS
-from rosflight_py_sim.interfaces.qos import LATCHED
+from rosflight_py_sim.step.qos import LATCHED
 from test.processes.conftest import CHAIN_NODES, PROJECT, SLOWLY, few_steps
 
 pytestmark = [pytest.mark.timeout(120), pytest.mark.new_interpreter]

@@ -11,7 +11,7 @@ import pytest
 from rclpy.node import Node
 from std_msgs.msg import String
 
-from rosflight_py_sim.interfaces.step_topics import TRUTH_STATE
+from rosflight_py_sim.step.topics import TRUTH_STATE
 
 CHAIN = {"dynamics", "forces_and_moments", "rc", "sensors", "sil_board", "time_manager"}
 

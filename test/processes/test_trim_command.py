@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 from rosflight_msgs.msg import SimState
 
-from rosflight_py_sim.interfaces.step_topics import TRUTH_STATE
-from rosflight_py_sim.interfaces.vehicle_state import message_of_truth, truth_of_message
+from rosflight_py_sim.step.topics import TRUTH_STATE
+from rosflight_py_sim.step.vehicle_state import message_of_truth, truth_of_message
 from test.processes.conftest import Interrupted
 
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from rosflight_py_sim.interfaces.step_topics import TRUTH_STATE
+from rosflight_py_sim.step.topics import TRUTH_STATE
 
 pytestmark = pytest.mark.timeout(180)
 

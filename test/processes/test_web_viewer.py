@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 from rosflight_msgs.msg import SimState, Status
 
-from rosflight_py_sim.interfaces.step_topics import STATUS, TRUTH_STATE
+from rosflight_py_sim.step.topics import STATUS, TRUTH_STATE
 from rosflight_py_sim.vehicles import vehicle
 from test.processes.browser import Tab, browsers
 from test.processes.conftest import SLOWLY, Observer, Processes, Program

@@ -13,11 +13,11 @@ from mcap.writer import CompressionType
 
 from rosflight_py_sim.commands.cli import main
 from rosflight_py_sim.commands.report_page import troubles_of
-from rosflight_py_sim.interfaces import step_topics
 from rosflight_py_sim.interfaces.message_definitions import type_name_of
 from rosflight_py_sim.recording.known_topics import KNOWN_TOPICS
 from rosflight_py_sim.recording.mcap_file import NotMcapError, Recording, read_recording
 from rosflight_py_sim.recording.recorded_vehicle import recorded_vehicles, unusable_states
+from rosflight_py_sim.step import topics
 from test.recording.bags import OTHER, Row, rows_of, write_bag
 
 
@@ -230,9 +230,7 @@ def test_report_of_a_folder_is_written_beside_it(
 
 def test_every_known_topic_has_the_type_that_its_publisher_uses() -> None:
     published = {
-        one.name: type_name_of(one.message_type)
-        for one in vars(step_topics).values()
-        if isinstance(one, step_topics.StepTopic)
+        one.name: type_name_of(one.message_type) for one in vars(topics).values() if isinstance(one, topics.StepTopic)
     }
     assert {name: type_name for name, (type_name, _) in KNOWN_TOPICS.items()} == {
         name: published[name] for name in KNOWN_TOPICS

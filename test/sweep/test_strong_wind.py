@@ -11,11 +11,11 @@ import pytest
 from test_direct_flight import flown_in_graph
 
 from rosflight_py_sim.autopilot.setpoint import Vector3
-from rosflight_py_sim.interfaces.vehicle_state import VehicleState
 from rosflight_py_sim.nodes.drift_watch import DriftWatch
 from rosflight_py_sim.nodes.slide_watch import SlideWatch
 from rosflight_py_sim.physics.contact_points import CONTACT_PARAMETERS
 from rosflight_py_sim.stamps import NANOSECONDS
+from rosflight_py_sim.step.vehicle_state import VehicleState
 from rosflight_py_sim.sweep.definition import Sweep
 from rosflight_py_sim.sweep.fly_run import fly_run
 from rosflight_py_sim.sweep.sweep_file import read_sweep

@@ -13,11 +13,11 @@ from pathlib import Path
 
 from rclpy.type_support import check_for_type_support
 
-from rosflight_py_sim.interfaces import step_topics
+from rosflight_py_sim.step import topics
 
 
 def _load() -> None:
-    types = {row.message_type for row in vars(step_topics).values() if isinstance(row, step_topics.StepTopic)}
+    types = {row.message_type for row in vars(topics).values() if isinstance(row, topics.StepTopic)}
     for name, module in list(sys.modules.items()):
         if name.endswith((".msg", ".srv")):
             types.update(one for one in vars(module).values() if isinstance(one, type))

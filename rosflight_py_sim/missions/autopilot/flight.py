@@ -6,7 +6,6 @@ from std_msgs.msg import Float64
 
 from rosflight_py_sim.graph.composition import ComposedGraph
 from rosflight_py_sim.graph.fleet import Member
-from rosflight_py_sim.interfaces.step_topics import AUTOPILOT_PROGRESS
 from rosflight_py_sim.missions.autopilot.follower_pilot import FollowerPilot
 from rosflight_py_sim.missions.autopilot.judge import AutopilotJudge, autopilot_class
 from rosflight_py_sim.missions.flight import AUTOPILOT, Flight
@@ -14,6 +13,7 @@ from rosflight_py_sim.nodes.follower_autopilot import FollowerAutopilot, leader_
 from rosflight_py_sim.nodes.pilot import MissionPilot
 from rosflight_py_sim.nodes.slide_watch import SlideWatch
 from rosflight_py_sim.parameters import Values
+from rosflight_py_sim.step.topics import AUTOPILOT_PROGRESS
 
 
 class AutopilotFlight(Flight):

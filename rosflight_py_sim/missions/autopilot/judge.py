@@ -12,15 +12,6 @@ from nav_msgs.msg import Path as PathMessage
 from std_msgs.msg import String
 
 from rosflight_py_sim.interfaces.autopilot_interface import AutopilotInterface
-from rosflight_py_sim.interfaces.step_topics import (
-    AUTOPILOT_PATH,
-    AUTOPILOT_PHASE,
-    AUTOPILOT_ROUTE,
-    SETPOINT,
-    STATUS,
-    TRUTH_BATTERY,
-    vector3,
-)
 from rosflight_py_sim.missions.acceptance import Limit
 from rosflight_py_sim.missions.autopilot.log import FlightLog
 from rosflight_py_sim.missions.autopilot.picture import draw_flight
@@ -30,6 +21,15 @@ from rosflight_py_sim.missions.mission_judge import MissionJudge, Verdict
 from rosflight_py_sim.nodes.running import node_class
 from rosflight_py_sim.parameters import Parameter, ParameterTable, Values
 from rosflight_py_sim.recording.state_log import Array
+from rosflight_py_sim.step.topics import (
+    AUTOPILOT_PATH,
+    AUTOPILOT_PHASE,
+    AUTOPILOT_ROUTE,
+    SETPOINT,
+    STATUS,
+    TRUTH_BATTERY,
+    vector3,
+)
 from rosflight_py_sim.vehicles import Vehicle
 
 

@@ -6,8 +6,6 @@ from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
 
-from rosflight_py_sim.interfaces.camera_topics import PictureFile, compressed_topic
-from rosflight_py_sim.interfaces.ticks import Schedule
 from rosflight_py_sim.missions.acceptance import Limit
 from rosflight_py_sim.missions.client_judge import ClientJudge
 from rosflight_py_sim.missions.dive.log import CameraImage, DiveLog
@@ -17,6 +15,8 @@ from rosflight_py_sim.missions.dive.table import dive_rows
 from rosflight_py_sim.missions.mission_judge import Verdict
 from rosflight_py_sim.parameters import ParameterError, ParameterTable, Values
 from rosflight_py_sim.stamps import NANOSECONDS
+from rosflight_py_sim.step.camera_topics import PictureFile, compressed_topic
+from rosflight_py_sim.step.schedule import Schedule
 from rosflight_py_sim.vehicles import Vehicle
 from rosflight_py_sim.world import WORLD, Kind, WorldError, world_of
 

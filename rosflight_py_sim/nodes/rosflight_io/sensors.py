@@ -5,7 +5,7 @@ from __future__ import annotations
 from rosflight_py_sim.firmware import Board
 from rosflight_py_sim.interfaces.sensor_interface import ZERO_CELSIUS_K
 from rosflight_py_sim.interfaces.simulation_node import SimulationNode
-from rosflight_py_sim.interfaces.step_topics import (
+from rosflight_py_sim.step.topics import (
     BARO,
     BATTERY,
     CORRECTED_AIRSPEED,

@@ -7,11 +7,11 @@ from std_msgs.msg import Bool, String
 
 from rosflight_py_sim import __version__
 from rosflight_py_sim.firmware import Board, ErrorFlag, Status
-from rosflight_py_sim.interfaces.qos import LATCHED, LATCHED_LIST
 from rosflight_py_sim.interfaces.simulation_node import SimulationNode
-from rosflight_py_sim.interfaces.step_topics import PARAMS_CHANGED, STATUS, StatusReport
-from rosflight_py_sim.interfaces.ticks import Schedule
 from rosflight_py_sim.stamps import set_time
+from rosflight_py_sim.step.qos import LATCHED, LATCHED_LIST
+from rosflight_py_sim.step.schedule import Schedule
+from rosflight_py_sim.step.topics import PARAMS_CHANGED, STATUS, StatusReport
 
 STATUS_RATE_HZ = 10.0
 """Rate of `status`."""

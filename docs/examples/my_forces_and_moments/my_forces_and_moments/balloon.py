@@ -8,10 +8,10 @@ from rosflight_py_sim.interfaces.forces_and_moments_interface import (
     FORCES_AND_MOMENTS_PARAMETERS,
     ForcesAndMomentsInterface,
 )
-from rosflight_py_sim.interfaces.vehicle_state import VehicleState
 from rosflight_py_sim.nodes.running import run
 from rosflight_py_sim.parameters import Parameter, ParameterTable
 from rosflight_py_sim.physics.rotations import rotate_to_body, rotate_to_inertial
+from rosflight_py_sim.step.vehicle_state import VehicleState
 
 BALLOON_PARAMETERS = ParameterTable(
     Parameter("buoyancy", 15.0, "Lift of the gas", "N", minimum=0.0),

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from rosflight_py_sim.interfaces.stamped_inputs import StampedInputs
 from rosflight_py_sim.interfaces.time_manager_interface import STEP_SIZE
 from rosflight_py_sim.stamps import NANOSECONDS
+from rosflight_py_sim.step.stamped_inputs import StampedInputs
 
 
 @pytest.mark.parametrize("step_s", [STEP_SIZE.minimum, STEP_SIZE.default, STEP_SIZE.maximum])

@@ -15,10 +15,10 @@ from rclpy.serialization import deserialize_message, serialize_message
 from sensor_msgs.msg import CameraInfo, CompressedImage, Image
 
 from rosflight_py_sim import topic_names
-from rosflight_py_sim.interfaces.qos import LATCHED
-from rosflight_py_sim.interfaces.step_topics import Floats, StepTopic
-from rosflight_py_sim.interfaces.wire import Coders, WireFormat
 from rosflight_py_sim.stamps import STAMP, STAMP_AT, pack_stamp, time_ns_of
+from rosflight_py_sim.step.qos import LATCHED
+from rosflight_py_sim.step.topics import Floats, StepTopic
+from rosflight_py_sim.step.wire import Coders, WireFormat
 
 _COUNT = struct.Struct("<I")
 

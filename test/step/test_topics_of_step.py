@@ -11,7 +11,7 @@ from rclpy.serialization import deserialize_message, serialize_message
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64
 
-from rosflight_py_sim.interfaces.step_topics import (
+from rosflight_py_sim.step.topics import (
     AUTOPILOT_PROGRESS,
     CLOCK,
     IMU,
@@ -27,7 +27,7 @@ from rosflight_py_sim.interfaces.step_topics import (
     RangeSample,
     StepTopic,
 )
-from rosflight_py_sim.interfaces.vehicle_state import VehicleState, message_of_truth
+from rosflight_py_sim.step.vehicle_state import VehicleState, message_of_truth
 
 STAMPED = {row.name: row for row in STEP_TOPICS if issubclass(row.carried, tuple)}
 

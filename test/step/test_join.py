@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import pytest
 
-from rosflight_py_sim.interfaces.step_join import JoinRule, StepJoin
+from rosflight_py_sim.step.join import JoinRule, StepJoin
 
 RULE = JoinRule("pwm", synchronized=("state", "wind"), renewed_by=("state",))
 STAMPS = (0, 1)

@@ -38,10 +38,10 @@ from sensor_msgs.msg import Imu, JointState, MagneticField, Range, Temperature, 
 from std_msgs.msg import Bool, Float64, String, UInt8, UInt32
 
 from rosflight_py_sim import topic_names
-from rosflight_py_sim.interfaces.qos import CHAIN, LATCHED, clock_qos, imu_qos, state_qos
-from rosflight_py_sim.interfaces.vehicle_state import VehicleState
-from rosflight_py_sim.interfaces.wire import Coders, WireFormat, encode_clock, encode_named_numbers
 from rosflight_py_sim.stamps import NANOSECONDS, set_time, stamp_ns, time_ns_of
+from rosflight_py_sim.step.qos import CHAIN, LATCHED, clock_qos, imu_qos, state_qos
+from rosflight_py_sim.step.vehicle_state import VehicleState
+from rosflight_py_sim.step.wire import Coders, WireFormat, encode_clock, encode_named_numbers
 
 Floats: TypeAlias = Sequence[float]
 M = TypeVar("M")

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from rosflight_py_sim.interfaces.qos import CHAIN
-from rosflight_py_sim.interfaces.step_topics import (
+from rosflight_py_sim.parameters import Parameter
+from rosflight_py_sim.step.qos import CHAIN
+from rosflight_py_sim.step.topics import (
     FORCES_AND_MOMENTS,
     PWM_OUTPUT,
     TRUTH_STATE,
@@ -13,7 +14,6 @@ from rosflight_py_sim.interfaces.step_topics import (
     M,
     StepTopic,
 )
-from rosflight_py_sim.parameters import Parameter
 
 VIEWED: tuple[StepTopic[Any], ...] = (TRUTH_STATE, TRUTH_WIND, PWM_OUTPUT, FORCES_AND_MOMENTS)
 

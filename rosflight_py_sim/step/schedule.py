@@ -1,0 +1,39 @@
+"""Schedule of a periodic action in simulated time."""
+
+from __future__ import annotations
+
+import math
+
+from rosflight_py_sim.stamps import NANOSECONDS
+
+
+class Schedule:
+    """Determines when a periodic action is due, on a grid that starts at the first time given.
+
+    Attributes:
+        next_ns: time from which on the action is due again, unless time goes back, ns.
+    """
+
+    __slots__ = ("_last_ns", "_period_ns", "next_ns")
+
+    def __init__(self, rate_hz: float) -> None:
+        self._period_ns = round(NANOSECONDS / rate_hz)
+        # No time given so far: any is earlier than the last.
+        self._last_ns: float = math.inf
+        self.next_ns = 0
+
+    def restart(self) -> None:
+        """Restart the grid at the next time given."""
+        self._last_ns, self.next_ns = math.inf, 0
+
+    def due(self, time_ns: int) -> bool:
+        """Whether the action is due: true once per period. A time before the previous one restarts the grid."""
+        if self._last_ns <= time_ns < self.next_ns:
+            self._last_ns = time_ns
+            return False
+        if time_ns < self._last_ns:
+            self.next_ns = time_ns
+        self._last_ns = time_ns
+        # Missed periods are skipped, not caught up with.
+        self.next_ns += self._period_ns * (1 + (time_ns - self.next_ns) // self._period_ns)
+        return True
