@@ -5,10 +5,19 @@ A node that needs another default or range uses `Parameter.overridden`, which ad
 
 from __future__ import annotations
 
-from rosflight_py_sim.parameters import Parameter
+from rosflight_py_sim.parameters import Parameter, ParameterTable
 
 TIME_MODES = ("wall", "paced", "gated", "lockstep")
 """The time modes of a simulation, choices of the parameter `time_mode`."""
+
+TIME_MODE = Parameter(
+    "time_mode",
+    "wall",
+    "Time mode: wall (timers on the node's clock, selected by use_sim_time), paced or gated (timers on /clock) or "
+    "lockstep (one step per /clock message, after the previous step is complete)",
+    choices=TIME_MODES,
+    read_only=True,
+)
 
 SEED = Parameter(
     "seed",
@@ -122,3 +131,11 @@ TAKE_OFF_TIMEOUT = Parameter(
     minimum=1.0,
     maximum=1e6,
 )
+
+CLOCK_PARAMETERS = ParameterTable(START_DATE, CLOCK_FROM_START_DATE)
+"""Parameters by which every node and part reads stamps."""
+
+
+def with_clock(table: ParameterTable) -> ParameterTable:
+    """The table with the parameters of the clock; the same table if it has them."""
+    return table if CLOCK_FROM_START_DATE.name in table else table + CLOCK_PARAMETERS

@@ -26,7 +26,19 @@ ROOMS = (
         "camera",
         "vehicles",
     ),
-    *("step", "interfaces", "bridge", "recording", "viewer", "nodes", "graph", "missions", "sweep", "commands"),
+    *(
+        "step",
+        "parts",
+        "interfaces",
+        "bridge",
+        "recording",
+        "viewer",
+        "nodes",
+        "graph",
+        "missions",
+        "sweep",
+        "commands",
+    ),
 )
 
 # The module that `python -m rosflight_py_sim` runs.

@@ -217,3 +217,10 @@ PARAMETERS: tuple[FirmwareParameter, ...] = (
     _p("BATT_CURR_LPF", 0.995, 0, 1, "Low-pass weight of the old value for the battery current"),
     _p("OFFBOARD_TIMEOUT", 100, 0, 100000, "Age at which a companion computer command expires (ms)"),
 )
+
+
+def mixer_parameter_names() -> list[str]:
+    """Names of the parameters that describe the mixer, in the order in which ROSflight's nodes read them."""
+    outputs = range(MIXER_OUTPUTS)
+    matrices = [f"{which}_MIXER_{row}_{column}" for which in ("PRI", "SEC") for row in outputs for column in outputs]
+    return ["PRIMARY_MIXER", "SECONDARY_MIXER", *(f"PRI_MIXER_OUT_{i}" for i in outputs), *matrices]

@@ -15,16 +15,15 @@ from std_srvs.srv import Trigger
 from rosflight_py_sim.autopilot.autopilot_command import AutopilotCommand
 from rosflight_py_sim.autopilot.mission_phase import MissionPhase
 from rosflight_py_sim.autopilot.setpoint import Vector3
-from rosflight_py_sim.interfaces.diagnostics import Diagnosis
-from rosflight_py_sim.interfaces.dynamics_interface import LONGEST_STEP_NS
 from rosflight_py_sim.interfaces.simulation_node import SimulationNode
-from rosflight_py_sim.interfaces.topic_statistics import Period
 from rosflight_py_sim.parameters import Parameter, ParameterTable, number
 from rosflight_py_sim.physics.rotations import quaternion_from_euler
 from rosflight_py_sim.shared_parameters import TAKE_OFF_TIMEOUT
 from rosflight_py_sim.stamps import NANOSECONDS, set_time
+from rosflight_py_sim.step.diagnosis import Diagnosis
 from rosflight_py_sim.step.qos import CHAIN
-from rosflight_py_sim.step.schedule import Schedule
+from rosflight_py_sim.step.schedule import LONGEST_STEP_NS, Schedule
+from rosflight_py_sim.step.topic_statistics import Period
 from rosflight_py_sim.step.topics import (
     AUTOPILOT_PATH,
     AUTOPILOT_PHASE,

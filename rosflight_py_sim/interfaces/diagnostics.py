@@ -9,17 +9,16 @@ from __future__ import annotations
 import os
 import socket
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from enum import IntEnum
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Protocol
 
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 from rclpy.node import Node
 from rclpy.qos import QoSProfile
 
-from rosflight_py_sim.interfaces.topic_statistics import Period, TopicFlow, TopicStatistics
 from rosflight_py_sim.stamps import NANOSECONDS
+from rosflight_py_sim.step.diagnosis import Diagnosis, Level
+from rosflight_py_sim.step.topic_statistics import Period, TopicFlow, TopicStatistics
 
 DIAGNOSTICS_TOPIC = "/diagnostics"
 
@@ -50,34 +49,6 @@ _SHORTEST_S = 0.1
 def process_text() -> str:
     """Process id and host of this process."""
     return f"process {os.getpid()} on {socket.gethostname()}"
-
-
-class Level(IntEnum):
-    """Severity, with the values of diagnostic_msgs."""
-
-    OK = 0
-    WARN = 1
-    ERROR = 2
-
-
-@dataclass(frozen=True)
-class Diagnosis:
-    """One entry of /diagnostics.
-
-    Attributes:
-        subject: part of the node that the entry is about; empty for the node as a whole, whose diagnoses become one
-            entry.
-        message: the state in a few words.
-        level: severity of the state.
-        hardware_id: hardware or program outside of the graph that the node is connected to.
-        values: further values, by name.
-    """
-
-    subject: str
-    message: str
-    level: Level = Level.OK
-    hardware_id: str = ""
-    values: Mapping[str, object] = field(default_factory=dict)
 
 
 class Diagnosed(Protocol):

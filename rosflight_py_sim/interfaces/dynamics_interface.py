@@ -20,14 +20,15 @@ from std_srvs.srv import Trigger
 from rosflight_py_sim.failures.failure import FAILURES
 from rosflight_py_sim.failures.schedule import Signals
 from rosflight_py_sim.failures.signal import Signal
-from rosflight_py_sim.interfaces.diagnostics import Diagnosis, Level
 from rosflight_py_sim.interfaces.fallible_node import FallibleNode
-from rosflight_py_sim.interfaces.simulation_node import TIME_MODE
-from rosflight_py_sim.interfaces.topic_statistics import Period
 from rosflight_py_sim.parameters import ParameterTable
 from rosflight_py_sim.physics.dynamics import StateDivergedError
+from rosflight_py_sim.shared_parameters import TIME_MODE
 from rosflight_py_sim.stamps import NANOSECONDS, seconds_text
+from rosflight_py_sim.step.diagnosis import Diagnosis, Level
 from rosflight_py_sim.step.join import JoinRule, StepJoin
+from rosflight_py_sim.step.schedule import LONGEST_STEP_NS
+from rosflight_py_sim.step.topic_statistics import Period
 from rosflight_py_sim.step.topics import (
     CLOCK,
     FAULT,
@@ -44,9 +45,6 @@ from rosflight_py_sim.step.topics import (
     Wrench,
 )
 from rosflight_py_sim.step.vehicle_state import VehicleState, truth_of_message
-
-# Outside of lockstep, a longer gap between two messages is a pause (a node was stopped), not a step.
-LONGEST_STEP_NS = NANOSECONDS // 10
 
 # Outside of lockstep, subscriptions to the state are volatile: a node that starts while no step is taken receives it at
 # the next of these repetitions.

@@ -9,18 +9,10 @@ from rclpy.task import Future
 from rosflight_msgs.srv import ParamGet
 from std_srvs.srv import Trigger
 
-from rosflight_py_sim.firmware.parameter_table import MIXER_OUTPUTS
 from rosflight_py_sim.interfaces.simulation_node import SimulationNode
 
 # A call without a reply for this long is lost (the flight controller was restarted), and reading restarts.
 _REPLY_TIMEOUT_S = 1.0
-
-
-def mixer_parameter_names() -> list[str]:
-    """Names of the parameters that describe the mixer, in the order in which ROSflight's nodes read them."""
-    outputs = range(MIXER_OUTPUTS)
-    matrices = [f"{which}_MIXER_{row}_{column}" for which in ("PRI", "SEC") for row in outputs for column in outputs]
-    return ["PRIMARY_MIXER", "SECONDARY_MIXER", *(f"PRI_MIXER_OUT_{i}" for i in outputs), *matrices]
 
 
 class FirmwareParameterReader:

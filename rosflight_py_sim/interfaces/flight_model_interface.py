@@ -14,10 +14,11 @@ from std_srvs.srv import Trigger
 from rosflight_py_sim.failures.failure import Failure
 from rosflight_py_sim.failures.outputs import FailedOutputs
 from rosflight_py_sim.failures.schedule import Signals
+from rosflight_py_sim.firmware.parameter_table import mixer_parameter_names
 from rosflight_py_sim.interfaces.dynamics_interface import TruthInterface
-from rosflight_py_sim.interfaces.firmware_parameters import FirmwareParameterReader, mixer_parameter_names
-from rosflight_py_sim.interfaces.forces_and_moments_interface import FORCES_AND_MOMENTS_PARAMETERS
+from rosflight_py_sim.interfaces.firmware_parameters import FirmwareParameterReader
 from rosflight_py_sim.parameters import ParameterError, ParameterTable, number
+from rosflight_py_sim.parts.forces_and_moments import ForcesAndMoments
 from rosflight_py_sim.pulse_width import LOW_US, OUTPUTS
 from rosflight_py_sim.step.schedule import Schedule
 from rosflight_py_sim.step.topics import (
@@ -45,7 +46,7 @@ class FlightModelInterface(TruthInterface):
     """
 
     FILLS: ClassVar[tuple[str, ...]] = ("forces_and_moments",)
-    PARAMETERS: ClassVar[ParameterTable] = FORCES_AND_MOMENTS_PARAMETERS
+    PARAMETERS: ClassVar[ParameterTable] = ForcesAndMoments.PARAMETERS
     FALLIBLE: ClassVar[tuple[str, ...]] = (*TruthInterface.FALLIBLE, "motor", "servo", "cell")
     DRIVEN_BY: ClassVar[StepTopic[Any]] = PWM_OUTPUT
 

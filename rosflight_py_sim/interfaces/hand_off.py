@@ -27,7 +27,7 @@ from rclpy.task import Future
 from rosflight_py_sim.interfaces.outside_inputs import OutsideInputs
 from rosflight_py_sim.interfaces.rclpy_internals import leave_unserved, serve
 from rosflight_py_sim.interfaces.shared_clock import SharedClock
-from rosflight_py_sim.interfaces.topic_statistics import TopicCounter
+from rosflight_py_sim.step.topic_statistics import TopicCounter
 from rosflight_py_sim.step.topics import CLOCK, STATUS, TRUTH_STATE, StepTopic
 
 # Steps after which the executor runs: few enough to run it every half millisecond, and enough to make its cost

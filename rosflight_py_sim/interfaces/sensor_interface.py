@@ -15,13 +15,12 @@ from rosflight_py_sim.failures.failure import FAILURES
 from rosflight_py_sim.failures.schedule import Signals
 from rosflight_py_sim.interfaces.failed_sensors import FAILED_SENSORS, failed_imu, through
 from rosflight_py_sim.interfaces.fallible_node import FallibleNode
-from rosflight_py_sim.interfaces.simulation_node import TIME_MODE
 from rosflight_py_sim.interfaces.ticks import start_ticks, subscribe_to_clock
 from rosflight_py_sim.parameters import ParameterTable, number
 from rosflight_py_sim.sensing.inertial import UNKNOWN
 from rosflight_py_sim.sensing.latency import ARRIVAL, LATENCY_PARAMETERS, SENSOR_STAMPS, latency_ns
 from rosflight_py_sim.sensing.site import RATE_PARAMETERS
-from rosflight_py_sim.shared_parameters import START_DATE
+from rosflight_py_sim.shared_parameters import START_DATE, TIME_MODE
 from rosflight_py_sim.stamps import NANOSECONDS
 from rosflight_py_sim.step.join import JoinRule, StepJoin
 from rosflight_py_sim.step.schedule import Schedule

@@ -29,7 +29,7 @@ from rclpy.subscription import Subscription
 from rclpy.time import Time
 from rclpy.timer import Timer
 
-from rosflight_py_sim.interfaces.diagnostics import DIAGNOSTICS_TOPIC, Diagnosis, Reports
+from rosflight_py_sim.interfaces.diagnostics import DIAGNOSTICS_TOPIC, Reports
 from rosflight_py_sim.interfaces.hand_off import HandOff, Outlet, Sender
 from rosflight_py_sim.interfaces.parameter_files import files_of_arguments, named_values, place_of, values_of_arguments
 from rosflight_py_sim.interfaces.polled_subscription import PolledSubscription
@@ -44,25 +44,15 @@ from rosflight_py_sim.interfaces.rclpy_internals import (
 )
 from rosflight_py_sim.interfaces.start_watch import StartWatch
 from rosflight_py_sim.interfaces.time_mode_watch import TimeModeWatch
-from rosflight_py_sim.interfaces.topic_statistics import Period, TopicCounter, TopicStatistics
 from rosflight_py_sim.parameters import Parameter, ParameterError, ParameterTable, Value
-from rosflight_py_sim.shared_parameters import CLOCK_FROM_START_DATE, START_DATE, TIME_MODES
+from rosflight_py_sim.shared_parameters import CLOCK_FROM_START_DATE, CLOCK_PARAMETERS, with_clock
 from rosflight_py_sim.stamps import EPOCH
 from rosflight_py_sim.start_date import start_of, unix_ns
+from rosflight_py_sim.step.diagnosis import Diagnosis
 from rosflight_py_sim.step.qos import NEWEST
+from rosflight_py_sim.step.topic_statistics import Period, TopicCounter, TopicStatistics
 from rosflight_py_sim.step.topics import CLOCK, StepTopic, topic_of
 from rosflight_py_sim.vehicle_parameters import vehicle_parameters
-
-TIME_MODE = Parameter(
-    "time_mode",
-    "wall",
-    "Time mode: wall (timers on the node's clock, selected by use_sim_time), paced or gated (timers on /clock) or "
-    "lockstep (one step per /clock message, after the previous step is complete)",
-    choices=TIME_MODES,
-    read_only=True,
-)
-
-_CLOCK_PARAMETERS = ParameterTable(START_DATE, CLOCK_FROM_START_DATE)
 
 M = TypeVar("M")
 
@@ -170,7 +160,7 @@ class SimulationNode(Node):
     DEFAULT_NAME: ClassVar[str]
     ALIASES: ClassVar[tuple[str, ...]] = ()
     FILLS: ClassVar[tuple[str, ...]] = ()
-    PARAMETERS: ClassVar[ParameterTable] = _CLOCK_PARAMETERS
+    PARAMETERS: ClassVar[ParameterTable] = CLOCK_PARAMETERS
     VEHICLE_PARAMETERS: ClassVar[ParameterTable] = ParameterTable()
     SERVES_ALL: ClassVar[bool] = True
     ONLY_OBSERVES: ClassVar[bool] = False
@@ -182,8 +172,8 @@ class SimulationNode(Node):
         """Add the parameters of the clock, by which every node reads stamps."""
         super().__init_subclass__(**options)
         # A class without a table of its own must not get one: it would hide the table of a later base class.
-        if CLOCK_FROM_START_DATE.name not in cls.PARAMETERS:
-            cls.PARAMETERS = cls.PARAMETERS + _CLOCK_PARAMETERS
+        if "PARAMETERS" in vars(cls):
+            cls.PARAMETERS = with_clock(cls.PARAMETERS)
 
     def __init__(
         self,

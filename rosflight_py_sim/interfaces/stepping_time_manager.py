@@ -9,16 +9,16 @@ from collections.abc import Iterable
 from statistics import median
 from typing import Any, ClassVar
 
-from rosflight_py_sim.interfaces.diagnostics import Diagnosis
 from rosflight_py_sim.interfaces.time_manager_interface import (
     REAL_TIME_MULTIPLIER,
     STEP_SIZE,
     TIME_MANAGER_PARAMETERS,
     TimeManagerInterface,
 )
-from rosflight_py_sim.interfaces.topic_statistics import Period
 from rosflight_py_sim.parameters import ParameterTable, Value, number
 from rosflight_py_sim.stamps import NANOSECONDS
+from rosflight_py_sim.step.diagnosis import Diagnosis
+from rosflight_py_sim.step.topic_statistics import Period
 
 # A simulation that is further behind than this does not catch up, but continues at its pace.
 _CATCH_UP_S = 0.1
@@ -62,6 +62,11 @@ class SteppingTimeManager(TimeManagerInterface):
     @abstractmethod
     def next_ns(self) -> int:
         """Time of the next step, ns."""
+
+    @property
+    def has_time(self) -> bool:
+        """Whether the first step has begun."""
+        return self.time_ns >= 0
 
     def update_time(self) -> None:
         """Advance to the time of the next step."""

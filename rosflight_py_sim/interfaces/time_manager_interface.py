@@ -16,12 +16,12 @@ from rclpy.validate_topic_name import validate_topic_name
 from std_msgs.msg import Bool, String
 from std_srvs.srv import Trigger
 
-from rosflight_py_sim.interfaces.diagnostics import Diagnosis, Level
-from rosflight_py_sim.interfaces.simulation_node import TIME_MODE, SimulationNode
-from rosflight_py_sim.interfaces.topic_statistics import Period
+from rosflight_py_sim.interfaces.simulation_node import SimulationNode
 from rosflight_py_sim.parameters import Parameter, ParameterError, ParameterTable, Value, number
-from rosflight_py_sim.shared_parameters import TIME_MODES
+from rosflight_py_sim.shared_parameters import TIME_MODE, TIME_MODES
 from rosflight_py_sim.stamps import NANOSECONDS, seconds_text
+from rosflight_py_sim.step.diagnosis import Diagnosis, Level
+from rosflight_py_sim.step.topic_statistics import Period
 from rosflight_py_sim.step.topics import CLOCK, FAULT, HAS_STARTED, topic_of
 
 STEP_SIZE = Parameter("step_size", 0.0025, "Simulated time of one step", "s", minimum=1e-4, maximum=0.02)
@@ -59,8 +59,8 @@ def only(time_mode: str) -> Parameter:
 # Below this share of the requested pace, the machine counts as too slow.
 _KEEPS_PACE = 0.9
 
-# System time in which a time manager that is restarted in a running graph usually receives the graph's time, s.
-_TIME_ARRIVES_S = 5.0
+# System time in which a time manager that is restarted in a running graph receives the graph's time, s.
+_TIME_ARRIVES_S = 15.0
 
 # Number of consecutive reports without a step that causes a warning; a single step may outlast a report's period.
 _SILENT_PERIODS = 2
@@ -214,9 +214,14 @@ class TimeManagerInterface(SimulationNode, ABC):
             text = f"advanced {count} step{'s' if count > 1 else ''}, to {self.time_text}"
             stepped.set_result(Trigger.Response(success=True, message=text))
 
+    @property
+    def has_time(self) -> bool:
+        """Whether the time to begin with is known; true by default."""
+        return True
+
     def knows_time(self, time_ns: int) -> bool:
-        """As in SimulationNode, but by time alone: no other node tells the time manager that time has not started."""
-        return bool(time_ns) or self.hand_off is not None or time.monotonic() >= self._knows_time_s
+        """As in SimulationNode, but no other node tells a time manager that time has not started."""
+        return bool(time_ns) or self.has_time or time.monotonic() >= self._knows_time_s
 
     def time_mode_mismatch(self, *, amiss: bool = True) -> str:
         """As in SimulationNode, but always checked: steps may continue even if a node runs in another time mode."""

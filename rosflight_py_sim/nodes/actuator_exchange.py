@@ -7,11 +7,12 @@ import time
 from collections.abc import Iterator, Sequence
 
 from rosflight_py_sim.bridge.socket_watch import SocketWatch
-from rosflight_py_sim.interfaces.diagnostics import Diagnosis, Level
-from rosflight_py_sim.interfaces.simulation_node import TIME_MODE, SimulationNode
+from rosflight_py_sim.interfaces.simulation_node import SimulationNode
 from rosflight_py_sim.nodes.bridged_vehicle import VehicleFrontEnds
 from rosflight_py_sim.nodes.slot_vehicle import SlotState, SlotVehicle
+from rosflight_py_sim.shared_parameters import TIME_MODE
 from rosflight_py_sim.stamps import NANOSECONDS, seconds_text
+from rosflight_py_sim.step.diagnosis import Diagnosis, Level
 
 _WAITING_TIME_MODE = TIME_MODE.overridden("steps wait for a client", default="lockstep", choices=("lockstep",))
 

@@ -12,18 +12,19 @@ from std_srvs.srv import Trigger
 from rosflight_py_sim.autopilot.hold_controller import HOLD_CONTROLLER_PARAMETERS, HoldController, HoldSetpoint, Motion
 from rosflight_py_sim.autopilot.thruster_allocation import SURGE, SWAY
 from rosflight_py_sim.autopilot.underwater_body import UNDERWATER_BODY_PARAMETERS, UnderwaterBody
-from rosflight_py_sim.interfaces.diagnostics import Diagnosis
-from rosflight_py_sim.interfaces.dynamics_interface import LONGEST_STEP_NS
-from rosflight_py_sim.interfaces.simulation_node import TIME_MODE, SimulationNode
+from rosflight_py_sim.interfaces.simulation_node import SimulationNode
 from rosflight_py_sim.interfaces.ticks import start_ticks
-from rosflight_py_sim.interfaces.topic_statistics import Period
 from rosflight_py_sim.nodes.running import run
 from rosflight_py_sim.parameters import Parameter, ParameterTable, Value, number
 from rosflight_py_sim.physics.rotations import euler_from_quaternion, rotate_to_inertial
 from rosflight_py_sim.pulse_width import CENTRE_US, OUTPUTS, SERVO, pulse_of
+from rosflight_py_sim.shared_parameters import TIME_MODE
 from rosflight_py_sim.stamps import NANOSECONDS
+from rosflight_py_sim.step.diagnosis import Diagnosis
 from rosflight_py_sim.step.join import JoinRule, StepJoin
 from rosflight_py_sim.step.qos import CHAIN, LATCHED
+from rosflight_py_sim.step.schedule import LONGEST_STEP_NS
+from rosflight_py_sim.step.topic_statistics import Period
 from rosflight_py_sim.step.topics import (
     IMU,
     PWM_OUTPUT,

@@ -12,10 +12,8 @@ from rosflight_py_sim.bridge.front_end_interface import (
     OffboardFrontEnd,
 )
 from rosflight_py_sim.interfaces.autopilot_interface import COMMAND_FREQUENCY
-from rosflight_py_sim.interfaces.diagnostics import Diagnosis
-from rosflight_py_sim.interfaces.simulation_node import TIME_MODE, SimulationNode
+from rosflight_py_sim.interfaces.simulation_node import SimulationNode
 from rosflight_py_sim.interfaces.time_manager_interface import VEHICLES, vehicle_namespaces
-from rosflight_py_sim.interfaces.topic_statistics import Period
 from rosflight_py_sim.nodes.actuator_exchange import ActuatorExchange
 from rosflight_py_sim.nodes.bridged_vehicle import VehicleFrontEnds
 from rosflight_py_sim.nodes.observer_exchange import ObserverExchange
@@ -23,7 +21,9 @@ from rosflight_py_sim.nodes.offboard_exchange import OffboardExchange
 from rosflight_py_sim.nodes.running import run
 from rosflight_py_sim.parameters import Parameter, ParameterError, ParameterTable, Value, Values
 from rosflight_py_sim.registry import own_names, registered, registered_class
-from rosflight_py_sim.shared_parameters import START_DATE
+from rosflight_py_sim.shared_parameters import START_DATE, TIME_MODE
+from rosflight_py_sim.step.diagnosis import Diagnosis
+from rosflight_py_sim.step.topic_statistics import Period
 
 # Longest interval between two reads of the sockets, even while the simulation is paused or slow: too short to be
 # noticed.

@@ -18,12 +18,13 @@ from rosflight_py_sim.coordinate_frames import OPTICAL_IN_FRD
 from rosflight_py_sim.failures.failure import FAILURES, OFF, STUCK
 from rosflight_py_sim.failures.schedule import Signals
 from rosflight_py_sim.interfaces.fallible_node import FallibleNode
-from rosflight_py_sim.interfaces.simulation_node import TIME_MODE, SimulationNode
+from rosflight_py_sim.interfaces.simulation_node import SimulationNode
 from rosflight_py_sim.interfaces.time_manager_interface import VEHICLES, vehicle_namespaces
 from rosflight_py_sim.nodes.running import run
 from rosflight_py_sim.nodes.vehicle_physics import PHYSICS_PARAMETERS
 from rosflight_py_sim.nodes.vehicle_shape import faces_of_shape, vehicle_shapes
 from rosflight_py_sim.parameters import ParameterError, ParameterTable, Value, number
+from rosflight_py_sim.shared_parameters import TIME_MODE
 from rosflight_py_sim.stamps import set_time
 from rosflight_py_sim.step.camera_topics import (
     CameraPose,

@@ -2,70 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import ClassVar
-
-import numpy as np
-
-from rosflight_py_sim.firmware.canned_mixers import MixerChoice, canned_mixer
-from rosflight_py_sim.firmware.unmixing import THROTTLE_ROW, unmixer, unmixer_of_parameters
-from rosflight_py_sim.interfaces.forces_and_moments_interface import FORCES_AND_MOMENTS_PARAMETERS
-from rosflight_py_sim.interfaces.modelled_forces import ModelledForcesAndMoments
+from rosflight_py_sim.interfaces.part_node import PartNode
 from rosflight_py_sim.nodes.running import run
-from rosflight_py_sim.parameters import Parameter, ParameterTable, Value, Values, number
-from rosflight_py_sim.physics.fixedwing import FIXEDWING_PARAMETERS, FixedWing
-from rosflight_py_sim.physics.surface_mix import SURFACE_MIX_PARAMETERS, mixer_of_values
-
-DEFAULT_MIXER = Parameter(
-    "default_mixer",
-    int(MixerChoice.FIXED_WING),
-    "Mixer that the aircraft is built for, until the flight controller's PRIMARY_MIXER has been read: 9 (standard) or "
-    "10 (inverted V-tail)",
-    minimum=int(MixerChoice.FIXED_WING),
-    maximum=int(MixerChoice.INVERTED_V_TAIL),
-    read_only=True,
-)
+from rosflight_py_sim.parts.fixedwing_forces import FixedwingForces
 
 
-class FixedwingForcesAndMoments(ModelledForcesAndMoments[FixedWing]):
+class FixedwingForcesAndMoments(FixedwingForces, PartNode):
     """Forces and moments of a fixed wing: airframe, servos, propeller, battery (Beard and McLain, chapter 4)."""
-
-    ALIASES: ClassVar[tuple[str, ...]] = ("fixedwing_forces_and_moments",)
-    PARAMETERS: ClassVar[ParameterTable] = (
-        FORCES_AND_MOMENTS_PARAMETERS + ParameterTable(DEFAULT_MIXER) + SURFACE_MIX_PARAMETERS + FIXEDWING_PARAMETERS
-    )
-
-    @classmethod
-    def build(cls, values: dict[str, Value]) -> FixedWing:
-        """Build the vehicle, surfaces centred, with the mixer of its own parameters or the default mixer."""
-        vehicle = FixedWing(values)
-        mixer = mixer_of_values(values)
-        if mixer is None:
-            canned = canned_mixer(MixerChoice(int(number(values, "default_mixer"))))
-            mixer = unmixer(canned.matrix, np.array(canned.types, dtype=np.float64))
-        vehicle.set_mixer(mixer)
-        return vehicle
-
-    def start_over(self) -> None:
-        """Centre the surfaces, stop the propeller and fill the battery; the mixer is kept."""
-        mixer = self.model.mixer
-        super().start_over()
-        self.model.set_mixer(mixer)
-
-    @classmethod
-    def match_mixer(cls, model: FixedWing, values: Values, mixer: Mapping[str, float]) -> str:
-        """Set the mixing of the surfaces from the primary mixer, unless the vehicle's own parameters define it."""
-        if mixer_of_values(values) is not None:
-            return ""
-        try:
-            matrix = unmixer_of_parameters(mixer)
-        except KeyError as error:
-            return f"the flight controller has no parameter {error}: the surfaces keep the previous mixer"
-        model.set_mixer(matrix)
-        if np.any(matrix[THROTTLE_ROW]):
-            return ""
-        choice = int(mixer.get("PRIMARY_MIXER", MixerChoice.NONE))
-        return f"PRIMARY_MIXER {choice} gives a fixed wing no throttle (row Fx)"
 
 
 def main() -> None:

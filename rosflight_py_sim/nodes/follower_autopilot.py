@@ -14,13 +14,13 @@ from rosflight_py_sim.autopilot.formation import (
     FormationMission,
     FormationPhase,
 )
-from rosflight_py_sim.interfaces.diagnostics import Diagnosis, Level
 from rosflight_py_sim.interfaces.multirotor_autopilot import MultirotorAutopilot
-from rosflight_py_sim.interfaces.topic_statistics import Period
 from rosflight_py_sim.nodes.running import run
 from rosflight_py_sim.parameters import ParameterTable, Values
 from rosflight_py_sim.physics.rotations import rotate_to_inertial
+from rosflight_py_sim.step.diagnosis import Diagnosis, Level
 from rosflight_py_sim.step.qos import CHAIN
+from rosflight_py_sim.step.topic_statistics import Period
 from rosflight_py_sim.step.topics import TRUTH_STATE
 from rosflight_py_sim.step.vehicle_state import VehicleState
 

@@ -8,15 +8,15 @@ from typing import Any, ClassVar
 
 from rclpy.timer import Timer
 
-from rosflight_py_sim.interfaces.diagnostics import Diagnosis, Level
 from rosflight_py_sim.interfaces.start_time import StartTime
 from rosflight_py_sim.interfaces.stepping_time_manager import SteppingTimeManager
 from rosflight_py_sim.interfaces.time_manager_interface import only
-from rosflight_py_sim.interfaces.topic_statistics import Period
 from rosflight_py_sim.nodes.running import run
 from rosflight_py_sim.parameters import Parameter, ParameterTable, Value, number
 from rosflight_py_sim.stamps import NANOSECONDS
+from rosflight_py_sim.step.diagnosis import Diagnosis, Level
 from rosflight_py_sim.step.stamped_inputs import ExpectedInput
+from rosflight_py_sim.step.topic_statistics import Period
 from rosflight_py_sim.step.topics import COMMAND, IMU, RC, TRUTH_STATE, StepTopic, topic_of
 
 # Interval at which to check whether the start time is known.

@@ -10,13 +10,13 @@ from rclpy.parameter import Parameter as RosParameter
 from rclpy.timer import Timer
 from std_msgs.msg import String
 
-from rosflight_py_sim.interfaces.diagnostics import Diagnosis, Level
 from rosflight_py_sim.interfaces.stepping_time_manager import SteppingTimeManager
 from rosflight_py_sim.interfaces.time_manager_interface import STEP_SIZE, only
-from rosflight_py_sim.interfaces.topic_statistics import Period
 from rosflight_py_sim.nodes.running import run
 from rosflight_py_sim.parameters import Parameter, ParameterError, ParameterTable, Value, number
 from rosflight_py_sim.stamps import NANOSECONDS
+from rosflight_py_sim.step.diagnosis import Diagnosis, Level
+from rosflight_py_sim.step.topic_statistics import Period
 from rosflight_py_sim.step.topics import (
     REPEATED_CLOCK,
     SIM_STEP_SIZE,

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from rosflight_py_sim.interfaces.diagnostics import Diagnosis
 from rosflight_py_sim.interfaces.simulation_node import SimulationNode
 from rosflight_py_sim.nodes.bridged_vehicle import BridgedVehicle, VehicleFrontEnds
 from rosflight_py_sim.stamps import NANOSECONDS
+from rosflight_py_sim.step.diagnosis import Diagnosis
 
 
 class ObserverExchange:

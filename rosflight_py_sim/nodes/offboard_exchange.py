@@ -8,12 +8,12 @@ from rosflight_msgs.msg import Command
 from std_msgs.msg import UInt8, UInt32
 
 from rosflight_py_sim.bridge.front_end_interface import GuidedState, OffboardFrontEnd, Snapshot
-from rosflight_py_sim.interfaces.diagnostics import Diagnosis
-from rosflight_py_sim.interfaces.dynamics_interface import LONGEST_STEP_NS
 from rosflight_py_sim.interfaces.simulation_node import SimulationNode
 from rosflight_py_sim.nodes.bridged_vehicle import BridgedVehicle, VehicleFrontEnds
 from rosflight_py_sim.parameters import number
 from rosflight_py_sim.stamps import NANOSECONDS
+from rosflight_py_sim.step.diagnosis import Diagnosis
+from rosflight_py_sim.step.schedule import LONGEST_STEP_NS
 from rosflight_py_sim.step.topics import (
     CAGE_TRIGGERED,
     CAGE_TRIGGERED_LAST,

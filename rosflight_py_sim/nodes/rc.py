@@ -13,13 +13,13 @@ from std_srvs.srv import Trigger
 from rosflight_py_sim.failures.failure import FAILURES, LOST, OFF
 from rosflight_py_sim.failures.schedule import Signals
 from rosflight_py_sim.failures.signal import Link
-from rosflight_py_sim.interfaces.diagnostics import Diagnosis, Level
 from rosflight_py_sim.interfaces.fallible_node import FallibleNode
-from rosflight_py_sim.interfaces.simulation_node import TIME_MODE
 from rosflight_py_sim.interfaces.ticks import start_ticks
-from rosflight_py_sim.interfaces.topic_statistics import Period
 from rosflight_py_sim.nodes.running import run
 from rosflight_py_sim.parameters import Parameter, ParameterError, ParameterTable, Value, number
+from rosflight_py_sim.shared_parameters import TIME_MODE
+from rosflight_py_sim.step.diagnosis import Diagnosis, Level
+from rosflight_py_sim.step.topic_statistics import Period
 from rosflight_py_sim.step.topics import RC, PulseWidths
 from rosflight_py_sim.transmitter import joystick
 from rosflight_py_sim.transmitter.channels import ARM, HIGH, LOW, OVERRIDE, Transmitter, frame_at_rest, lost_frame

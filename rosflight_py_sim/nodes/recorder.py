@@ -17,7 +17,6 @@ from rclpy.topic_endpoint_info import TopicEndpointInfo
 from std_msgs.msg import String
 
 from rosflight_py_sim import __version__
-from rosflight_py_sim.interfaces.diagnostics import Diagnosis, Level
 from rosflight_py_sim.interfaces.message_definitions import (
     is_stamped,
     message_class,
@@ -29,7 +28,6 @@ from rosflight_py_sim.interfaces.offered_qos import offered_qos
 from rosflight_py_sim.interfaces.outside_inputs import OUTSIDE_INPUTS, OutsideInput
 from rosflight_py_sim.interfaces.simulation_node import SimulationNode
 from rosflight_py_sim.interfaces.time_manager_interface import VEHICLES, vehicle_namespaces
-from rosflight_py_sim.interfaces.topic_statistics import Period
 from rosflight_py_sim.new_files import names
 from rosflight_py_sim.nodes.running import run
 from rosflight_py_sim.nodes.vehicle_physics import PHYSICS_PARAMETERS, physics_of_vehicle
@@ -38,6 +36,8 @@ from rosflight_py_sim.recording.mcap_file import RUN
 from rosflight_py_sim.recording.pipe_messages import Channel
 from rosflight_py_sim.recording.writer_process import FileTakenError, Outcome, RecordingError, Take, WriterProcess
 from rosflight_py_sim.stamps import EPOCH
+from rosflight_py_sim.step.diagnosis import Diagnosis, Level
+from rosflight_py_sim.step.topic_statistics import Period
 from rosflight_py_sim.step.topics import CLOCK
 from rosflight_py_sim.vehicle_parameters import values_of_vehicle
 from rosflight_py_sim.viewer.appearance import APPEARANCE

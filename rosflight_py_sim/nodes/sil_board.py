@@ -27,11 +27,8 @@ from rosflight_py_sim.firmware import (
     ParameterFileError,
     Severity,
 )
-from rosflight_py_sim.interfaces.diagnostics import Diagnosis, Level
 from rosflight_py_sim.interfaces.fallible_node import FallibleNode
-from rosflight_py_sim.interfaces.simulation_node import TIME_MODE
 from rosflight_py_sim.interfaces.ticks import start_ticks
-from rosflight_py_sim.interfaces.topic_statistics import Period
 from rosflight_py_sim.nodes.rosflight_io.commands import CommandServices
 from rosflight_py_sim.nodes.rosflight_io.parameters import ParameterServices
 from rosflight_py_sim.nodes.rosflight_io.sensors import SensorRelay
@@ -39,10 +36,13 @@ from rosflight_py_sim.nodes.rosflight_io.status import StatusReports
 from rosflight_py_sim.nodes.running import run
 from rosflight_py_sim.parameters import Parameter, ParameterError, ParameterTable, number
 from rosflight_py_sim.resources import share_directory
+from rosflight_py_sim.shared_parameters import TIME_MODE
 from rosflight_py_sim.stamps import seconds_text
+from rosflight_py_sim.step.diagnosis import Diagnosis, Level
 from rosflight_py_sim.step.join import JoinRule, StepJoin
 from rosflight_py_sim.step.schedule import Schedule
 from rosflight_py_sim.step.stamped_inputs import ExpectedInput, StampedInputs
+from rosflight_py_sim.step.topic_statistics import Period
 from rosflight_py_sim.step.topics import (
     ATTITUDE,
     ATTITUDE_EULER,

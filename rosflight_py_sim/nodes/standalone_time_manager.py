@@ -56,6 +56,11 @@ class StandaloneTimeManager(TimeManagerInterface):
         self._timer = timer
         self._anchor()
 
+    @property
+    def has_time(self) -> bool:
+        """Whether the time to begin with is known."""
+        return self._start_time is None
+
     def update_time(self) -> None:
         """Advance by one interval."""
         self._time_ns += self._interval_ns

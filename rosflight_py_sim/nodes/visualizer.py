@@ -10,17 +10,17 @@ from rclpy.qos import DurabilityPolicy, QoSProfile
 from visualization_msgs.msg import Marker, MarkerArray
 
 from rosflight_py_sim.coordinate_frames import MAP, swap_ned_enu
-from rosflight_py_sim.interfaces.diagnostics import Diagnosis, Level
 from rosflight_py_sim.interfaces.marker_wire import MarkerWire
 from rosflight_py_sim.interfaces.simulation_node import SimulationNode
 from rosflight_py_sim.interfaces.time_manager_interface import VEHICLES, vehicle_namespaces
-from rosflight_py_sim.interfaces.topic_statistics import Period
 from rosflight_py_sim.interfaces.transform_wire import TransformWire, tf_message_type
 from rosflight_py_sim.nodes.drawn_vehicle import DrawnVehicle, marker
 from rosflight_py_sim.nodes.running import run
 from rosflight_py_sim.nodes.vehicle_shape import SHAPE_PARAMETERS, VEHICLE_SHAPE_PARAMETERS, vehicle_shapes
 from rosflight_py_sim.parameters import Parameter, ParameterTable, Value, number
+from rosflight_py_sim.step.diagnosis import Diagnosis, Level
 from rosflight_py_sim.step.qos import CHAIN
+from rosflight_py_sim.step.topic_statistics import Period
 from rosflight_py_sim.step.topics import TRUTH_STATE
 from rosflight_py_sim.step.viewed_topics import RELAYED
 from rosflight_py_sim.viewer.frame_tree import WORLD_FRAMES, sensor_frames

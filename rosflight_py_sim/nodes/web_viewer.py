@@ -12,16 +12,16 @@ import numpy as np
 from numpy.typing import NDArray
 from rosflight_msgs.srv import SetSimState
 
-from rosflight_py_sim.interfaces.diagnostics import Diagnosis, Level
 from rosflight_py_sim.interfaces.simulation_node import SimulationNode
 from rosflight_py_sim.interfaces.time_manager_interface import VEHICLES, vehicle_namespaces
-from rosflight_py_sim.interfaces.topic_statistics import Period
 from rosflight_py_sim.nodes.node_names import ROSFLIGHT_NAMES
 from rosflight_py_sim.nodes.running import run
 from rosflight_py_sim.nodes.service_calls import ServiceCalls
 from rosflight_py_sim.nodes.vehicle_shape import SHAPE_PARAMETERS, VEHICLE_SHAPE_PARAMETERS, vehicle_shapes
 from rosflight_py_sim.nodes.viewed_vehicle import ViewedVehicle
 from rosflight_py_sim.parameters import Parameter, ParameterError, ParameterTable, number
+from rosflight_py_sim.step.diagnosis import Diagnosis, Level
+from rosflight_py_sim.step.topic_statistics import Period
 from rosflight_py_sim.step.topics import topic_of
 from rosflight_py_sim.step.vehicle_state import message_of_truth
 from rosflight_py_sim.step.viewed_topics import RELAYED

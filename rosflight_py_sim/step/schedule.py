@@ -1,10 +1,13 @@
-"""Schedule of a periodic action in simulated time."""
+"""Periodic actions in simulated time, and pauses."""
 
 from __future__ import annotations
 
 import math
 
 from rosflight_py_sim.stamps import NANOSECONDS
+
+LONGEST_STEP_NS = NANOSECONDS // 10
+"""Outside of lockstep, a longer gap between two messages is a pause (a node was stopped), not a step."""
 
 
 class Schedule:

@@ -24,7 +24,6 @@ from rosflight_py_sim.autopilot.setpoint import Vector3
 from rosflight_py_sim.confined_files import expanded
 from rosflight_py_sim.delay_line import DelayLine
 from rosflight_py_sim.failures.failure import FAILURES, LOST, OFF, Failure
-from rosflight_py_sim.failures.outputs import FailedOutputs
 from rosflight_py_sim.failures.schedule import FailureSchedule, Signals
 from rosflight_py_sim.failures.signal import Link, Signal
 from rosflight_py_sim.firmware import AS_ROSFLIGHT, FIRMWARE_PARAMETERS, REPAIRED, STRICT_FIRMWARE_FILES, Board, Refused
@@ -32,8 +31,7 @@ from rosflight_py_sim.graph.fleet import Member
 from rosflight_py_sim.graph.flight_controllers import SIL_BOARD, flight_controller_of
 from rosflight_py_sim.graph.parameter_sources import ParameterSources
 from rosflight_py_sim.interfaces.failed_sensors import FAILED_SENSORS, failed_imu, through
-from rosflight_py_sim.interfaces.firmware_parameters import mixer_parameter_names
-from rosflight_py_sim.interfaces.modelled_forces import ModelledForcesAndMoments, rotor_speed_message
+from rosflight_py_sim.interfaces.part_node import part_of
 from rosflight_py_sim.interfaces.sensor_interface import ZERO_CELSIUS_K, Sampling
 from rosflight_py_sim.missions.autopilot.judge import AutopilotJudge, autopilot_class
 from rosflight_py_sim.missions.flight import not_done
@@ -48,14 +46,15 @@ from rosflight_py_sim.nodes.slide_watch import SlideWatch
 from rosflight_py_sim.nodes.standalone_dynamics import StandaloneDynamics
 from rosflight_py_sim.nodes.standalone_sensors import StandaloneSensors
 from rosflight_py_sim.parameters import Values, number
+from rosflight_py_sim.parts.forces_and_moments import ForcesAndMoments
 from rosflight_py_sim.physics.dynamics import StateDivergedError, VehicleDynamics
 from rosflight_py_sim.physics.wind import Wind as WindModel
-from rosflight_py_sim.pulse_width import LOW_US, OUTPUTS
 from rosflight_py_sim.sensing.inertial import UNKNOWN
 from rosflight_py_sim.sensing.latency import latency_ns
 from rosflight_py_sim.sensing.suite import SensorSuite
 from rosflight_py_sim.shared_parameters import ROTATIONAL_GUSTS, WIND_STREAM
 from rosflight_py_sim.stamps import NANOSECONDS, seconds_text
+from rosflight_py_sim.step.ports import FirmwareReading, Input
 from rosflight_py_sim.step.schedule import Schedule
 from rosflight_py_sim.step.topics import (
     AUTOPILOT_PATH,
@@ -69,18 +68,22 @@ from rosflight_py_sim.step.topics import (
     TRUTH_ROTOR_SPEEDS,
     TRUTH_STATE,
     TRUTH_WIND,
+    TRUTH_WIND_RATES,
     AirspeedSample,
     BaroSample,
     BatterySample,
     ControlCommand,
     ImuSample,
     MagSample,
+    Outputs,
     PulseWidths,
     RangeSample,
     Setpoint,
     StatusReport,
     TemperatureSample,
     Wind,
+    WindRates,
+    Wrench,
 )
 from rosflight_py_sim.step.vehicle_state import VehicleState
 from rosflight_py_sim.sweep.direct_autopilots import DIRECT_AUTOPILOTS
@@ -337,62 +340,6 @@ class _Sensors:
         self._receive_battery(*_single(voltage, current))
 
 
-class _Forces:
-    """Model of the vehicle, driven by pulse widths.
-
-    Attributes:
-        model: the model.
-    """
-
-    def __init__(self, cls: type[ModelledForcesAndMoments[Any]], values: Values, board: Board) -> None:
-        self._values = dict(values)
-        self.model = cls.build(self._values)
-        parameters = board.firmware.parameters
-        mixer = {name: float(parameters[name]) for name in mixer_parameter_names() if name in parameters}
-        cls.match_mixer(self.model, values, mixer)
-        self._pwm_us = np.full(OUTPUTS, float(LOW_US))
-        self._outputs = FailedOutputs()
-        self._schedule = Schedule(number(values, "truth_battery_frequency"))
-        outputs = self.model.outputs
-        self._failures = _Failures(values, cls.FALLIBLE, self._fail, lambda one: cls.check_actuator(one, outputs))
-        self.model.lose_cells(0, number(values, "V_max"))
-
-    def wrench(
-        self,
-        time_ns: int,
-        truth: Vector,
-        wind_ned: Vector,
-        pulse_us: Vector,
-        dt: float,
-        wind_rates: Vector,
-    ) -> Vector:
-        """Wrench (6,) in body axes, N and N m; `dt` is the time since the previous call, s; 0 in the first."""
-        pwm = self._pwm_us
-        pwm[:] = pulse_us
-        if self._failures.exist:
-            self._failures.advance(time_ns)
-            self._outputs.apply(time_ns, pwm)
-        wrench: Vector = self.model.update(truth, wind_ned, pwm, dt, wind_rates)
-        return wrench
-
-    def battery(self, time_ns: int) -> BatterySample | None:
-        """True battery when it is due, as received."""
-        if time_ns < self._schedule.next_ns or not self._schedule.due(time_ns):
-            return None
-        model = self.model
-        return BatterySample(time_ns, *_single(model.battery_voltage, model.current_a))
-
-    def rotor_speeds(self, time_ns: int) -> Vector:
-        """True speed of each rotor, as received, rad/s (14)."""
-        assert TRUTH_ROTOR_SPEEDS.as_received is not None
-        return np.array(TRUTH_ROTOR_SPEEDS.as_received(rotor_speed_message(self.model, time_ns)).values)
-
-    def _fail(self, signals: Signals) -> None:
-        self._outputs = FailedOutputs(signals)
-        cells = signals.get(("cell", 0))
-        self.model.lose_cells(len(cells.effects) if cells else 0, number(self._values, "V_max"))
-
-
 class _Motion:
     """Body and wind.
 
@@ -493,7 +440,15 @@ class DirectFlight:
         )
         self.transmitter = _Transmitter(values(Rc))
         self._sensors = _Sensors(values(StandaloneSensors), self.board)
-        self._forces = _Forces(forces, values(forces), self.board)
+        self._forces = forces(values(forces))
+        parameters = self.board.firmware.parameters
+        for reading in self._forces.ports(FirmwareReading):
+            read = {name: float(parameters[name]) for name in reading.names if name in parameters}
+            getattr(self._forces, reading.name)(read)
+        self._wrench = np.zeros(6)
+        takes: dict[str, Any] = {"send_wrench": self._take_wrench, "send_battery": self._take_battery}
+        vars(self._forces).update(takes | {"send_rotor_speeds": self._take_rotor_speeds})
+        self._give_forces = {one.topic.name: one.taker(self._forces) for one in self._forces.ports(Input)}
         motion = values(StandaloneDynamics)
         if number(motion, "wave_height") > 0.0:
             raise NotDirectError("waves (wave_height above 0) need the node graph")
@@ -564,20 +519,17 @@ class DirectFlight:
         if frame is not None:
             firmware = self.board.firmware
             self._pending.append((time_ns, lambda: firmware.receive_rc(time_ns // 1000, frame)))
-        elapsed_ns = time_ns - self._answered_ns if self._answered_ns >= 0 else 0
         self._answered_ns = time_ns
         self._report_status(time_ns)
         if motion.body.follows_outputs:
             motion.body.follow_outputs(pulse_us)
-        wrench = self._forces.wrench(
-            time_ns, state.truth, motion.air_ned, pulse_us, elapsed_ns / NANOSECONDS, motion.wind_rates
-        )
-        battery = self._forces.battery(time_ns)
-        if battery is not None:
-            self._sensors.battery = battery.voltage, battery.current
-            if len(self._forces.model.rotor_speeds):
-                self._sensors.rotor_speeds = self._forces.rotor_speeds(time_ns)
-            self._takes[TRUTH_BATTERY.name](battery)
+        give = self._give_forces
+        give[TRUTH_STATE.name](state)
+        give[TRUTH_WIND.name](Wind(time_ns, motion.air_ned))  # type: ignore[arg-type]
+        if TRUTH_WIND_RATES.name in give:
+            give[TRUTH_WIND_RATES.name](WindRates(time_ns, motion.wind_rates))  # type: ignore[arg-type]
+        self._forces.run(time_ns, PulseWidths(time_ns, pulse_us))
+        wrench = self._wrench
         motion.advance(time_ns, wrench, dt)
         state.time_ns = time_ns + step_ns
         if not self._pilot.status.armed and self._pilot.slide is not None:
@@ -588,6 +540,19 @@ class DirectFlight:
             self._take_wind(Wind(state.time_ns, air_ned))
             self._take_truth(state)
         self._guide_if_due()
+
+    def _take_wrench(self, wrench: Wrench) -> None:
+        self._wrench = np.array((*wrench.force, *wrench.moment))
+
+    def _take_battery(self, battery: BatterySample) -> None:
+        assert TRUTH_BATTERY.as_received is not None
+        received = TRUTH_BATTERY.as_received(battery)
+        self._sensors.battery = received.voltage, received.current
+        self._takes[TRUTH_BATTERY.name](received)
+
+    def _take_rotor_speeds(self, speeds: Outputs) -> None:
+        assert TRUTH_ROTOR_SPEEDS.as_received is not None
+        self._sensors.rotor_speeds = np.array(TRUTH_ROTOR_SPEEDS.as_received(speeds).values)
 
     def _run_firmware(self, time_ns: int) -> Vector:
         """Run the firmware on its inputs; return the pulse widths, us (14)."""
@@ -689,21 +654,21 @@ class DirectFlight:
         self._takes[topic](message)
 
 
-def require_direct(member: Member) -> tuple[type[ModelledForcesAndMoments[Any]], type[Any]]:
+def require_direct(member: Member) -> tuple[type[ForcesAndMoments], type[Any]]:
     """Classes of the vehicle's forces and moments, and of its autopilot.
 
     Raises:
         NotDirectError: a part of the vehicle runs only as a node.
     """
     vehicle, controller = member.vehicle, flight_controller_of(member)
-    forces = node_class(vehicle.forces_and_moments) if vehicle.forces_and_moments else None
+    forces = part_of(node_class(vehicle.forces_and_moments)) if vehicle.forces_and_moments else None
     if controller is not SIL_BOARD:
         raise NotDirectError(f"flight controller '{controller.name}' runs only in the node graph")
     if vehicle.mission is not None:
         raise NotDirectError(f"mission '{vehicle.mission.task}', flown by a program, runs only in the node graph")
     if node_class(vehicle.dynamics) is not StandaloneDynamics:
         raise NotDirectError(f"dynamics '{vehicle.dynamics}' run only in the node graph")
-    if forces is None or not issubclass(forces, ModelledForcesAndMoments):
+    if forces is None or not issubclass(forces, ForcesAndMoments):
         raise NotDirectError(f"forces and moments '{vehicle.forces_and_moments}' run only in the node graph")
     if not vehicle.autopilot or autopilot_class(vehicle) not in DIRECT_AUTOPILOTS:
         autopilot = f"autopilot '{vehicle.autopilot}'" if vehicle.autopilot else "a vehicle without an autopilot"

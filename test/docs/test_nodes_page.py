@@ -14,6 +14,8 @@ from rosflight_py_sim.nodes.auv_autopilot import AuvAutopilot
 from rosflight_py_sim.nodes.sil_board import SilBoard
 from rosflight_py_sim.nodes.slot_vehicle import SlotVehicle
 from rosflight_py_sim.step.join import JoinRule
+from rosflight_py_sim.step.part import Part, rule_of
+from rosflight_py_sim.step.ports import Input, ports_of
 from rosflight_py_sim.step.topics import PWM_OUTPUT, SIM_STEP_SIZE, STEP_TOPICS
 
 PAGE = (Path(__file__).parents[2] / "docs" / "nodes.md").read_text(encoding="utf-8")
@@ -35,6 +37,11 @@ def test_each_contract_interface_class_is_in_the_table() -> None:
     assert classes <= {name for _, names in ROWS for name in names}
 
 
+def _rule(part: type[Part]) -> JoinRule:
+    """Rule of a part's unconditional inputs."""
+    return rule_of(port for port in ports_of(part) if isinstance(port, Input) and not port.when)
+
+
 @pytest.mark.parametrize(
     ("node", "rule"),
     [
@@ -42,7 +49,7 @@ def test_each_contract_interface_class_is_in_the_table() -> None:
         ("`sil_board`", SilBoard.JOIN),
         ("`auv_autopilot`", AuvAutopilot.JOIN),
         ("`bridge` as flight controller", SlotVehicle.JOIN),
-        ("`forces_and_moments`", ForcesAndMomentsInterface.JOIN),
+        ("`forces_and_moments`", _rule(ForcesAndMomentsInterface)),
         ("`dynamics`", JoinRule(DynamicsInterface.DRIVEN_BY.name, (PWM_OUTPUT.name,), admitted_by=SIM_STEP_SIZE.name)),
         ("a whole flight model", JoinRule(FlightModelInterface.DRIVEN_BY.name, admitted_by=SIM_STEP_SIZE.name)),
     ],

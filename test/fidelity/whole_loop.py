@@ -17,8 +17,8 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 from rosflight_py_sim.commands.vehicle_models import given_values, steady_vehicle
-from rosflight_py_sim.interfaces.modelled_forces import VehicleModel
 from rosflight_py_sim.parameters import ParameterTable
+from rosflight_py_sim.parts.modelled_forces import VehicleModel
 from rosflight_py_sim.physics.auv import AUV_PARAMETERS, Auv
 from rosflight_py_sim.physics.dynamics import DYNAMICS_PARAMETERS, VehicleDynamics
 from rosflight_py_sim.physics.fixedwing import FIXEDWING_PARAMETERS, FixedWing

@@ -22,11 +22,9 @@ from std_msgs.msg import String
 from std_srvs.srv import Trigger
 
 from rosflight_py_sim.graph.fleet import fleet
-from rosflight_py_sim.interfaces.diagnostics import Level
 from rosflight_py_sim.interfaces.forces_and_moments_interface import ForcesAndMomentsInterface
 from rosflight_py_sim.interfaces.simulation_node import SimulationNode
 from rosflight_py_sim.interfaces.time_manager_interface import TimeManagerInterface
-from rosflight_py_sim.interfaces.topic_statistics import Period
 from rosflight_py_sim.nodes.fixedwing_forces_and_moments import FixedwingForcesAndMoments
 from rosflight_py_sim.nodes.gated_time_manager import GatedTimeManager
 from rosflight_py_sim.nodes.lockstep_time_manager import LockstepTimeManager
@@ -37,7 +35,9 @@ from rosflight_py_sim.nodes.standalone_sensors import StandaloneSensors
 from rosflight_py_sim.nodes.standalone_time_manager import StandaloneTimeManager
 from rosflight_py_sim.parameters import ParameterError
 from rosflight_py_sim.stamps import NANOSECONDS, seconds_text, set_time, time_ns_of
+from rosflight_py_sim.step.diagnosis import Level
 from rosflight_py_sim.step.qos import LATCHED
+from rosflight_py_sim.step.topic_statistics import Period
 from rosflight_py_sim.step.topics import (
     CLOCK,
     FAULT,
@@ -342,7 +342,7 @@ class LateStamps(ForcesAndMomentsInterface):
         super().__init__(**arguments)
         self.late = 0
         self._sent_ns, self._count = -1, 0
-        send = self._send
+        send = self.send_wrench
 
         def send_some_late(wrench: Wrench) -> None:
             self._count = 1 if wrench.time_ns != self._sent_ns else self._count + 1
@@ -352,7 +352,7 @@ class LateStamps(ForcesAndMomentsInterface):
                 wrench = wrench._replace(time_ns=wrench.time_ns - STEP_NS)
             send(wrench)
 
-        self._send = send_some_late
+        self.send_wrench = send_some_late
 
 
 class LateMultirotor(LateStamps, MultirotorForcesAndMoments):

@@ -1,4 +1,4 @@
-"""Base class of forces and moments nodes whose vehicle is a model in physics/."""
+"""Forces and moments of a vehicle that is a model in physics/."""
 
 from __future__ import annotations
 
@@ -11,14 +11,12 @@ from numpy.typing import NDArray
 
 from rosflight_py_sim.failures.failure import Failure
 from rosflight_py_sim.failures.schedule import Signals
-from rosflight_py_sim.interfaces.diagnostics import Diagnosis, Level
-from rosflight_py_sim.interfaces.forces_and_moments_interface import (
-    FORCES_AND_MOMENTS_PARAMETERS,
-    ForcesAndMomentsInterface,
-)
-from rosflight_py_sim.interfaces.topic_statistics import Period
-from rosflight_py_sim.parameters import ParameterError, ParameterTable, Value, Values, number
+from rosflight_py_sim.parameters import ParameterError, Value, Values, number
+from rosflight_py_sim.parts.forces_and_moments import ForcesAndMoments
 from rosflight_py_sim.pulse_width import OUTPUTS
+from rosflight_py_sim.step.diagnosis import Diagnosis, Level
+from rosflight_py_sim.step.ports import output
+from rosflight_py_sim.step.topic_statistics import Period
 from rosflight_py_sim.step.topics import TRUTH_ROTOR_SPEEDS, Outputs
 from rosflight_py_sim.step.vehicle_state import VehicleState
 
@@ -78,7 +76,7 @@ def rotor_speed_message(model: VehicleModel, time_ns: int) -> Outputs:
 Model = TypeVar("Model", bound=VehicleModel)
 
 
-class ModelledForcesAndMoments(ForcesAndMomentsInterface, Generic[Model]):
+class ModelledForces(ForcesAndMoments, Generic[Model]):
     """Forces and moments of a `VehicleModel`, which a derived class builds from the parameters.
 
     A change of parameters rebuilds the model, which takes over the state of the old one.
@@ -87,16 +85,16 @@ class ModelledForcesAndMoments(ForcesAndMomentsInterface, Generic[Model]):
         ACTUATORS: kinds of actuators on the outputs, which can fail.
     """
 
-    PARAMETERS: ClassVar[ParameterTable] = FORCES_AND_MOMENTS_PARAMETERS
     ACTUATORS: ClassVar[tuple[str, ...]] = ("motor", "servo")
-    FALLIBLE: ClassVar[tuple[str, ...]] = (*ForcesAndMomentsInterface.FALLIBLE, "cell")
+    FALLIBLE: ClassVar[tuple[str, ...]] = (*ForcesAndMoments.FALLIBLE, "cell")
 
-    def __init__(self, **arguments: Any) -> None:
-        """Build the model."""
+    send_rotor_speeds = output(TRUTH_ROTOR_SPEEDS)
+
+    def initialise(self) -> None:
+        """Set the state before the first message."""
+        super().initialise()
         self._model: Model | None = None
         self._cells_lost = 0
-        super().__init__(**arguments)
-        self._send_rotor_speeds = self.publisher(TRUTH_ROTOR_SPEEDS)
 
     @classmethod
     @abstractmethod
@@ -163,7 +161,7 @@ class ModelledForcesAndMoments(ForcesAndMomentsInterface, Generic[Model]):
         model = self.model
         wrench = model.update(state.truth, wind_ned, pwm_us, dt, self.wind_rates)
         if self.publish_battery(self.time_ns, model.battery_voltage, model.current_a) and len(model.rotor_speeds):
-            self._send_rotor_speeds(rotor_speed_message(model, self.time_ns))
+            self.send_rotor_speeds(rotor_speed_message(model, self.time_ns))
         return wrench
 
     def diagnose(self, period: Period) -> Iterable[Diagnosis]:
@@ -188,4 +186,4 @@ class ModelledForcesAndMoments(ForcesAndMomentsInterface, Generic[Model]):
         """Match the model to the mixer."""
         warning = self.match_mixer(self.model, self.values, self.firmware_parameters)
         if warning:
-            self.get_logger().warning(warning)
+            self.log.warning(warning)

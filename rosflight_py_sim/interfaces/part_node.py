@@ -1,0 +1,144 @@
+"""Nodes of parts: ROS parameters, publishers, subscriptions, services, diagnostics, failures and the join of a part."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+from functools import partial
+from inspect import isabstract
+from typing import Any
+
+from rcl_interfaces.msg import SetParametersResult
+from rclpy.parameter import Parameter as RosParameter
+from std_msgs.msg import Bool, String
+
+from rosflight_py_sim.failures.failure import FAILURES
+from rosflight_py_sim.failures.schedule import FailureSchedule
+from rosflight_py_sim.interfaces.firmware_parameters import FirmwareParameterReader
+from rosflight_py_sim.interfaces.simulation_node import SimulationNode
+from rosflight_py_sim.interfaces.ticks import start_ticks, subscribe_to_clock
+from rosflight_py_sim.parameters import ParameterError, Value, number
+from rosflight_py_sim.step.join import StepJoin
+from rosflight_py_sim.step.part import Log, Part
+from rosflight_py_sim.step.ports import FirmwareReading, Input, Kind, Output, Service
+from rosflight_py_sim.step.topics import ACTIVE_FAILURES, CLOCK, PARAMS_CHANGED
+
+
+class PartNode(Part, SimulationNode):
+    """The node of a part, by the rule of `StepJoin`; derive from the part's class first, then from this one.
+
+    A change of the parameter `failures` leaves the failures that are still in the list, and the part's models, as they
+    are. The active failures are published on sim/failures.
+    """
+
+    def __init__(self, **arguments: Any) -> None:
+        """Create the node, and connect the part's ports in the order of their declaration."""
+        self._send_failures: Any = None
+        self.initialise()
+        SimulationNode.__init__(self, **arguments)
+        self.lockstep = self.values.get("time_mode") == "lockstep"
+        self._adopt(self.failures_of(self.values.get(FAILURES.name, [])))
+        self._join = StepJoin(self.join_rule, self._run, self.answer_again, lockstep=self.lockstep)
+        for out in self.ports(Output):
+            setattr(self, out.name, (self.lazy_publisher if out.lazy else self.publisher)(out.topic))
+        self.begin()
+        for port in self.ports(Input):
+            self._connect(port)
+        self._readers = [
+            FirmwareParameterReader(self, reading.names, getattr(self, reading.name))
+            for reading in self.ports(FirmwareReading)
+        ]
+        if self._readers:
+            self.subscribe(PARAMS_CHANGED, self._on_params_changed)
+        for one in self.ports(Service):
+            self.create_service(one.service_type, one.topic, getattr(self, one.name))
+
+    @property
+    def log(self) -> Log:
+        """The node's logger."""
+        logger: Log = self.get_logger()
+        return logger
+
+    def make_stale(self) -> None:
+        """Make the last answer stale."""
+        self._join.make_stale()
+
+    def awaited_services(self) -> Collection[str]:
+        """The services of the flight controller, until its parameters have been read."""
+        return [name for reader in self._readers for name in reader.awaited_services()]
+
+    def _connect(self, port: Input[Any]) -> None:
+        topic, take = port.topic, port.taker(self)
+        if port.kind is Kind.TRIGGER:
+            if port.rate and not self.lockstep:
+                start_ticks(self, number(self.values, port.rate), self._join.trigger)
+                if topic is not CLOCK:
+                    self.subscribe(topic, take, needed=port.needed)
+            elif topic is CLOCK:
+                subscribe_to_clock(self, self._join.trigger)
+            else:
+                self.follow_stamps()
+                self.subscribe(topic, self._on_trigger, needed=port.needed)
+            return
+        if port.kind is Kind.LATER and self.lockstep:
+            self.subscribe(topic, partial(self._hold, take), needed=port.needed)
+            return
+        joined = port.kind is Kind.SYNCHRONIZED or port.required
+        self.subscribe(topic, self._joined(port, take) if joined else take, needed=port.needed)
+
+    def _joined(self, port: Input[Any], take: Callable[[Any], None]) -> Callable[[Any], None]:
+        arrived = self._join.input(port.topic.name)
+
+        def on_message(message: Any) -> None:
+            take(message)
+            arrived(message.time_ns)
+
+        return on_message
+
+    def _on_trigger(self, message: Any) -> None:
+        self._join.trigger(message.time_ns, message)
+
+    def _hold(self, take: Callable[[Any], None], message: Any) -> None:
+        self.held.take(message.time_ns, self.answered_ns, partial(take, message))
+
+    def _run(self, time_ns: int, content: Any) -> None:
+        self.update_clock(time_ns)
+        self.run(time_ns, content)
+
+    def _on_params_changed(self, message: Bool) -> None:
+        if message.data:
+            for reader in self._readers:
+                reader.read()
+
+    # Failures.
+
+    def on_failures_changed(self, texts: Sequence[str]) -> None:
+        """Publish the active failures."""
+        if self._send_failures is not None:
+            self._send_failures(String(data=f"{self.get_name()}: {', '.join(texts) or 'none'}"))
+
+    def _adopt(self, schedule: FailureSchedule) -> None:
+        self.adopt_failures(schedule)
+        if len(schedule) and self._send_failures is None:
+            self._send_failures = self.publisher(ACTIVE_FAILURES)
+
+    def _on_set_parameters(self, changes: list[RosParameter[Any]]) -> SetParametersResult:
+        own = [change for change in changes if change.name == FAILURES.name]
+        try:
+            schedule = self.failures_of(own[-1].value) if own else None
+        except ParameterError as error:
+            return SetParametersResult(successful=False, reason=str(error))
+        # A change of failures alone must not rebuild the models, which would draw their random numbers again.
+        result = SimulationNode._on_set_parameters(self, [change for change in changes if change.name != FAILURES.name])
+        if result.successful and schedule is not None:
+            value: Value = list(own[-1].value)
+            self.values = {**self.values, FAILURES.name: value}
+            self._adopt(schedule)
+        return result
+
+
+def part_of(node_class: type) -> type[Part] | None:
+    """The part without ROS that a node class adds nothing to; None if there is none."""
+    for base in node_class.__mro__[1:]:
+        if issubclass(base, Part) and not issubclass(base, SimulationNode):
+            return None if isabstract(base) else base
+    return None

@@ -1,0 +1,1 @@
+"""Parts of the simulation without ROS: forces and moments, sensors, dynamics, flight controller, transmitter."""

@@ -1,0 +1,36 @@
+"""Forces and moments of an underwater vehicle."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rosflight_py_sim.parameters import ParameterTable, Value
+from rosflight_py_sim.parts.forces_and_moments import ForcesAndMoments
+from rosflight_py_sim.parts.modelled_forces import ModelledForces
+from rosflight_py_sim.physics.auv import AUV_PARAMETERS, Auv
+from rosflight_py_sim.stamps import NANOSECONDS
+from rosflight_py_sim.step.vehicle_state import VehicleState
+
+
+class AuvForces(ModelledForces[Auv]):
+    """Forces and moments of an underwater vehicle: buoyancy, damping, thrusters, tether; the wind is the current."""
+
+    ALIASES: ClassVar[tuple[str, ...]] = ("auv_forces_and_moments",)
+    PARAMETERS: ClassVar[ParameterTable] = ForcesAndMoments.PARAMETERS + AUV_PARAMETERS
+
+    @classmethod
+    def build(cls, values: dict[str, Value]) -> Auv:
+        """Build the vehicle, thrusters at rest."""
+        return Auv(values)
+
+    def update_forces_and_torques(
+        self, state: VehicleState, wind_ned: NDArray[np.float64], pwm_us: NDArray[np.float64], dt: float
+    ) -> NDArray[np.float64]:
+        """Compute the wrench in the waves at the state's position and stamp."""
+        waves = self.model.waves
+        if waves.exist:
+            waves.move_to(state.truth, state.time_ns / NANOSECONDS)
+        return super().update_forces_and_torques(state, wind_ned, pwm_us, dt)

@@ -1,0 +1,171 @@
+"""Forces and moments: the part that turns actuator commands and air flow into a wrench."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from std_srvs.srv import Trigger
+
+from rosflight_py_sim.failures.failure import FAILURES
+from rosflight_py_sim.failures.outputs import FailedOutputs
+from rosflight_py_sim.failures.schedule import Signals
+from rosflight_py_sim.firmware.parameter_table import mixer_parameter_names
+from rosflight_py_sim.parameters import Parameter, ParameterTable, number
+from rosflight_py_sim.pulse_width import LOW_US, OUTPUTS
+from rosflight_py_sim.shared_parameters import ROTATIONAL_GUSTS, SEED, TIME_MODE
+from rosflight_py_sim.stamps import NANOSECONDS
+from rosflight_py_sim.step.part import Part
+from rosflight_py_sim.step.ports import FirmwareReading, output, service, synchronized, trigger
+from rosflight_py_sim.step.schedule import LONGEST_STEP_NS, Schedule
+from rosflight_py_sim.step.topics import (
+    FORCES_AND_MOMENTS,
+    PWM_OUTPUT,
+    TRUTH_BATTERY,
+    TRUTH_STATE,
+    TRUTH_WIND,
+    TRUTH_WIND_RATES,
+    BatterySample,
+    PulseWidths,
+    Wind,
+    WindRates,
+    Wrench,
+)
+from rosflight_py_sim.step.vehicle_state import VehicleState
+
+_PARAMETERS = ParameterTable(
+    TIME_MODE,
+    Parameter(
+        "truth_battery_frequency",
+        50.0,
+        "Rate at which the true state of battery and rotors is published",
+        "Hz",
+        minimum=0.1,
+        maximum=1000.0,
+        read_only=True,
+    ),
+    SEED,
+    ROTATIONAL_GUSTS,
+    FAILURES,
+)
+
+
+class ForcesAndMoments(Part, ABC):
+    """Answers each sim/pwm_output with sim/forces_and_moments.
+
+    Offers forces_and_moments/reset, which resets rotors, surfaces and battery to their initial state and makes the
+    last answer stale. So does setting a state, because the wrench of the old state may have caused the fault.
+
+    Attributes:
+        time_ns: stamp of the outputs that are being answered, ns; -1 before the first.
+        wind_rates: angular velocity of the air at the vehicle, body axes, rad/s (3,); zero without rotational gusts.
+        firmware_parameters: mixer parameters read from the flight controller; set before each call of
+            `get_firmware_parameters`, at the start and after each change of parameters.
+    """
+
+    DEFAULT_NAME: ClassVar[str] = "forces_and_moments"
+    PARAMETERS: ClassVar[ParameterTable] = _PARAMETERS
+    FALLIBLE: ClassVar[tuple[str, ...]] = ("motor", "servo")
+
+    send_wrench = output(FORCES_AND_MOMENTS)
+    send_battery = output(TRUTH_BATTERY)
+    pulse_widths = trigger(PWM_OUTPUT, needed=True)
+
+    def initialise(self) -> None:
+        """Set the state before the first message."""
+        super().initialise()
+        self._state = VehicleState()
+        self._wind_ned = np.zeros(3)
+        self.time_ns = -1
+        self.wind_rates = np.zeros(3)
+        self._pwm_us = np.full(OUTPUTS, float(LOW_US))
+        self._failed_outputs = FailedOutputs()
+        self._wrench = Wrench(-1, (), ())
+        self.firmware_parameters: dict[str, float] = {}
+        self._battery_schedule: Schedule | None = None
+
+    @abstractmethod
+    def update_forces_and_torques(
+        self, state: VehicleState, wind_ned: NDArray[np.float64], pwm_us: NDArray[np.float64], dt: float
+    ) -> NDArray[np.float64]:
+        """Wrench on the vehicle, gravity and contact excluded.
+
+        Args:
+            state: truth state of the vehicle; the default state, without a stamp, before the first has arrived.
+            wind_ned: velocity of the air over the ground, NED, m/s (3,).
+            pwm_us: pulse width of each output of the flight controller, us (14,), in force from the state's time on.
+            dt: time since the previous call, s; 0 in the first.
+
+        Returns:
+            Force (N) and moment (N m) in body axes (6,).
+        """
+
+    @abstractmethod
+    def get_firmware_parameters(self) -> None:
+        """Read the parameters that the model needs from `firmware_parameters`."""
+
+    def fail(self, signals: Signals) -> None:
+        """Let outputs fail."""
+        self._failed_outputs = FailedOutputs(signals)
+
+    def start_over(self) -> None:
+        """Reset the model to its initial state; does nothing by default, for a model without a state."""
+
+    def publish_battery(self, time_ns: int, voltage: float, current: float) -> bool:
+        """Publish the true battery state (V, A) on sim/truth_battery when it is due; return whether it was."""
+        schedule = self._battery_schedule
+        if schedule is None:
+            schedule = self._battery_schedule = Schedule(number(self.values, "truth_battery_frequency"))
+        if not schedule.due(time_ns):
+            return False
+        self.send_battery(BatterySample(time_ns, voltage, current))
+        return True
+
+    @synchronized(TRUTH_WIND)
+    def _on_wind(self, wind: Wind) -> None:
+        self._wind_ned[:] = wind.velocity_ned
+
+    @synchronized(TRUTH_STATE, renews=True)
+    def _on_truth(self, state: VehicleState) -> None:
+        self._state = state
+
+    @synchronized(TRUTH_WIND_RATES, when="has_rotational_gusts")
+    def _on_wind_rates(self, wind: WindRates) -> None:
+        self.wind_rates[:] = wind.rates
+
+    def has_rotational_gusts(self) -> bool:
+        """Whether the rotation of the air is an input."""
+        return bool(self.values[ROTATIONAL_GUSTS.name])
+
+    def answer(self, time_ns: int, content: PulseWidths) -> None:
+        """Send the wrench."""
+        self.time_ns = time_ns
+        self._pwm_us[:] = content.pulse_us
+        if self.has_failures:
+            self._failed_outputs.apply(time_ns, self._pwm_us)
+        elapsed_ns = time_ns - self.answered_ns
+        if self.answered_ns < 0 or not 0 < elapsed_ns <= LONGEST_STEP_NS:
+            elapsed_ns = 0
+        wrench = self.update_forces_and_torques(self._state, self._wind_ned, self._pwm_us, elapsed_ns / NANOSECONDS)
+        numbers = wrench.tolist()
+        self._wrench = Wrench(time_ns, numbers[:3], numbers[3:])
+        self.send_wrench(self._wrench)
+
+    def answer_again(self, time_ns: int) -> None:
+        """Send the last wrench."""
+        self.send_wrench(self._wrench)
+
+    @service(Trigger, "forces_and_moments/reset")
+    def _reset(self, request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
+        self.start_over()
+        self.make_stale()
+        response.success = True
+        response.message = "rotors, surfaces and battery are as at the start"
+        return response
+
+    @FirmwareReading(mixer_parameter_names())
+    def _on_firmware_parameters(self, values: dict[str, float]) -> None:
+        self.firmware_parameters = values
+        self.get_firmware_parameters()

@@ -1,0 +1,232 @@
+"""A part of the simulation, without ROS: parameters, ports, and the answer to each step."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, ClassVar, Protocol, TypeVar
+
+from rosflight_py_sim.failures.failure import FAILURES, Failure
+from rosflight_py_sim.failures.schedule import FailureSchedule, Signals
+from rosflight_py_sim.parameters import ParameterTable, Value
+from rosflight_py_sim.shared_parameters import CLOCK_PARAMETERS, with_clock
+from rosflight_py_sim.step.join import JoinRule
+from rosflight_py_sim.step.ports import Input, Kind, Port, ports_of
+from rosflight_py_sim.step.stamped_inputs import StampedInputs
+
+P = TypeVar("P", bound=Port)
+
+
+class Log(Protocol):
+    """Receiver of a part's messages for the user: the logger of its node, or another."""
+
+    def info(self, text: str) -> Any: ...
+
+    def warning(self, text: str) -> Any: ...
+
+    def error(self, text: str) -> Any: ...
+
+    def fatal(self, text: str) -> Any: ...
+
+
+class NoLog:
+    """A log that nobody reads."""
+
+    def info(self, text: str) -> None:
+        """Drop the text."""
+
+    warning = error = fatal = info
+
+
+class Part:
+    """Answers each message of its trigger, from its other inputs, with its outputs.
+
+    The class body declares the ports (`step/ports.py`). A derived class sets its state in `initialise` and implements
+    `answer`. A part runs in a `Pipeline` without ROS, made as `Part(values)`, or behind the node that
+    `interfaces/part_node.py` makes of it.
+
+    Class attributes:
+        DEFAULT_NAME: name of the part's node unless another is given.
+        ALIASES: further node names whose sections in parameter files apply, strongest first.
+        PARAMETERS: the part's parameters, which `table_for` may extend.
+        FALLIBLE: names of what can fail, from `failures.failure.TARGETS`.
+
+    Attributes:
+        values: value of each parameter, checked.
+        has_failures: whether there are failures, active or not.
+        lockstep: whether answers wait for the inputs with the trigger's stamp.
+        answered_ns: stamp of the last answer, ns; -1 before the first. During `answer`, still the previous.
+    """
+
+    DEFAULT_NAME: ClassVar[str]
+    ALIASES: ClassVar[tuple[str, ...]] = ()
+    PARAMETERS: ClassVar[ParameterTable] = CLOCK_PARAMETERS
+    FALLIBLE: ClassVar[tuple[str, ...]] = ()
+
+    values: dict[str, Value]
+    has_failures = False
+    lockstep = True
+    answered_ns = -1
+    _log: Log = NoLog()
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        """Add the parameters of the clock."""
+        super().__init_subclass__(**options)
+        if "PARAMETERS" in vars(cls):
+            cls.PARAMETERS = with_clock(cls.PARAMETERS)
+
+    def __init__(self, values: Mapping[str, Value], *, log: Log | None = None) -> None:
+        """Build the part without ROS.
+
+        Args:
+            values: value of each parameter of `table_for`, checked.
+            log: receiver of messages for the user; None: nobody.
+
+        Raises:
+            ParameterError: the values do not fit together.
+        """
+        self.values = dict(values)
+        if log is not None:
+            self._log = log
+        self.initialise()
+        self.configure(self.values)
+        self.adopt_failures(self.failures_of(self.values.get(FAILURES.name, [])))
+
+    @property
+    def log(self) -> Log:
+        """Receiver of messages for the user."""
+        return self._log
+
+    @classmethod
+    def table_for(cls, given: Mapping[str, Any]) -> ParameterTable:
+        """The part's parameters: PARAMETERS, and those of models that the values choose.
+
+        Raises:
+            ParameterError: a value that chooses a model is not allowed.
+        """
+        return cls.PARAMETERS
+
+    def initialise(self) -> None:
+        """Set the initial state; called once, before the first `configure`. Call `super().initialise()` first."""
+        self.failures = FailureSchedule()
+        self.held = StampedInputs()
+
+    def configure(self, values: dict[str, Value]) -> None:
+        """Build what depends on parameters; called at the start and at each change.
+
+        After an exception, the part's attributes have their previous values again.
+
+        Raises:
+            ParameterError: the values do not fit together.
+        """
+
+    def begin(self) -> None:
+        """Send what is known before the first step; called once the outputs are connected."""
+
+    def answer(self, time_ns: int, content: Any) -> None:
+        """Send the answer to a message of the trigger.
+
+        Args:
+            time_ns: stamp of the message, ns.
+            content: the message; None if the answer was triggered by time alone.
+        """
+        raise NotImplementedError
+
+    def answer_again(self, time_ns: int) -> None:
+        """Send the answer of `time_ns`, the last one, again; by default nothing."""
+
+    def run(self, time_ns: int, content: Any) -> None:
+        """Apply the inputs and failures that take effect in this step, and answer."""
+        self.held.deliver(time_ns)
+        if self.has_failures:
+            self.advance_failures(time_ns)
+        self.answer(time_ns, content)
+        self.answered_ns = time_ns
+
+    def make_stale(self) -> None:
+        """Make the last answer stale: if it is requested again, a new one is made. Without ROS it never is."""
+
+    # Failures.
+
+    def fail(self, signals: Signals) -> None:
+        """Apply these failures, and no others, from now on."""
+
+    def check_failure(self, failure: Failure) -> None:
+        """Check a failure of the part; by default allow it.
+
+        Raises:
+            ParameterError: the vehicle has no such part.
+        """
+
+    @property
+    def active_failures(self) -> Sequence[str]:
+        """Failures that are active, in words."""
+        return [effect.failure.text for effect in self.failures.active]
+
+    def advance_failures(self, time_ns: int) -> None:
+        """Begin and end the failures for a step."""
+        if self.failures.since_ns <= time_ns < self.failures.until_ns:
+            return
+        before = self.active_failures
+        self.failures.switch(time_ns)
+        self.fail(self.failures.signals())
+        self.has_failures = len(self.failures) > 0
+        now = self.active_failures
+        for text in now:
+            if text not in before:
+                self.log.info(f"failure begins: {text}")
+        for text in before:
+            if text not in now:
+                self.log.info(f"failure ends: {text}")
+        if now != before:
+            self.on_failures_changed(now)
+
+    def on_failures_changed(self, texts: Sequence[str]) -> None:
+        """Called with the texts of the active failures when they have changed."""
+
+    def failures_of(self, texts: Any) -> FailureSchedule:
+        """Schedule of the failures described by texts.
+
+        Raises:
+            ParameterError: a text describes no failure, or one that the part cannot have.
+        """
+        seed = int(str(self.values.get("seed", 0)))
+        return FailureSchedule(texts, self.FALLIBLE, seed, check=self.check_failure, previous=self.failures)
+
+    def adopt_failures(self, schedule: FailureSchedule) -> None:
+        """Use a schedule from the next step on; failures that are active end in that step if it lacks them."""
+        schedule.active = self.failures.active
+        self.failures = schedule
+        self.has_failures = self.has_failures or len(schedule) > 0
+
+    # Ports.
+
+    def ports(self, kind: type[P]) -> Iterator[P]:
+        """Ports of this part of a kind, in the order of declaration."""
+        for port in ports_of(type(self)):
+            if isinstance(port, kind) and (not port.when or getattr(self, port.when)()):
+                yield port
+
+    @property
+    def join_rule(self) -> JoinRule:
+        """Inputs of an answer; valid after the first `configure`."""
+        return rule_of(self.ports(Input))
+
+    def diagnose(self, period: Any) -> Iterable[Any]:
+        """Diagnoses of the part for /diagnostics, as `SimulationNode.diagnose`."""
+        return ()
+
+
+def rule_of(inputs: Iterable[Input[Any]]) -> JoinRule:
+    """Rule of the join of these inputs."""
+    trigger, synchronized, required, renewed_by = "", [], [], []
+    for port in inputs:
+        name = port.topic.name
+        if port.kind is Kind.TRIGGER:
+            trigger = name
+        elif port.kind in (Kind.SYNCHRONIZED, Kind.EXPECTED):
+            synchronized.append(name)
+        if port.required:
+            required.append(name)
+        if port.renews:
+            renewed_by.append(name)
+    return JoinRule(trigger, tuple(synchronized), tuple(required), tuple(renewed_by))

@@ -1,0 +1,220 @@
+"""Ports of a part: what it receives, sends and offers, declared in the body of its class.
+
+An input or a service is declared on the method that takes its messages; an input without a method keeps its newest
+message as an attribute. The declarations, in order, are the part's ports: nodes and pipelines connect them, and the
+pages of the node graph are written from them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from enum import Enum
+from typing import Any, Generic, TypeVar
+
+from rosflight_py_sim.step.topics import StepTopic
+
+M = TypeVar("M")
+P = TypeVar("P", bound="Port")
+
+
+class Kind(Enum):
+    """Effect of an input's messages.
+
+    TRIGGER: each requests an answer. SYNCHRONIZED: the answer waits for the one with the trigger's stamp. NEWEST: each
+    takes effect at once. LATER: each takes effect in the step after its stamp, whatever the order of arrival. EXPECTED:
+    as LATER, and the answer waits for a regular input that is late.
+    """
+
+    TRIGGER = "trigger"
+    SYNCHRONIZED = "synchronized"
+    NEWEST = "newest"
+    LATER = "later"
+    EXPECTED = "expected"
+
+
+class Port:
+    """A declaration in the body of a part's class.
+
+    Attributes:
+        name: of the attribute or method.
+        when: name of the part's method that tells whether the port exists; empty for a port that always does. It is
+            called once, after the part's first `configure`.
+    """
+
+    name = ""
+
+    def __init__(self, when: str = "") -> None:
+        self.when = when
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.name = name
+
+
+class _Method(Port):
+    """A port whose messages go to the method on which it is declared."""
+
+    function: Callable[..., Any] | None = None
+
+    def __call__(self: P, function: Callable[..., Any]) -> P:
+        """Use as a decorator."""
+        self.function = function  # type: ignore[attr-defined]
+        self.__doc__ = function.__doc__
+        return self
+
+    def __get__(self, part: Any, owner: type | None = None) -> Any:
+        """The port itself on the class, the bound method on a part."""
+        if part is None or self.function is None:
+            return self
+        return self.function.__get__(part, owner)
+
+
+class Input(_Method, Generic[M]):
+    """A topic that the part receives.
+
+    Attributes:
+        topic: row of the table in `step/topics.py`.
+        kind: effect of the messages.
+        needed: whether diagnostics report missing messages.
+        required: whether the first answer waits for a message, with any stamp.
+        renews: whether a message with the stamp of the last answer makes that answer stale.
+        rate: of a trigger, the parameter (Hz) that gives the rate of answers outside of lockstep, in which the messages
+            are then an ordinary input; empty if they always trigger.
+        initial: message before the first.
+    """
+
+    def __init__(
+        self,
+        topic: StepTopic[M],
+        kind: Kind,
+        *,
+        needed: bool = False,
+        required: bool = False,
+        renews: bool = False,
+        rate: str = "",
+        initial: Any = None,
+        when: str = "",
+    ) -> None:
+        super().__init__(when)
+        self.topic, self.kind, self.needed, self.required, self.renews = topic, kind, needed, required, renews
+        self.rate, self.initial = rate, initial
+
+    def __get__(self, part: Any, owner: type | None = None) -> Any:
+        """The port on the class; on a part, the bound method or, before the first message, `initial`."""
+        if part is None:
+            return self
+        # A message is kept in the part's dictionary, which takes precedence over this method.
+        return self.initial if self.function is None else self.function.__get__(part, owner)
+
+    def taker(self, part: Any) -> Callable[[M], None]:
+        """Function that gives the part a message."""
+        if self.function is not None:
+            take: Callable[[M], None] = self.function.__get__(part)
+            return take
+        name, kept = self.name, vars(part)
+
+        def keep(message: M) -> None:
+            kept[name] = message
+
+        return keep
+
+
+def trigger(topic: StepTopic[M], *, rate: str = "", needed: bool = False) -> Input[M]:
+    """Input whose messages request the answers; see `Input` for `rate`."""
+    return Input(topic, Kind.TRIGGER, rate=rate, needed=needed)
+
+
+def synchronized(
+    topic: StepTopic[M],
+    *,
+    needed: bool = True,
+    required: bool = False,
+    renews: bool = False,
+    initial: Any = None,
+    when: str = "",
+) -> Input[M]:
+    """Input for which the answer waits in lockstep: the message with the trigger's stamp."""
+    return Input(topic, Kind.SYNCHRONIZED, needed=needed, required=required, renews=renews, initial=initial, when=when)
+
+
+def newest(topic: StepTopic[M], *, needed: bool = False, initial: Any = None, when: str = "") -> Input[M]:
+    """Input whose messages take effect at once."""
+    return Input(topic, Kind.NEWEST, needed=needed, initial=initial, when=when)
+
+
+def later(topic: StepTopic[M], *, initial: Any = None) -> Input[M]:
+    """Input whose messages, in lockstep, take effect in the step after their stamp."""
+    return Input(topic, Kind.LATER, initial=initial)
+
+
+def expected(topic: StepTopic[M]) -> Input[M]:
+    """As `later`; in lockstep, the answer also waits for a message that arrived regularly and is late."""
+    return Input(topic, Kind.EXPECTED)
+
+
+class Output(Port, Generic[M]):
+    """A topic that the part sends: on a part, the function that sends a message.
+
+    Attributes:
+        topic: row of the table in `step/topics.py`.
+        lazy: whether the function takes a function that makes the message, called only if somebody receives it.
+    """
+
+    def __init__(self, topic: StepTopic[M], *, lazy: bool = False, when: str = "") -> None:
+        super().__init__(when)
+        self.topic, self.lazy = topic, lazy
+
+    def __get__(self, part: Any, owner: type | None = None) -> Any:
+        """The port on the class; on a part that is not connected, a function that drops the message."""
+        return self if part is None else _drop
+
+
+def output(topic: StepTopic[M], *, lazy: bool = False, when: str = "") -> Any:
+    """Output to a topic; see `Output`."""
+    return Output(topic, lazy=lazy, when=when)
+
+
+class Service(_Method):
+    """A service that the part offers, answered by the method on which it is declared: (request, response) -> response.
+
+    Attributes:
+        service_type: ROS service type.
+        topic: name of the service.
+    """
+
+    def __init__(self, service_type: Any, topic: str) -> None:
+        super().__init__()
+        self.service_type, self.topic = service_type, topic
+
+
+def service(service_type: Any, name: str) -> Service:
+    """Service of a part."""
+    return Service(service_type, name)
+
+
+class FirmwareReading(_Method):
+    """Parameters of the flight controller: its method takes the values by name, at the start and after each change.
+
+    Parameters that the flight controller lacks are left out.
+
+    Attributes:
+        names: of the parameters.
+    """
+
+    def __init__(self, names: Sequence[str]) -> None:
+        super().__init__()
+        self.names = names
+
+
+def _drop(message: object) -> None:
+    """Send nothing: no receiver is connected."""
+
+
+def ports_of(cls: type) -> Iterator[Port]:
+    """Ports of a part's class, those of base classes first, each in the order of declaration."""
+    names = dict.fromkeys(
+        name for base in reversed(cls.__mro__) for name, one in vars(base).items() if isinstance(one, Port)
+    )
+    for name in names:
+        port = next(vars(base)[name] for base in cls.__mro__ if name in vars(base))
+        if isinstance(port, Port):
+            yield port
