@@ -74,9 +74,8 @@ _GRAPHS_AT_ONCE = 4
 STEPS = 20
 """Number of steps after which the graph counts as running again."""
 
-# Fast DDS's shared memory outlives a killed process, and after about one kill in a hundred no other process receives
-# messages from the restarted one. The node must then be restarted once more (docs/nodes.md).
-_ATTEMPTS, _ATTEMPT_S = 3, 25.0
+# System time within which the graph continues after a restart, s.
+_RECOVERY_S = 25.0
 
 # Counters on /diagnostics that an interruption may increase.
 _COUNTERS = ("repeated", "time-outs", "fallen behind", "answered again", "gaps")
@@ -90,7 +89,6 @@ class Restart:
         executable: of the node.
         recovery_s: system time from the start of the new process until it publishes and the graph takes steps.
         gaps: in the truth states; in the wrenches, if dynamics is killed.
-        again: number of further restarts that the node needed.
         reported: whether a counter or a level on /diagnostics shows the interruption.
         decreases: of stamps on any stamped topic, or in the reports of any node.
         error: reason why the graph did not recover; empty if it did.
@@ -99,7 +97,6 @@ class Restart:
     executable: str
     recovery_s: float
     gaps: Gaps
-    again: int
     reported: bool
     decreases: tuple[str, ...] = ()
     error: str = ""
@@ -173,43 +170,37 @@ def _restart(
     known_decreases = observer.decreases()
     before = _counters(observer)
     known = {name: len(reports) for name, reports in observer.reports.items()}
-    error, recovery_s, again = "", 0.0, -1
-    for _ in range(_ATTEMPTS):
-        again += 1
-        graph.kill(executable)
-        observer.spin(respawn_s)
-        topic = _OUTPUTS.get(executable)
-        received, subscription = observer.counts(topic) if topic else (None, None)
-        observer.spin(0.1)
-        if received:
-            received.clear()
-        reports = len(observer.reports.get(node, ()))
-        began_s = time.monotonic()
-        graph.start(executable)
-        try:
-            if received is not None:
-                observer.wait_for(lambda h=received: bool(h), f"{executable} publishes again", _ATTEMPT_S)  # type: ignore[misc]
-            else:
-                observer.wait_for(
-                    lambda n=reports: len(observer.reports.get(node, ())) > n,  # type: ignore[misc]
-                    f"{executable} reports again",
-                    _ATTEMPT_S,
-                )
-            graph.keep_client()
-            back = len(observer.stamps)
-            observer.wait_for(lambda n=back: len(set(observer.stamps[n:])) > steps, "steps after it", _ATTEMPT_S)  # type: ignore[misc]
-        except TimedOutError as caught:
-            error = str(caught)
-            continue
-        finally:
-            if subscription is not None:
-                observer.node.destroy_subscription(subscription)
-        recovery_s, error = time.monotonic() - began_s, ""
-        break
+    error, recovery_s = "", 0.0
+    graph.kill(executable)
+    observer.spin(respawn_s)
+    topic = _OUTPUTS.get(executable)
+    received, subscription = observer.counts(topic) if topic else (None, None)
+    observer.spin(0.1)
+    if received:
+        received.clear()
+    reports = len(observer.reports.get(node, ()))
+    began_s = time.monotonic()
+    graph.start(executable)
+    try:
+        if received is not None:
+            observer.wait_for(lambda: bool(received), f"{executable} publishes again", _RECOVERY_S)
+        else:
+            observer.wait_for(
+                lambda: len(observer.reports.get(node, ())) > reports, f"{executable} reports again", _RECOVERY_S
+            )
+        graph.keep_client()
+        back = len(observer.stamps)
+        observer.wait_for(lambda: len(set(observer.stamps[back:])) > steps, "steps after it", _RECOVERY_S)
+        recovery_s = time.monotonic() - began_s
+    except TimedOutError as caught:
+        error = str(caught)
+    finally:
+        if subscription is not None:
+            observer.node.destroy_subscription(subscription)
     begins = set(observer.watched[f"/{SIM_STEP_SIZE.name}"].stamps) if graph.kind.requests_steps else ()
     gaps = observed.gaps(first, graph.step_ns, begins)
     try:
-        observer.wait_for(observer.new_reports(graph.node_names), "reports of all nodes after it", _ATTEMPT_S)
+        observer.wait_for(observer.new_reports(graph.node_names), "reports of all nodes after it", _RECOVERY_S)
     except TimedOutError as caught:
         error = error or str(caught)
     observer.spin(undisturbed_s)
@@ -219,7 +210,7 @@ def _restart(
     )
     counted = any(value > before.get(key, 0.0) for key, value in after.items())
     decreases = tuple(text for text in observer.decreases() if text not in known_decreases)
-    return Restart(executable, recovery_s, gaps, again, alarmed or counted, decreases, error)
+    return Restart(executable, recovery_s, gaps, alarmed or counted, decreases, error)
 
 
 def _counters(observer: Observer) -> dict[str, float]:
@@ -267,7 +258,7 @@ def _row(kind: GraphKind, time_mode: str, count: int, done: Sequence[Restart]) -
     text = (
         f"{len(done)} kills; recovery {median(took):.1f} s after the restart in the median, {took[-1]:.1f} s at most; "
     )
-    text += f"{sum(one.again for one in done)} further restarts; longest gap between stamps {1e3 * gap_s:.3g} ms, "
+    text += f"longest gap between stamps {1e3 * gap_s:.3g} ms, "
     text += f"at most {missing} missing steps, {silent} gaps not reported"
     if unseen:
         text += f"; {unseen} messages were lost between publisher and observer"

@@ -36,21 +36,22 @@ def _in_use(domain: int) -> bool:
     return False
 
 
-_transports: list[str] = []
+_prepared: list[str] = []
 
 
-def _choose_transports(domain: int) -> None:
-    """Disable DDS's shared memory in this process, but not in the programs that it starts.
+def _select_profile(domain: int) -> None:
+    """Select the package's Fast DDS profile in this process, but not in the programs that it starts.
 
-    Shared memory takes a third of the time needed to create a graph. Fast DDS reads its profiles once, for the first
-    participant of a process.
+    Fast DDS reads its profiles once, for the first participant of a process.
     """
     import rclpy
 
-    _transports.append("UDP")
+    import rosflight_py_sim
+
+    profile = str(Path(rosflight_py_sim.__file__).with_name("loopback.xml"))
+    _prepared.append(profile)
     with pytest.MonkeyPatch.context() as patch:
-        profiles = Path(__file__).with_name("data") / "loopback_without_shared_memory.xml"
-        patch.setenv("FASTDDS_DEFAULT_PROFILES_FILE", str(profiles))
+        patch.setenv("FASTDDS_DEFAULT_PROFILES_FILE", profile)
         context = rclpy.Context()
         rclpy.init(context=context, domain_id=domain, args=[])
         rclpy.create_node("first", context=context).destroy_node()
@@ -74,8 +75,8 @@ def claimed_domain() -> Iterator[int]:
             domain = int(path.name)
             if _in_use(domain):
                 continue
-            if not _transports:
-                _choose_transports(domain)
+            if not _prepared:
+                _select_profile(domain)
             yield domain
             return
     pytest.fail("all ROS domains of this machine are in use")

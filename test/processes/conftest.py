@@ -254,7 +254,6 @@ class Processes:
     def close(self) -> None:
         """End all processes by their ids, and check that none is left."""
         running = [program for program in self.all if program.process.poll() is None]
-        # SIGTERM first: a killed process leaves shared memory behind for later processes.
         for program in running:
             program.signal(signal.SIGTERM)
         end = time.monotonic() + SHUTDOWN_TIMEOUT_S
@@ -323,7 +322,7 @@ class SimulationProcesses(Processes):
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Run restarts last: the processes killed there leave shared memory behind, which could affect the other tests."""
+    """Run restarts last: they take longest."""
     items.sort(key=lambda item: item.path.stem == "test_disturbances")
 
 

@@ -124,7 +124,7 @@ def test_every_socket_that_is_read_is_at_a_documented_port_of_loopback(processes
     assert {*bound.values(), *others} <= received
     page = (PROJECT / "docs" / "security.md").read_text(encoding="utf-8")
     assert [name for name in given if f"`{name}`" not in page] == []
-    # In addition, each process has two ports of DDS and one of its shared memory.
+    # In addition, each process has two ports of DDS.
     assert len(received - {*bound.values(), *others}) <= 4 * len(with_children(program.process.pid))
 
 
