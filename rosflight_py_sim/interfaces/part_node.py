@@ -28,6 +28,9 @@ class PartNode(Part, SimulationNode):
 
     A change of the parameter `failures` leaves the failures that are still in the list, and the part's models, as they
     are. The active failures are published on sim/failures.
+
+    Attributes:
+        offered: the part's services, by name.
     """
 
     def __init__(self, **arguments: Any) -> None:
@@ -49,8 +52,15 @@ class PartNode(Part, SimulationNode):
         ]
         if self._readers:
             self.subscribe(PARAMS_CHANGED, self._on_params_changed)
-        for one in self.ports(Service):
-            self.create_service(one.service_type, one.topic, getattr(self, one.name))
+        self.offered = {
+            one.topic: self.create_service(one.service_type, one.topic, getattr(self, one.name))
+            for one in self.ports(Service)
+        }
+        for port in self.ports(Input):
+            if port.kind is Kind.TICKS:
+                start_ticks(self, number(self.values, port.rate), self.run)
+            elif port.rate and not self.lockstep:
+                start_ticks(self, number(self.values, port.rate), self._join.trigger)
 
     @property
     def log(self) -> Log:
@@ -67,23 +77,25 @@ class PartNode(Part, SimulationNode):
         return [name for reader in self._readers for name in reader.awaited_services()]
 
     def _connect(self, port: Input[Any]) -> None:
-        topic, take = port.topic, port.taker(self)
-        if port.kind is Kind.TRIGGER:
-            if port.rate and not self.lockstep:
-                start_ticks(self, number(self.values, port.rate), self._join.trigger)
-                if topic is not CLOCK:
-                    self.subscribe(topic, take, needed=port.needed)
-            elif topic is CLOCK:
+        topic, kind = port.topic, port.kind
+        on_message = port.taker(self)
+        if kind is Kind.TRIGGER and (self.lockstep or not port.rate):
+            if topic is CLOCK:
                 subscribe_to_clock(self, self._join.trigger)
-            else:
-                self.follow_stamps()
-                self.subscribe(topic, self._on_trigger, needed=port.needed)
-            return
-        if port.kind is Kind.LATER and self.lockstep:
-            self.subscribe(topic, partial(self._hold, take), needed=port.needed)
-            return
-        joined = port.kind is Kind.SYNCHRONIZED or port.required
-        self.subscribe(topic, self._joined(port, take) if joined else take, needed=port.needed)
+                return
+            self.follow_stamps()
+            on_message = self._on_trigger
+        elif kind is Kind.REPEATED:
+            if not self.lockstep:
+                return
+            on_message = self._join.repeat
+        elif topic is CLOCK:
+            return  # Ticks, which are started last.
+        elif kind in (Kind.LATER, Kind.EXPECTED) and self.lockstep:
+            on_message = self._held(port, on_message)
+        elif kind is Kind.SYNCHRONIZED or port.required:
+            on_message = self._joined(port, on_message)
+        self.subscribe(topic, on_message, needed=port.needed)
 
     def _joined(self, port: Input[Any], take: Callable[[Any], None]) -> Callable[[Any], None]:
         arrived = self._join.input(port.topic.name)
@@ -97,8 +109,14 @@ class PartNode(Part, SimulationNode):
     def _on_trigger(self, message: Any) -> None:
         self._join.trigger(message.time_ns, message)
 
-    def _hold(self, take: Callable[[Any], None], message: Any) -> None:
-        self.held.take(message.time_ns, self.answered_ns, partial(take, message))
+    def _held(self, port: Input[Any], take: Callable[[Any], None]) -> Callable[[Any], Any]:
+        def hold(message: Any) -> int:
+            return self.held.take(message.time_ns, self.answered_ns, partial(take, message))
+
+        if port.kind is Kind.LATER:
+            return hold
+        arrived = self._join.input(port.topic.name)
+        return lambda message: arrived(hold(message))
 
     def _run(self, time_ns: int, content: Any) -> None:
         self.update_clock(time_ns)

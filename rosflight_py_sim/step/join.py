@@ -6,6 +6,8 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any, NamedTuple
 
+from rosflight_py_sim.step.stamped_inputs import ExpectedInput
+
 _NONE_NS = -1
 _EVERY_NS = -2
 _NO_TRIGGER: tuple[int, Any] = (_NONE_NS, None)
@@ -21,6 +23,7 @@ class JoinRule(NamedTuple):
         renewed_by: synchronized topics whose messages with the stamp of the last answer make that answer stale.
         admitted_by: topic that must admit the trigger's stamp, by itself or with all others, before the answer; empty
             if none.
+        expected: topics of `ExpectedInput`, for whose messages the answer waits only while they are late.
     """
 
     trigger: str
@@ -28,6 +31,7 @@ class JoinRule(NamedTuple):
     required: tuple[str, ...] = ()
     renewed_by: tuple[str, ...] = ()
     admitted_by: str = ""
+    expected: tuple[str, ...] = ()
 
 
 class StepJoin:
@@ -35,8 +39,10 @@ class StepJoin:
 
     - A message of the trigger, stamped t, requests the answer of t. It replaces a trigger with another stamp that is
       still waiting.
-    - In lockstep the answer waits until the newest message of every synchronized topic is stamped t.
+    - In lockstep the answer waits until the newest message of every synchronized topic is stamped t and no expected
+      topic is late, so that a process without processor time does not look like a lost transmitter.
     - A trigger repeated while it is waiting ends the wait: an input is lost, and the answer uses the newest messages.
+      If an expected topic is late, no later answer waits for any until it is regular again.
     - A trigger with the stamp of the last answer gets the same answer again, unless that answer is stale.
     - In lockstep a trigger older than the newest one has no effect at first, because it may be a late copy. If the
       same stamp is repeated before a trigger with another stamp arrives, the clock was set back, and the stamp counts
@@ -60,7 +66,9 @@ class StepJoin:
         "_admitted_ns",
         "_again",
         "_answer",
+        "_awaited",
         "_content",
+        "_expected",
         "_is_lockstep",
         "_is_stale",
         "_missing",
@@ -89,6 +97,8 @@ class StepJoin:
         self._names = list(dict.fromkeys((*rule.synchronized, *rule.required)))
         self._stamps = [_NONE_NS] * len(self._names)
         self._waits_for = len(rule.synchronized) if lockstep else 0
+        self._expected = {name: ExpectedInput() for name in rule.expected}
+        self._awaited = tuple(self._expected.values()) if lockstep else ()
         self._missing = {self._names.index(name) for name in rule.required}
         self._admitted_ns = _NONE_NS if rule.admitted_by else _EVERY_NS
         self._is_lockstep = lockstep
@@ -99,18 +109,20 @@ class StepJoin:
         self._is_stale = False
 
     def input(self, name: str) -> Callable[..., None]:
-        """Function that reports a message of a synchronized or required input.
+        """Function that reports a message of a synchronized, required or expected input.
 
         Call it with the message's stamp, ns; without one if the input is only required.
 
         Raises:
             ValueError: the rule has no such input.
         """
+        if name in self._expected:
+            return partial(self._expected_arrived, self._expected[name])
         arrived = self._renewing_arrived if name in self._renewed_by else self._arrived
         return partial(arrived, self._names.index(name))
 
     def admit(self, stamp_ns: int = _EVERY_NS) -> None:
-        """Admit the answer of this stamp, and no other; without a stamp, all answers."""
+        """Admit the answer of this stamp, and no other; without a stamp, all answers; with -1, none."""
         self._admitted_ns = stamp_ns
         self._give_if_complete()
 
@@ -147,6 +159,9 @@ class StepJoin:
     def give_up(self) -> None:
         """End the wait, if there is one, as a repeated trigger does."""
         if self.waiting_ns != _NONE_NS and not self._missing and self._admitted_ns in (self.waiting_ns, _EVERY_NS):
+            if self._is_any_late(self.waiting_ns):
+                for one in self._awaited:
+                    one.give_up()
             self._give()
 
     def make_stale(self) -> None:
@@ -168,6 +183,13 @@ class StepJoin:
             self._is_stale = True
         self._arrived(index, stamp_ns)
 
+    def _expected_arrived(self, one: ExpectedInput, stamp_ns: int) -> None:
+        one.received(stamp_ns)
+        self._give_if_complete()
+
+    def _is_any_late(self, stamp_ns: int) -> bool:
+        return any(one.is_late(stamp_ns) for one in self._awaited)
+
     def _give_if_complete(self) -> None:
         waiting_ns = self.waiting_ns
         if (
@@ -175,6 +197,7 @@ class StepJoin:
             and self._stamps.count(waiting_ns) >= self._waits_for
             and not self._missing
             and self._admitted_ns in (_EVERY_NS, waiting_ns)
+            and not (self._awaited and self._is_any_late(waiting_ns))
         ):
             self._give()
 

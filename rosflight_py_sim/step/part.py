@@ -134,11 +134,11 @@ class Part:
     def answer_again(self, time_ns: int) -> None:
         """Send the answer of `time_ns`, the last one, again; by default nothing."""
 
-    def run(self, time_ns: int, content: Any) -> None:
-        """Apply the inputs and failures that take effect in this step, and answer."""
-        self.held.deliver(time_ns)
+    def run(self, time_ns: int, content: Any = None) -> None:
+        """Apply the failures and inputs that take effect in this step, and answer."""
         if self.has_failures:
             self.advance_failures(time_ns)
+        self.held.deliver(time_ns)
         self.answer(time_ns, content)
         self.answered_ns = time_ns
 
@@ -218,15 +218,17 @@ class Part:
 
 def rule_of(inputs: Iterable[Input[Any]]) -> JoinRule:
     """Rule of the join of these inputs."""
-    trigger, synchronized, required, renewed_by = "", [], [], []
+    trigger, synchronized, required, renewed_by, expected = "", [], [], [], []
     for port in inputs:
         name = port.topic.name
         if port.kind is Kind.TRIGGER:
             trigger = name
-        elif port.kind in (Kind.SYNCHRONIZED, Kind.EXPECTED):
+        elif port.kind is Kind.SYNCHRONIZED:
             synchronized.append(name)
+        elif port.kind is Kind.EXPECTED:
+            expected.append(name)
         if port.required:
             required.append(name)
         if port.renews:
             renewed_by.append(name)
-    return JoinRule(trigger, tuple(synchronized), tuple(required), tuple(renewed_by))
+    return JoinRule(trigger, tuple(synchronized), tuple(required), tuple(renewed_by), expected=tuple(expected))

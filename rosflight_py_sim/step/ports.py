@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from enum import Enum
 from typing import Any, Generic, TypeVar
 
-from rosflight_py_sim.step.topics import StepTopic
+from rosflight_py_sim.step.topics import CLOCK, REPEATED_CLOCK, StepTopic
 
 M = TypeVar("M")
 P = TypeVar("P", bound="Port")
@@ -22,7 +22,8 @@ class Kind(Enum):
 
     TRIGGER: each requests an answer. SYNCHRONIZED: the answer waits for the one with the trigger's stamp. NEWEST: each
     takes effect at once. LATER: each takes effect in the step after its stamp, whatever the order of arrival. EXPECTED:
-    as LATER, and the answer waits for a regular input that is late.
+    as LATER, and the answer waits for a regular input that is late. REPEATED: each repeats the trigger with its stamp.
+    TICKS: time itself requests answers, at a rate, in lockstep too.
     """
 
     TRIGGER = "trigger"
@@ -30,6 +31,8 @@ class Kind(Enum):
     NEWEST = "newest"
     LATER = "later"
     EXPECTED = "expected"
+    REPEATED = "repeated"
+    TICKS = "ticks"
 
 
 class Port:
@@ -78,7 +81,7 @@ class Input(_Method, Generic[M]):
         required: whether the first answer waits for a message, with any stamp.
         renews: whether a message with the stamp of the last answer makes that answer stale.
         rate: of a trigger, the parameter (Hz) that gives the rate of answers outside of lockstep, in which the messages
-            are then an ordinary input; empty if they always trigger.
+            are then an ordinary input; empty if they always trigger. Of ticks, the parameter that gives their rate.
         initial: message before the first.
     """
 
@@ -151,6 +154,16 @@ def expected(topic: StepTopic[M]) -> Input[M]:
     return Input(topic, Kind.EXPECTED)
 
 
+def repeated() -> Input[int]:
+    """In lockstep, repeats the trigger of the stamp on sim/repeated_clock: for triggers that are not sent twice."""
+    return Input(REPEATED_CLOCK, Kind.REPEATED)
+
+
+def ticks(rate: str) -> Input[int]:
+    """Time as the request of answers, in every time mode, at the rate (Hz) of a parameter."""
+    return Input(CLOCK, Kind.TICKS, rate=rate)
+
+
 class Output(Port, Generic[M]):
     """A topic that the part sends: on a part, the function that sends a message.
 
@@ -181,14 +194,14 @@ class Service(_Method):
         topic: name of the service.
     """
 
-    def __init__(self, service_type: Any, topic: str) -> None:
-        super().__init__()
+    def __init__(self, service_type: Any, topic: str, when: str = "") -> None:
+        super().__init__(when)
         self.service_type, self.topic = service_type, topic
 
 
-def service(service_type: Any, name: str) -> Service:
+def service(service_type: Any, name: str, *, when: str = "") -> Service:
     """Service of a part."""
-    return Service(service_type, name)
+    return Service(service_type, name, when)
 
 
 class FirmwareReading(_Method):

@@ -34,7 +34,7 @@ class Joined:
         self.newest: dict[str, Message] = {}
         self.join = StepJoin(rule, self._answer, self._again, lockstep=lockstep)
         self._trigger = rule.trigger
-        self._inputs = {name: self.join.input(name) for name in (*rule.synchronized, *rule.required)}
+        self._inputs = {name: self.join.input(name) for name in (*rule.synchronized, *rule.required, *rule.expected)}
 
     def _answer(self, stamp_ns: int, content: Message) -> None:
         self.computed += 1
@@ -313,3 +313,36 @@ def test_admission_does_not_replace_a_companion() -> None:
     joined.join.admit(0)
     assert joined.answers == []
     assert [answer.stamp_ns for answer in joined.receive(Message("state", 0))] == [0]
+
+
+MS = 1_000_000
+REGULAR = JoinRule("pwm", expected=("rc",))
+
+
+def rc(stamp_ns: int) -> Message:
+    return Message("rc", stamp_ns)
+
+
+def test_answer_waits_for_an_expected_input_only_while_it_is_late() -> None:
+    node = Joined(REGULAR)
+    assert len(node.receive(pwm(0))) == 1, "never arrived"
+    node.receive(rc(0), rc(20 * MS))
+    assert len(node.receive(pwm(70 * MS))) == 1, "not late yet"
+    assert node.receive(pwm(71 * MS)) == []
+    assert [one.stamp_ns for one in node.receive(rc(71 * MS))] == [71 * MS]
+
+
+def test_repeated_trigger_ends_the_wait_for_an_expected_input_until_it_is_regular_again() -> None:
+    node = Joined(REGULAR)
+    node.receive(rc(0), rc(20 * MS))
+    assert node.receive(pwm(100 * MS)) == []
+    assert len(node.receive(pwm(100 * MS))) == 1
+    assert len(node.receive(pwm(200 * MS))) == 1
+    node.receive(rc(200 * MS), rc(220 * MS))
+    assert node.receive(pwm(300 * MS)) == []
+
+
+def test_answer_outside_lockstep_does_not_wait_for_an_expected_input() -> None:
+    node = Joined(REGULAR, lockstep=False)
+    node.receive(rc(0), rc(20 * MS))
+    assert len(node.receive(pwm(100 * MS))) == 1
