@@ -68,6 +68,8 @@ class PartNode(Part, SimulationNode):
         logger: Log = self.get_logger()
         return logger
 
+    start_ns = SimulationNode.start_ns
+
     def make_stale(self) -> None:
         """Make the last answer stale."""
         self._join.make_stale()

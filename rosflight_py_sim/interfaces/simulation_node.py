@@ -224,7 +224,7 @@ class SimulationNode(Node):
             for parameter in self.table:
                 self._declare(parameter, given)
             if self.values[CLOCK_FROM_START_DATE.name]:
-                EPOCH.ns = self._start_ns
+                EPOCH.ns = self.start_ns
             self._configure(self.values, {name: given[name] for name in self.values if name in given})
         except ParameterError as error:
             placed = self._placed(error, arguments)
@@ -285,12 +285,13 @@ class SimulationNode(Node):
         return "paced" if mode == "wall" and simulated else mode
 
     @functools.cached_property
-    def _start_ns(self) -> int:
+    def start_ns(self) -> int:
+        """Unix time of stamp 0, ns: `start_date`; 0 if stamps are of the system clock, which are Unix times already."""
         return unix_ns(start_of(self.values)) if self.get_parameter("use_sim_time").value else 0
 
     def unix_ns(self, time_ns: int) -> int:
-        """Unix time, ns, of a stamp: simulated time since `start_date`; stamps of the system clock have it already."""
-        return self._start_ns + time_ns
+        """Unix time, ns, of a stamp."""
+        return self.start_ns + time_ns
 
     @property
     def now_ns(self) -> int:

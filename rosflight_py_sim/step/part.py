@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
 from typing import Any, ClassVar, Protocol, TypeVar
 
 from rosflight_py_sim.failures.failure import FAILURES, Failure
 from rosflight_py_sim.failures.schedule import FailureSchedule, Signals
 from rosflight_py_sim.parameters import ParameterTable, Value
 from rosflight_py_sim.shared_parameters import CLOCK_PARAMETERS, with_clock
+from rosflight_py_sim.start_date import start_of, unix_ns
 from rosflight_py_sim.step.join import JoinRule
 from rosflight_py_sim.step.ports import Input, Kind, Port, ports_of
 from rosflight_py_sim.step.stamped_inputs import StampedInputs
@@ -95,6 +97,11 @@ class Part:
     def log(self) -> Log:
         """Receiver of messages for the user."""
         return self._log
+
+    @cached_property
+    def start_ns(self) -> int:
+        """Unix time of stamp 0, ns: `start_date`; 0 of a node whose stamps are Unix times, those of the system clock."""
+        return unix_ns(start_of(self.values))
 
     @classmethod
     def table_for(cls, given: Mapping[str, Any]) -> ParameterTable:
