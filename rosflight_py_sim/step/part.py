@@ -100,7 +100,7 @@ class Part:
 
     @cached_property
     def start_ns(self) -> int:
-        """Unix time of stamp 0, ns: `start_date`; 0 of a node whose stamps are Unix times, those of the system clock."""
+        """Unix time of stamp 0, ns: `start_date`; 0 of a node whose stamps are of the system clock."""
         return unix_ns(start_of(self.values))
 
     @classmethod
