@@ -91,7 +91,7 @@ class PartNode(Part, SimulationNode):
             if not self.lockstep:
                 return
             on_message = self._join.repeat
-        elif topic is CLOCK:
+        elif topic is CLOCK or (kind is Kind.TRIGGER and port.function is None):
             return  # Ticks, which are started last.
         elif kind in (Kind.LATER, Kind.EXPECTED) and self.lockstep:
             on_message = self._held(port, on_message)

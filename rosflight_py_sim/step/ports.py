@@ -81,7 +81,8 @@ class Input(_Method, Generic[M]):
         required: whether the first answer waits for a message, with any stamp.
         renews: whether a message with the stamp of the last answer makes that answer stale.
         rate: of a trigger, the parameter (Hz) that gives the rate of answers outside of lockstep, in which the messages
-            are then an ordinary input; empty if they always trigger. Of ticks, the parameter that gives their rate.
+            are then an ordinary input if the port has a method; empty if they always trigger. Of ticks, the parameter
+            that gives their rate.
         initial: message before the first.
     """
 

@@ -47,7 +47,7 @@ def _rule(part: type[Part]) -> JoinRule:
     [
         ("`sensors`", SensorInterface.JOIN),
         ("`sil_board`", SilBoard.JOIN),
-        ("`auv_autopilot`", AuvAutopilot.JOIN),
+        ("`auv_autopilot`", _rule(AuvAutopilot)),
         ("`bridge` as flight controller", SlotVehicle.JOIN),
         ("`forces_and_moments`", _rule(ForcesAndMomentsInterface)),
         ("`dynamics`", JoinRule(DynamicsInterface.DRIVEN_BY.name, (PWM_OUTPUT.name,), admitted_by=SIM_STEP_SIZE.name)),

@@ -1,0 +1,207 @@
+"""Flight controller of an underwater vehicle: holds depth and heading, with surge and sway from topics."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from typing import ClassVar
+
+from std_msgs.msg import Float64, String
+from std_srvs.srv import Trigger
+
+from rosflight_py_sim.autopilot.hold_controller import HOLD_CONTROLLER_PARAMETERS, HoldController, HoldSetpoint, Motion
+from rosflight_py_sim.autopilot.thruster_allocation import SURGE, SWAY
+from rosflight_py_sim.autopilot.underwater_body import UNDERWATER_BODY_PARAMETERS, UnderwaterBody
+from rosflight_py_sim.parameters import Parameter, ParameterTable, Value
+from rosflight_py_sim.physics.rotations import euler_from_quaternion, rotate_to_inertial
+from rosflight_py_sim.pulse_width import CENTRE_US, OUTPUTS, SERVO, pulse_of
+from rosflight_py_sim.shared_parameters import TIME_MODE
+from rosflight_py_sim.stamps import NANOSECONDS
+from rosflight_py_sim.step.diagnosis import Diagnosis
+from rosflight_py_sim.step.part import Part
+from rosflight_py_sim.step.ports import newest, output, repeated, service, synchronized, trigger
+from rosflight_py_sim.step.qos import LATCHED
+from rosflight_py_sim.step.schedule import LONGEST_STEP_NS
+from rosflight_py_sim.step.topic_statistics import Period
+from rosflight_py_sim.step.topics import IMU, PWM_OUTPUT, TRUTH_STATE, ImuSample, PulseWidths, StepTopic
+from rosflight_py_sim.step.vehicle_state import VehicleState
+
+_STILL = [CENTRE_US] * OUTPUTS
+
+_DOING = StepTopic[String]("hold/doing", String, LATCHED)
+_DEPTH = StepTopic[Float64]("hold/depth", Float64)
+_YAW = StepTopic[Float64]("hold/yaw", Float64)
+_SURGE = StepTopic[Float64]("hold/surge", Float64)
+_SWAY = StepTopic[Float64]("hold/sway", Float64)
+
+# Smallest and largest set-point, by name.
+_LIMITS = {"depth": (0.0, math.inf), "yaw": (-math.inf, math.inf), "surge": (-1.0, 1.0), "sway": (-1.0, 1.0)}
+
+
+class AuvController(Part):
+    """Flight controller of an underwater vehicle: holds depth and yaw, and follows surge and sway set-points.
+
+    It starts released, with the thrusters stopped. The service hold/here holds the current depth and yaw; from then on
+    hold/depth (m), hold/yaw (rad from north), hold/surge and hold/sway (-1 to 1 of the full thrust) change the
+    set-points. The service hold/release stops the thrusters. A set-point that is not allowed is refused with a logged
+    error, and the previous one is kept. The current action is published on hold/doing.
+
+    Like the autopilots, it uses the true state. In lockstep each IMU message is answered with PWM; otherwise a timer
+    runs the controller.
+    """
+
+    DEFAULT_NAME: ClassVar[str] = "auv_autopilot"
+    PARAMETERS: ClassVar[ParameterTable] = (
+        ParameterTable(
+            TIME_MODE,
+            Parameter(
+                "hold_frequency",
+                100.0,
+                "Rate of the controller (in lockstep it runs once a step)",
+                "Hz",
+                minimum=1.0,
+                maximum=1000.0,
+                read_only=True,
+            ),
+        )
+        + HOLD_CONTROLLER_PARAMETERS
+        + UNDERWATER_BODY_PARAMETERS
+    )
+
+    send_pwm = output(PWM_OUTPUT)
+    send_doing = output(_DOING)
+
+    def initialise(self) -> None:
+        """Stop the thrusters."""
+        super().initialise()
+        self._controller: HoldController | None = None
+        self._body: UnderwaterBody | None = None
+        self._state = VehicleState()
+        self._setpoint: HoldSetpoint | None = None
+        self._pwm = list(_STILL)
+
+    def configure(self, values: dict[str, Value]) -> None:
+        """Rebuild the controller; it takes over the state of the old one."""
+        body = UnderwaterBody(values)
+        controller = HoldController(values, body.held, body.allocation)
+        if self._controller is not None:
+            controller.adopt(self._controller)
+        self._controller, self._body = controller, body
+
+    def begin(self) -> None:
+        """Report that the vehicle is released."""
+        self._report_doing()
+
+    # Services and set-points.
+
+    @service(Trigger, "hold/here")
+    def _hold_here(self, request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
+        if self._state.time_ns < 0:
+            response.message = f"no {TRUTH_STATE.name} yet"
+            return response
+        motion = self._motion()
+        assert self._controller is not None
+        self._controller.begin(motion)
+        self._setpoint = HoldSetpoint(max(motion.depth, 0.0), motion.yaw)
+        response.success, response.message = True, self._report_doing()
+        return response
+
+    @service(Trigger, "hold/release")
+    def _release(self, request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
+        self._setpoint = None
+        response.success, response.message = True, self._report_doing()
+        return response
+
+    @newest(_DEPTH)
+    def _on_depth(self, message: Float64) -> None:
+        self._set("depth", message.data)
+
+    @newest(_YAW)
+    def _on_yaw(self, message: Float64) -> None:
+        self._set("yaw", message.data)
+
+    @newest(_SURGE)
+    def _on_surge(self, message: Float64) -> None:
+        self._set("surge", message.data)
+
+    @newest(_SWAY)
+    def _on_sway(self, message: Float64) -> None:
+        self._set("sway", message.data)
+
+    def _set(self, name: str, given: float) -> None:
+        refusal = self._refusal(name, given)
+        if refusal:
+            self.log.error(f"hold/{name} refused: {refusal}")
+        elif self._setpoint is not None:
+            self._setpoint = self._setpoint._replace(**{name: given})
+            self._report_doing()
+
+    def _refusal(self, name: str, given: float) -> str:
+        """Reason to refuse the set-point; empty if it is allowed."""
+        assert self._body is not None
+        low, high = _LIMITS[name]
+        if self._setpoint is None:
+            return "the vehicle is released; call hold/here first"
+        if not (math.isfinite(given) and low <= given <= high):
+            allowed = "at least 0 m" if name == "depth" else "any angle in rad" if name == "yaw" else "from -1 to 1"
+            return f"{given:g} given; allowed: {allowed}"
+        axis = {"surge": SURGE, "sway": SWAY}.get(name)
+        if axis is not None and given and not self._body.allocation.reachable[axis]:
+            return "the thrusters cannot push along that axis alone"
+        return ""
+
+    def diagnose(self, period: Period) -> Iterable[Diagnosis]:
+        """Current action."""
+        yield Diagnosis("", self._doing)
+
+    @property
+    def _doing(self) -> str:
+        held = self._setpoint
+        if held is None:
+            return "released, thrusters stopped"
+        doing = f"holding {held.depth:.2f} m, {math.degrees(held.yaw):.0f} deg"
+        if held.surge or held.sway:
+            doing += f", surge {100.0 * held.surge:.0f} %, sway {100.0 * held.sway:.0f} %"
+        return doing
+
+    def _report_doing(self) -> str:
+        self.send_doing(String(data=self._doing))
+        return self._doing
+
+    # Inputs and answers of the step.
+
+    @synchronized(TRUTH_STATE)
+    def _on_truth(self, state: VehicleState) -> None:
+        self._state = state
+
+    imu = trigger(IMU, rate="hold_frequency", needed=True)
+    repetition = repeated()
+
+    def answer(self, time_ns: int, content: ImuSample | None) -> None:
+        """Send the outputs."""
+        answered_ns = self.answered_ns
+        elapsed_ns = time_ns - answered_ns
+        # After a longer gap, or if time goes back, another node was restarted: integrators must not advance.
+        is_step = answered_ns >= 0 and 0 < elapsed_ns <= LONGEST_STEP_NS
+        if self._setpoint is None:
+            self._pwm = list(_STILL)
+        else:
+            assert self._controller is not None
+            assert self._body is not None
+            shares = self._controller.update(
+                self._motion(), self._setpoint, elapsed_ns / NANOSECONDS if is_step else 0.0
+            )
+            commands = self._body.commands(shares)
+            self._pwm[: len(commands)] = [round(pulse_of(command, SERVO)) for command in commands]
+        self.send_pwm(PulseWidths(time_ns, tuple(self._pwm)))
+
+    def answer_again(self, time_ns: int) -> None:
+        """Send the last outputs."""
+        self.send_pwm(PulseWidths(time_ns, tuple(self._pwm)))
+
+    def _motion(self) -> Motion:
+        """Depth and yaw with their rates."""
+        quaternion = self._state.quaternion.tolist()
+        _, _, down_rate = rotate_to_inertial(*quaternion, *self._state.velocity_body.tolist())
+        _, _, yaw = euler_from_quaternion(*quaternion)
+        return Motion(float(self._state.position_ned[2]), down_rate, yaw, float(self._state.angular_velocity[2]))
