@@ -10,62 +10,13 @@ import os
 import signal
 import sys
 from collections.abc import Callable
-from enum import Enum, auto
 from importlib import import_module
 from io import TextIOWrapper
 from pathlib import Path
 
+from rosflight_py_sim.node_kinds import NODE_CLASSES
 from rosflight_py_sim.process_environment import stay_on_this_machine
 from rosflight_py_sim.type_supports import leave_out_generator
-
-
-class NodeKind(Enum):
-    """Place of a node in a simulation, which a vehicle file or an option fills with a node of this kind."""
-
-    TIME_MANAGER = auto()
-    SENSORS = auto()
-    FORCES_AND_MOMENTS = auto()
-    DYNAMICS = auto()
-    TRANSMITTER = auto()
-    FLIGHT_CONTROLLER = auto()
-    AUTOPILOT = auto()
-    FURTHER = auto()
-    OBSERVER = auto()
-
-
-_NODES = {
-    "standalone_time_manager": ("StandaloneTimeManager", NodeKind.TIME_MANAGER),
-    "gated_time_manager": ("GatedTimeManager", NodeKind.TIME_MANAGER),
-    "lockstep_time_manager": ("LockstepTimeManager", NodeKind.TIME_MANAGER),
-    "standalone_sensors": ("StandaloneSensors", NodeKind.SENSORS),
-    "multirotor_forces_and_moments": ("MultirotorForcesAndMoments", NodeKind.FORCES_AND_MOMENTS),
-    "fixedwing_forces_and_moments": ("FixedwingForcesAndMoments", NodeKind.FORCES_AND_MOMENTS),
-    "auv_forces_and_moments": ("AuvForcesAndMoments", NodeKind.FORCES_AND_MOMENTS),
-    "standalone_dynamics": ("StandaloneDynamics", NodeKind.DYNAMICS),
-    "jsbsim_dynamics": ("JsbsimDynamics", NodeKind.DYNAMICS),
-    "rc": ("Rc", NodeKind.TRANSMITTER),
-    "sil_board": ("SilBoard", NodeKind.FLIGHT_CONTROLLER),
-    "autopilot": ("Autopilot", NodeKind.AUTOPILOT),
-    "follower_autopilot": ("FollowerAutopilot", NodeKind.AUTOPILOT),
-    "fixedwing_autopilot": ("FixedwingAutopilot", NodeKind.AUTOPILOT),
-    "auv_autopilot": ("AuvAutopilot", NodeKind.FLIGHT_CONTROLLER),
-    "bridge": ("Bridge", NodeKind.FLIGHT_CONTROLLER),
-    "camera": ("CameraNode", NodeKind.FURTHER),
-    "visualizer": ("Visualizer", NodeKind.OBSERVER),
-    "recorder": ("Recorder", NodeKind.OBSERVER),
-    "view_relay": ("ViewRelay", NodeKind.OBSERVER),
-    "web_viewer": ("WebViewer", NodeKind.OBSERVER),
-}
-"""Executable (and module) to class name and kind, for all nodes of the package."""
-
-NODE_CLASSES = {executable: name for executable, (name, _) in _NODES.items()}
-"""Executable (and module) to class name."""
-
-
-def executables_of(kind: NodeKind) -> list[str]:
-    """Executables of the nodes of a kind."""
-    return [executable for executable, (_, other) in _NODES.items() if other is kind]
-
 
 INTERRUPTED = 130
 """Exit code of the command `rosflight_py_sim` after SIGINT or SIGTERM."""
@@ -189,14 +140,22 @@ def _executable(name: str) -> Callable[[], None]:
         exit_on_signals()
         stay_on_this_machine()
         leave_out_generator()
-        _print_all(import_module(f"rosflight_py_sim.nodes.{name}").main)
+        _print_all(lambda: import_module("rosflight_py_sim.nodes.running").run_by_name(name))
 
     return main
+
+
+def run_node() -> None:
+    """Run a registered node of any package, which the first argument names."""
+    if len(sys.argv) < 2 or sys.argv[1].startswith("-"):
+        print("usage: run_node NAME [--help] [--ros-args ...]", file=sys.stderr)
+        sys.exit(0 if sys.argv[1:] in (["--help"], ["-h"]) else 2)
+    del sys.argv[0]
+    _executable(sys.argv[0])()
 
 
 # setup.cfg names these functions: `executables:camera`.
 globals().update({name: _executable(name) for name in NODE_CLASSES})
 
 if __name__ == "__main__":
-    del sys.argv[0]
-    _executable(sys.argv[0])()
+    run_node()

@@ -1,6 +1,7 @@
-"""Registry of front-ends, flight controllers, missions, wind models, and folders of vehicles, worlds and scenarios.
+"""Registry of nodes, front-ends, flight controllers, missions and wind models, and of folders of files.
 
-Other packages register theirs by entry points (docs/add_a_vehicle.md); a table of the same form lists this package's.
+The folders hold vehicles, worlds and scenarios. Other packages register theirs by entry points
+(docs/add_a_vehicle.md); a table of the same form lists this package's.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from rosflight_py_sim.node_kinds import NODE_CLASSES, NODE_KINDS, NodeKind
 from rosflight_py_sim.parameters import ParameterError, ParameterTable
 
 if TYPE_CHECKING:
@@ -38,6 +40,7 @@ _OWN = {
         "dive": "rosflight_py_sim.missions.dive.task:DiveTask",
         "skywriting": "rosflight_py_sim.missions.skywriting.task:SkywritingTask",
     },
+    "nodes": {name: f"rosflight_py_sim.nodes.{name}:{cls}" for name, cls in NODE_CLASSES.items()},
     "scenarios": {"rosflight_py_sim": "rosflight_py_sim.graph.scenario:SCENARIOS"},
     "vehicles": {"rosflight_py_sim": "rosflight_py_sim.vehicles.vehicle_file:VEHICLES"},
     "wind_models": {
@@ -128,6 +131,34 @@ def registered_class(group: str, name: str, base: type) -> Any:
         if not isinstance(given, ParameterTable):
             raise ParameterError(f"{_place(one)} given, whose {table} is {given!r}; allowed: a ParameterTable")
     return found
+
+
+def node_names(kind: NodeKind | None = None) -> list[str]:
+    """Names of the registered nodes, or of those of a kind, without those that cannot be loaded; ours come first."""
+    own = [name for name, one in NODE_KINDS.items() if kind in (None, one)]
+    others = []
+    for name in registered("nodes"):
+        if name not in NODE_KINDS:
+            with contextlib.suppress(ParameterError):
+                if kind in (None, kind_of_node(name)):
+                    others.append(name)
+    return own + others
+
+
+def kind_of_node(name: str) -> NodeKind:
+    """Kind of a registered node: the attribute KIND of its class, which the base classes of this package have.
+
+    Raises:
+        ParameterError: the name is not registered, or its object cannot be loaded or has no kind.
+    """
+    if name in NODE_KINDS:
+        return NODE_KINDS[name]
+    kind = getattr(registered_class("nodes", name, object), "KIND", None)
+    if not isinstance(kind, NodeKind):
+        raise ParameterError(
+            f"{_place(_entry('nodes', name))} has no attribute KIND; allowed: {', '.join(map(str, NodeKind))}"
+        )
+    return kind
 
 
 def usable_classes(group: str, base: type) -> dict[str, Any]:

@@ -10,7 +10,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from rosflight_py_sim.interfaces.simulation_node import SimulationNode
-from rosflight_py_sim.nodes.running import NODE_CLASSES, node_class
+from rosflight_py_sim.node_kinds import NODE_CLASSES
+from rosflight_py_sim.nodes.running import node_class
 from rosflight_py_sim.parameters import Parameter
 
 PAGE = Path(__file__).parents[1] / "docs" / "parameters.md"

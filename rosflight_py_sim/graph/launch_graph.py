@@ -46,6 +46,7 @@ from rosflight_py_sim.graph.plan import PlannedNode, planned_nodes
 from rosflight_py_sim.graph.rviz import config_file, require_rviz
 from rosflight_py_sim.graph.scenario import Scenario, load_scenario
 from rosflight_py_sim.graph.time_modes import TIME_MANAGERS, boolean, check_pace
+from rosflight_py_sim.node_kinds import NODE_CLASSES
 from rosflight_py_sim.nodes.running import node_class
 from rosflight_py_sim.parameters import ParameterError, Value
 from rosflight_py_sim.process_environment import stay_on_this_machine
@@ -244,7 +245,7 @@ def _processes(given: dict[str, str], scenario: Scenario) -> list[LaunchDescript
             weaker.insert(0, _parameter_file(cls.DEFAULT_NAME, different))
         return Node(
             package="rosflight_py_sim",
-            executable=planned.executable,
+            **_program(planned.executable),
             # The section with the full name overrides every section of the files.
             name=planned.name,
             namespace="/".join(filter(None, (given["namespace"], planned.namespace))) or "/",
@@ -302,3 +303,10 @@ def _one_process(given: dict[str, str]) -> Node:
 def _numbers(given: dict[str, str], name: str) -> dict[str, Any]:
     """The argument as a parameter, if given; the node rejects a value that is not a number."""
     return {name: load_yaml(given[name])} if given[name] else {}
+
+
+def _program(executable: str) -> dict[str, Any]:
+    """Arguments of launch_ros.actions.Node that run a registered node; another package's has no executable here."""
+    if executable in NODE_CLASSES:
+        return {"executable": executable}
+    return {"executable": "run_node", "arguments": [executable]}

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 from rosflight_py_sim.confined_files import is_file
-from rosflight_py_sim.executables import NODE_CLASSES, NodeKind, executables_of
 from rosflight_py_sim.failures.failure import FAILURES, parse_failure
 from rosflight_py_sim.graph.bridge_settings import bridge_settings
 from rosflight_py_sim.graph.fleet import Member
@@ -20,10 +19,11 @@ from rosflight_py_sim.graph.flight_controllers import (
     usable_flight_controllers,
 )
 from rosflight_py_sim.graph.plan import planned_nodes
+from rosflight_py_sim.node_kinds import NodeKind
 from rosflight_py_sim.nodes.running import node_class
 from rosflight_py_sim.parameters import Parameter, ParameterError, ParameterTable, Value
 from rosflight_py_sim.physics.wind_model import WindModel
-from rosflight_py_sim.registry import not_searched, registered_files, usable_classes
+from rosflight_py_sim.registry import node_names, not_searched, registered_files, usable_classes
 from rosflight_py_sim.resources import share_directory
 from rosflight_py_sim.shared_parameters import SEED, TIME_MODES
 from rosflight_py_sim.vehicles import CAMERA, STANDALONE, Vehicle, known_dynamics, vehicle
@@ -123,7 +123,7 @@ def _scenario(document: Item) -> Scenario:
         for index, (one, given) in enumerate(zip(members, sections, strict=True))
     ]
     world = section.read("world", _world, "")
-    tables = [*(node_class(name).PARAMETERS for name in NODE_CLASSES), *_wind_tables()]
+    tables = [*(node_class(name).PARAMETERS for name in node_names()), *_wind_tables()]
     return Scenario(
         members,
         section.read("time_mode", lambda item: _time_mode(item, members), "lockstep"),
@@ -166,7 +166,7 @@ def _member(section: Section, others: Sequence[Member]) -> Member:
 
 def _autopilot(item: Item, chosen: Vehicle, controller: str) -> tuple[Vehicle, Sequence[str]]:
     """Vehicle with the given autopilot, and the executables of the autopilots to start."""
-    value = item.choice(_SWITCH | {name: name for name in executables_of(NodeKind.AUTOPILOT)})
+    value = item.choice(_SWITCH | {name: name for name in node_names(NodeKind.AUTOPILOT)})
     if isinstance(value, str):
         chosen = replace(chosen, autopilot=value)
     try:

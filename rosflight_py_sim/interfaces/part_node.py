@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
-from functools import partial
+from functools import cache, partial
 from inspect import isabstract
 from typing import Any
 
@@ -154,6 +154,19 @@ class PartNode(Part, SimulationNode):
             self.values = {**self.values, FAILURES.name: value}
             self._adopt(schedule)
         return result
+
+
+def node_of(part: type[Part] | type[SimulationNode]) -> type[SimulationNode]:
+    """Node class of a part; a node class itself is its own."""
+    if issubclass(part, SimulationNode):
+        return part
+    made: type[SimulationNode] = _node_of(part)  # type: ignore[arg-type]
+    return made
+
+
+@cache
+def _node_of(part: type[Any]) -> Any:
+    return type(part.__name__, (part, PartNode), {"__doc__": part.__doc__, "__module__": part.__module__})
 
 
 def part_of(node_class: type) -> type[Part] | None:

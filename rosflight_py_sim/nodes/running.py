@@ -19,13 +19,15 @@ from rclpy.signals import SignalHandlerOptions
 from rclpy.utilities import remove_ros_args
 from rclpy.validate_namespace import validate_namespace
 
-from rosflight_py_sim.executables import NODE_CLASSES
 from rosflight_py_sim.interfaces.parameter_files import check_files, files_of_arguments
+from rosflight_py_sim.interfaces.part_node import node_of
 from rosflight_py_sim.interfaces.rclpy_internals import RCLError, UnknownROSArgsError
 from rosflight_py_sim.interfaces.simulation_node import SimulationNode
 from rosflight_py_sim.kernel_preparation import prepare_kernels
+from rosflight_py_sim.node_kinds import NODE_CLASSES
 from rosflight_py_sim.parameters import ParameterError, ParameterTable, is_utf8, shown
-from rosflight_py_sim.registry import usable_classes
+from rosflight_py_sim.registry import node_names, registered_class, usable_classes
+from rosflight_py_sim.step.part import Part
 
 # Long enough to cost nothing, short enough to react to signals at once.
 _SPIN_TIMEOUT_S = 0.2
@@ -40,10 +42,22 @@ _NO_LOG_FILE = "Failed opening file"
 
 
 def node_class(executable: str) -> type[SimulationNode]:
-    """Class of the node with this executable."""
-    module = import_module(f"rosflight_py_sim.nodes.{executable}")
-    found: type[SimulationNode] = getattr(module, NODE_CLASSES[executable])
-    return found
+    """Class of the registered node with this name.
+
+    Raises:
+        ParameterError: there is no such node, or it cannot be loaded.
+    """
+    if executable in NODE_CLASSES:
+        module = import_module(f"rosflight_py_sim.nodes.{executable}")
+        found: type[SimulationNode] = getattr(module, NODE_CLASSES[executable])
+        return found
+    registered = registered_class("nodes", executable, object)
+    if not issubclass(registered, (Part, SimulationNode)):
+        raise ParameterError(
+            f"node '{executable}': class {registered.__name__} given; allowed: classes derived from Part or "
+            "SimulationNode"
+        )
+    return node_of(registered)
 
 
 def require_complete(cls: type[SimulationNode]) -> None:
@@ -54,7 +68,8 @@ def require_complete(cls: type[SimulationNode]) -> None:
     """
     missing: frozenset[str] = getattr(cls, "__abstractmethods__", frozenset())
     if missing:
-        interface = next(base for base in cls.__mro__ if base.__module__.startswith("rosflight_py_sim.interfaces."))
+        bases = (base for base in cls.__mro__[1:] if base.__module__.startswith("rosflight_py_sim."))
+        interface = next(base for base in bases if missing <= getattr(base, "__abstractmethods__", frozenset()))
         raise ParameterError(
             f"class {cls.__name__} lacks the method{'s' if len(missing) > 1 else ''} {', '.join(sorted(missing))} of "
             f"{interface.__name__}"
@@ -79,7 +94,7 @@ class SharedNames(Iterable[str]):
         """All names."""
         from rosflight_py_sim.physics.wind_model import WindModel
 
-        for executable in NODE_CLASSES:
+        for executable in node_names():
             yield from (p.name for p in node_class(executable).PARAMETERS)
         for model in usable_classes("wind_models", WindModel).values():
             yield from (p.name for p in model.PARAMETERS)
@@ -117,22 +132,33 @@ def parameter_lines(table: ParameterTable) -> list[str]:
     return lines
 
 
+def run_by_name(name: str) -> None:
+    """Run the registered node of that name, as `run`."""
+    try:
+        cls = node_class(name)
+    except ParameterError as error:
+        print(f"{name}: {error}", file=sys.stderr)
+        sys.exit(1)
+    run(cls)
+
+
 def run(
-    cls: type[SimulationNode],
+    part: type[Part] | type[SimulationNode],
     arguments: Sequence[str] | None = None,
     *,
     started: Callable[[str], None] | None = None,
 ) -> None:
-    """Run a node until a signal ends it, and exit.
+    """Run a node, or the node of a part, until a signal ends it, and exit.
 
     Exit codes: 0 after a signal; 1 for a refused parameter, an incomplete class, or a shutdown that the watchdog ended.
 
     Args:
-        cls: class of the node.
+        part: class of the node or part.
         arguments: command line, program name first; None: sys.argv.
         started: called once, with an empty text if the node was created, otherwise with the reason; None: the reason is
             printed to stderr.
     """
+    cls = node_of(part)
     argv = list(sys.argv if arguments is None else arguments)
     with deferred_signals() as signals:
         try:

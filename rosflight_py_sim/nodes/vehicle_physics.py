@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rosflight_py_sim.executables import NODE_CLASSES
 from rosflight_py_sim.interfaces.parameter_files import values_of_arguments
+from rosflight_py_sim.node_kinds import NodeKind
 from rosflight_py_sim.parameters import ParameterTable, Value, Values
 from rosflight_py_sim.physics.auv import AUV_PARAMETERS
 from rosflight_py_sim.physics.dynamics import DYNAMICS_PARAMETERS
 from rosflight_py_sim.physics.fixedwing import FIXEDWING_PARAMETERS
 from rosflight_py_sim.physics.multirotor import MULTIROTOR_PARAMETERS
+from rosflight_py_sim.registry import node_names
 from rosflight_py_sim.vehicle_parameters import values_of_vehicle
 
 # They say where a vehicle starts, not what it is.
@@ -38,9 +39,8 @@ def physics_of_arguments(arguments: Sequence[str], *namespaces: str) -> dict[str
     """
     namespace = "".join(f"/{part.strip('/')}" for part in namespaces if part.strip("/"))
     values: dict[str, Value] = {}
-    for place in ("dynamics", "forces_and_moments"):
-        aliases = [executable for executable in NODE_CLASSES if executable.endswith(f"_{place}")]
-        values |= values_of_arguments(arguments, place, namespace, aliases)
+    for place, kind in (("dynamics", NodeKind.DYNAMICS), ("forces_and_moments", NodeKind.FORCES_AND_MOMENTS)):
+        values |= values_of_arguments(arguments, place, namespace, node_names(kind))
     return {name: value for name, value in values.items() if name in PHYSICS_PARAMETERS}
 
 

@@ -13,6 +13,7 @@ from rosflight_py_sim.failures.failure import FAILURES
 from rosflight_py_sim.failures.outputs import FailedOutputs
 from rosflight_py_sim.failures.schedule import Signals
 from rosflight_py_sim.firmware.parameter_table import mixer_parameter_names
+from rosflight_py_sim.node_kinds import NodeKind
 from rosflight_py_sim.parameters import Parameter, ParameterTable, number
 from rosflight_py_sim.pulse_width import LOW_US, OUTPUTS
 from rosflight_py_sim.shared_parameters import ROTATIONAL_GUSTS, SEED, TIME_MODE
@@ -65,6 +66,7 @@ class ForcesAndMoments(Part, ABC):
             `get_firmware_parameters`, at the start and after each change of parameters.
     """
 
+    KIND: ClassVar[NodeKind | None] = NodeKind.FORCES_AND_MOMENTS
     DEFAULT_NAME: ClassVar[str] = "forces_and_moments"
     PARAMETERS: ClassVar[ParameterTable] = _PARAMETERS
     FALLIBLE: ClassVar[tuple[str, ...]] = ("motor", "servo")

@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Protocol, TypeVar
 
 from rosflight_py_sim.failures.failure import FAILURES, Failure
 from rosflight_py_sim.failures.schedule import FailureSchedule, Signals
+from rosflight_py_sim.node_kinds import NodeKind
 from rosflight_py_sim.parameters import ParameterTable, Value
 from rosflight_py_sim.shared_parameters import CLOCK_PARAMETERS, with_clock
 from rosflight_py_sim.start_date import start_of, unix_ns
@@ -47,6 +48,7 @@ class Part:
     `interfaces/part_node.py` makes of it.
 
     Class attributes:
+        KIND: place of the part in a simulation; a node of another package is registered by a class that has one.
         DEFAULT_NAME: name of the part's node unless another is given.
         ALIASES: further node names whose sections in parameter files apply, strongest first.
         PARAMETERS: the part's parameters, which `table_for` may extend.
@@ -59,6 +61,7 @@ class Part:
         answered_ns: stamp of the last answer, ns; -1 before the first. During `answer`, still the previous.
     """
 
+    KIND: ClassVar[NodeKind | None] = None
     DEFAULT_NAME: ClassVar[str]
     ALIASES: ClassVar[tuple[str, ...]] = ()
     PARAMETERS: ClassVar[ParameterTable] = CLOCK_PARAMETERS

@@ -7,9 +7,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 from rosflight_py_sim.confined_files import is_file
-from rosflight_py_sim.executables import NodeKind, executables_of
+from rosflight_py_sim.node_kinds import NodeKind
 from rosflight_py_sim.parameters import ParameterError
-from rosflight_py_sim.registry import not_searched, registered_folders
+from rosflight_py_sim.registry import node_names, not_searched, registered_folders
 from rosflight_py_sim.vehicles.vehicle import Vehicle
 from rosflight_py_sim.vehicles.vehicle_file import read_vehicle
 
@@ -47,7 +47,7 @@ def known_vehicles() -> list[str]:
 
 def known_dynamics() -> list[str]:
     """Names of all dynamics, as option values: their executables without the suffix _dynamics."""
-    return [name.removesuffix("_dynamics") for name in executables_of(NodeKind.DYNAMICS)]
+    return [name.removesuffix("_dynamics") for name in node_names(NodeKind.DYNAMICS)]
 
 
 def vehicles_and_errors() -> tuple[dict[tuple[str, str], Vehicle], list[ParameterError]]:

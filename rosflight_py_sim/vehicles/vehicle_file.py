@@ -8,10 +8,10 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from rosflight_py_sim.confined_files import is_file
-from rosflight_py_sim.executables import NodeKind, executables_of
+from rosflight_py_sim.node_kinds import NodeKind
 from rosflight_py_sim.parameters import ParameterError, Value
 from rosflight_py_sim.pulse_width import OUTPUTS
-from rosflight_py_sim.registry import flight_controller_names, registered
+from rosflight_py_sim.registry import flight_controller_names, node_names, registered
 from rosflight_py_sim.resources import share_directory
 from rosflight_py_sim.vehicles.vehicle import DEFAULT_SHAPE, SHAPES, SPACING, Actuator, ClientMission, Pairing, Vehicle
 from rosflight_py_sim.yaml_section import Item, read_file
@@ -74,7 +74,7 @@ def _one_of(item: Item, names: Iterable[str]) -> str:
 
 
 def _executable(item: Item, kind: NodeKind) -> str:
-    return _one_of(item, executables_of(kind))
+    return _one_of(item, node_names(kind))
 
 
 def _further_nodes(item: Item) -> tuple[str, ...]:

@@ -9,16 +9,17 @@ from typing import Any
 import pytest
 from rcl_interfaces.srv import GetParameters
 
-from rosflight_py_sim.executables import NodeKind, executables_of
 from rosflight_py_sim.interfaces.autopilot_interface import AutopilotInterface
 from rosflight_py_sim.interfaces.dynamics_interface import TruthInterface
-from rosflight_py_sim.interfaces.forces_and_moments_interface import ForcesAndMomentsInterface
 from rosflight_py_sim.interfaces.sensor_interface import SensorInterface
 from rosflight_py_sim.interfaces.time_manager_interface import TimeManagerInterface
+from rosflight_py_sim.node_kinds import NODE_CLASSES, NodeKind
 from rosflight_py_sim.nodes.node_names import NAMES, ROSFLIGHT_NAMES, node_name
-from rosflight_py_sim.nodes.running import NODE_CLASSES, node_class
+from rosflight_py_sim.nodes.running import node_class
 from rosflight_py_sim.nodes.service_calls import ServiceCalls
 from rosflight_py_sim.parameters import ParameterError
+from rosflight_py_sim.parts.forces_and_moments import ForcesAndMoments
+from rosflight_py_sim.registry import node_names
 
 # rosflight_sim/simulators/standalone_sim/launch of rosflight_ros_pkgs.
 ROSFLIGHTS = {
@@ -103,7 +104,7 @@ def test_parameter_files_may_use_rosflight_names() -> None:
 INTERFACES = {
     NodeKind.TIME_MANAGER: TimeManagerInterface,
     NodeKind.SENSORS: SensorInterface,
-    NodeKind.FORCES_AND_MOMENTS: ForcesAndMomentsInterface,
+    NodeKind.FORCES_AND_MOMENTS: ForcesAndMoments,
     NodeKind.DYNAMICS: TruthInterface,
     NodeKind.AUTOPILOT: AutopilotInterface,
 }
@@ -112,7 +113,7 @@ INTERFACES = {
 @pytest.mark.parametrize("executable", NODE_CLASSES)
 def test_kind_of_a_node_is_that_of_its_interface_class(executable: str) -> None:
     kinds = {kind for kind, interface in INTERFACES.items() if issubclass(node_class(executable), interface)}
-    assert kinds == {kind for kind in INTERFACES if executable in executables_of(kind)}
+    assert kinds == {kind for kind in INTERFACES if executable in node_names(kind)}
 
 
 @pytest.mark.parametrize("time_mode", ["paced", "gated", "lockstep"])

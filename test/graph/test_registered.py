@@ -9,8 +9,10 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
 import pytest
 import yaml
+from geometry_msgs.msg import Vector3Stamped
 from judged_again import judged_again
 from rclpy.serialization import deserialize_message
 from std_msgs.msg import String
@@ -31,6 +33,10 @@ metronome = kites.front_end:Metronome
 
 [rosflight_py_sim.missions]
 patience = kites.task:Patience
+
+[rosflight_py_sim.nodes]
+lift = kites.lift:Lift
+log_line = kites.log_line:LogLine
 
 [rosflight_py_sim.scenarios]
 kites = kites:SCENARIOS
@@ -100,6 +106,57 @@ class Metronome(ActuatorFrontEnd):
 
     def exchange(self, vehicle, snapshot):
         return [int(self.values["metronome.pulse"])] * 14
+''',
+    "lift": '''\
+import numpy as np
+from rosflight_py_sim.parameters import Parameter, ParameterTable
+from rosflight_py_sim.parts.forces_and_moments import ForcesAndMoments
+
+
+class Lift(ForcesAndMoments):
+    """A constant lift."""
+
+    PARAMETERS = ForcesAndMoments.PARAMETERS + ParameterTable(
+        Parameter("lift", 0.0, "Lift of the kite", "N", minimum=0.0),
+    )
+
+    def update_forces_and_torques(self, state, wind_ned, pwm_us, dt):
+        return np.array([0.0, 0.0, -self.values["lift"], 0.0, 0.0, 0.0])
+
+    def get_firmware_parameters(self):
+        pass
+''',
+    "log_line": '''\
+from geometry_msgs.msg import Vector3Stamped
+from rosflight_py_sim.node_kinds import NodeKind
+from rosflight_py_sim.parameters import Parameter, ParameterTable
+from rosflight_py_sim.stamps import set_time
+from rosflight_py_sim.step.part import Part
+from rosflight_py_sim.step.ports import output, trigger
+from rosflight_py_sim.step.schedule import Schedule
+from rosflight_py_sim.step.topics import TRUTH_STATE, StepTopic
+
+
+class LogLine(Part):
+    """Measures the speed through the water five times a second, as a chip log does."""
+
+    KIND = NodeKind.FURTHER
+    DEFAULT_NAME = "log_line"
+    PARAMETERS = ParameterTable(Parameter("log_rate", 5.0, "Rate of the log", "Hz", 0.1, 100.0, read_only=True))
+    state = trigger(TRUTH_STATE)
+    send = output(StepTopic("log_line/velocity", Vector3Stamped))
+
+    def initialise(self):
+        super().initialise()
+        self.schedule = None
+
+    def answer(self, time_ns, content):
+        self.schedule = self.schedule or Schedule(self.values["log_rate"])
+        if self.schedule.due(time_ns):
+            message = Vector3Stamped()
+            set_time(message.header.stamp, time_ns)
+            message.vector.x, message.vector.y, message.vector.z = content.velocity_body.tolist()
+            self.send(message)
 ''',
     "task": '''\
 from rosflight_py_sim.missions.client_judge import ClientJudge
@@ -185,6 +242,9 @@ actuators:
 mission: {program: wait.py, parts: 3, task: patience}
 """
 
+# Climbs by the forces of the package's own node.
+PARACHUTE_KITE = BOX_KITE.replace("multirotor_forces_and_moments", "lift") + "extra_nodes: [log_line]\n"
+
 # A quarter of the usual number of steps, to keep the tests short.
 LONG_STEPS = ("--ros-args", "-p", "step_size:=0.01")
 
@@ -208,8 +268,16 @@ def site(tmp_path: Path) -> Path:
     (package / "worlds" / "hall.yaml").write_text("start: {position: [1.0, 2.0, 0.0]}\n")
     (package / "vehicles" / "kite.yaml").write_text(VEHICLE)
     (package / "vehicles" / "box_kite.yaml").write_text(BOX_KITE)
+    (package / "vehicles" / "parachute_kite.yaml").write_text(
+        PARACHUTE_KITE.replace("parameters/kite.yaml", "parameters/parachute_kite.yaml")
+    )
     (package / "vehicles" / "wait.py").write_text(PROGRAM)
     (parameters / "kite.yaml").write_text((CONFIG / "multirotor.yaml").read_text())
+    dynamics = "Jxx: 0.1, Jyy: 0.1, Jzz: 0.1, contact_points: [0.2, 0.2, 0.1, -0.2, 0.2, 0.1, 0.0, -0.2, 0.1]"
+    (parameters / "parachute_kite.yaml").write_text(
+        f"/**:\n  ros__parameters: {{mass: 1.0}}\n/**/dynamics:\n  ros__parameters: {{{dynamics}}}\n"
+        "/**/forces_and_moments:\n  ros__parameters: {lift: 20.0}\n"
+    )
     (parameters / "kite_firmware.yaml").write_text((CONFIG / "multirotor_firmware.yaml").read_text())
     (parameters / "metronome.yaml").write_text("/**/bridge:\n  ros__parameters:\n    metronome.pulse: 1900\n")
     return tmp_path
@@ -255,6 +323,41 @@ def test_registered_flight_controller_flies_mission_that_is_evaluated_from_recor
     said = [deserialize_message(message, String).data for message in log.messages]
     # No line is lost, even of many at once.
     assert said == [f"line {number}" for number in range(100)] + [f"  {second}.0 s  wait" for second in range(3)]
+
+
+def test_registered_nodes_are_named_in_a_vehicle_file(command_line: Run, site: Path, tmp_path: Path) -> None:
+    path = f"{PROJECT}:{site}"
+    words = ("fly", "--vehicle", "parachute_kite", "--world", "hall", "--calm", "--real-time-multiplier", "4")
+    result = command_line("-m", "rosflight_py_sim", *words, "--record", "lift.mcap", *LONG_STEPS, PYTHONPATH=path)
+    assert result.returncode == 0, result.stdout + result.stderr
+    log = read_recording(tmp_path / "lift.mcap", lambda topic, type_name: 1000).topics["/log_line/velocity"]
+    speeds = [deserialize_message(message, Vector3Stamped) for message in log.messages]
+    times = [one.header.stamp.sec + 1e-9 * one.header.stamp.nanosec for one in speeds]
+    assert len(times) > 10 and np.allclose(np.diff(times), 0.2)
+    # 20 N lift 1 kg.
+    assert np.isclose(speeds[5].vector.z, -(20.0 - 9.80665) * times[5], rtol=0.02)
+
+
+def test_registered_node_runs_as_a_process_and_explains_itself(command_line: Run, site: Path) -> None:
+    path = f"{PROJECT}:{site}"
+    usage = command_line("-m", "rosflight_py_sim.executables", "lift", "--help", PYTHONPATH=path)
+    assert usage.returncode == 0, usage.stderr
+    assert usage.stdout.startswith("usage: lift [--help]") and "A constant lift." in usage.stdout
+    refused = command_line("-m", "rosflight_py_sim.executables", "drift", PYTHONPATH=path)
+    assert refused.returncode == 1
+    assert refused.stderr.startswith("drift: 'drift' of rosflight_py_sim.nodes given; allowed: lift, log_line, ")
+
+
+@pytest.mark.parametrize(("key", "given"), [("forces_and_moments", "log_line"), ("dynamics", "lift")])
+def test_registered_node_of_wrong_kind_is_refused_with_its_place(
+    command_line: Run, site: Path, key: str, given: str
+) -> None:
+    file = site / "kites" / "vehicles" / "parachute_kite.yaml"
+    lines = [line for line in file.read_text().splitlines() if not line.startswith(f"{key}:")]
+    file.write_text("\n".join([*lines, f"{key}: {given}", ""]))
+    result = command_line("-m", "rosflight_py_sim", "sim", "--vehicle", str(file), PYTHONPATH=f"{PROJECT}:{site}")
+    assert result.returncode == 1
+    assert f"{file}, line {len(lines) + 1}: {key}: {given} given; allowed: " in result.stderr
 
 
 def test_registered_entries_are_listed_with_built_in_ones(command_line: Run, site: Path) -> None:
@@ -327,7 +430,7 @@ BROKEN = {
     ),
 }
 
-GROUPS = ("flight_controllers", "front_ends", "missions", "scenarios", "vehicles", "wind_models", "worlds")
+GROUPS = ("flight_controllers", "front_ends", "missions", "nodes", "scenarios", "vehicles", "wind_models", "worlds")
 
 # Commands that use none of the broken entry points: `help` of every command builds all options.
 USES_NONE = """\

@@ -6,7 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from rosflight_py_sim.nodes.running import NODE_CLASSES, node_class
+from rosflight_py_sim.node_kinds import NODE_CLASSES
+from rosflight_py_sim.nodes.running import node_class
 from rosflight_py_sim.parameters import Parameter, ParameterTable
 
 OVERRIDDEN = {

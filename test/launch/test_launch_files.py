@@ -37,7 +37,8 @@ from rosflight_py_sim.graph.options import LAUNCH as PLACE
 from rosflight_py_sim.graph.plan import PlannedNode, planned_nodes
 from rosflight_py_sim.graph.scenario import known_scenarios, load_scenario
 from rosflight_py_sim.graph.time_modes import TIME_MANAGERS, chosen_time_mode
-from rosflight_py_sim.nodes.running import NODE_CLASSES, node_class
+from rosflight_py_sim.node_kinds import NODE_CLASSES
+from rosflight_py_sim.nodes.running import node_class
 from rosflight_py_sim.parameters import ParameterError
 from rosflight_py_sim.resources import share_directory
 from rosflight_py_sim.vehicles import STANDALONE, Vehicle, all_vehicles, vehicle

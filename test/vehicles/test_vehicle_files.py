@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from rosflight_py_sim.commands.cli import main
-from rosflight_py_sim.executables import NODE_CLASSES
+from rosflight_py_sim.node_kinds import NODE_CLASSES
 from rosflight_py_sim.parameters import ParameterError
 from rosflight_py_sim.resources import share_directory
 from rosflight_py_sim.vehicles import (
