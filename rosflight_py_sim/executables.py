@@ -5,9 +5,7 @@ The modules take half a second and more to import, so an executable installs sig
 
 from __future__ import annotations
 
-import atexit
 import os
-import signal
 import sys
 from collections.abc import Callable
 from importlib import import_module
@@ -16,45 +14,8 @@ from pathlib import Path
 
 from rosflight_py_sim.node_kinds import NODE_CLASSES
 from rosflight_py_sim.process_environment import stay_on_this_machine
+from rosflight_py_sim.process_signals import INTERRUPTED, exit_on_signals
 from rosflight_py_sim.type_supports import leave_out_generator
-
-INTERRUPTED = 130
-"""Exit code of the command `rosflight_py_sim` after SIGINT or SIGTERM."""
-
-
-def exit_on_signals(code: int = 0) -> None:
-    """End the process at once with an exit code on SIGINT and SIGTERM, until other handlers are set.
-
-    Before a node exists, there is nothing to clean up. A KeyboardInterrupt during an import could be lost. While Python
-    shuts down, both signals are ignored: it replaces handlers by the default ones, which would change the exit code.
-    """
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, lambda *_: os._exit(code))
-    atexit.register(_ignore_signals)
-
-
-def _ignore_signals() -> None:
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, signal.SIG_IGN)
-
-
-class SignalInterrupt(KeyboardInterrupt):
-    """A received signal.
-
-    If a KeyboardInterrupt itself leaves `exec` of a text, as dataclasses execute them, `python -m` ends the process by
-    SIGINT at last, whatever its exit code (run_eval_code_obj in CPython's pythonrun.c); an exception derived from it
-    has no such effect.
-    """
-
-
-def interrupt_on_signals() -> None:
-    """Raise SignalInterrupt on SIGINT and SIGTERM, in a program that cleans up in `finally`."""
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, _interrupt)
-
-
-def _interrupt(number: int, _: object) -> None:
-    raise SignalInterrupt(signal.Signals(number).name)
 
 
 class _Output(TextIOWrapper):

@@ -19,7 +19,6 @@ from rosflight_py_sim.commands.status import add_status_parser
 from rosflight_py_sim.commands.sweep import add_sweep_parser
 from rosflight_py_sim.commands.trim import add_trim_parser
 from rosflight_py_sim.commands.uthere_terminal.command import add_terminal_parser
-from rosflight_py_sim.executables import INTERRUPTED, interrupt_on_signals
 from rosflight_py_sim.graph.command_options import add_options, existing_file, given_in_scenario
 from rosflight_py_sim.graph.fleet import Member, fleet
 from rosflight_py_sim.graph.flight_controllers import chosen_flight_controller, instructions, keyboard_settings
@@ -27,6 +26,7 @@ from rosflight_py_sim.graph.options import FLY, SIM, parts_of
 from rosflight_py_sim.graph.time_modes import check_pace
 from rosflight_py_sim.missions.flight_progress import PERIOD_S, WATCHED_PACE
 from rosflight_py_sim.parameters import ParameterError
+from rosflight_py_sim.process_signals import INTERRUPTED, interrupt_on_signals
 from rosflight_py_sim.registry import registered_folders
 from rosflight_py_sim.stamps import NANOSECONDS
 from rosflight_py_sim.vehicles import CAMERA, STANDALONE, Vehicle, vehicle, vehicles_and_errors

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rosflight_py_sim.executables import interrupt_on_signals
 from rosflight_py_sim.parameters import ParameterError, shown
+from rosflight_py_sim.process_signals import interrupt_on_signals
 from rosflight_py_sim.recording.columns import Array
 from rosflight_py_sim.recording.mcap_file import Recording, Topic
 from rosflight_py_sim.recording.recorded_vehicle import (

@@ -10,7 +10,6 @@ from rich.console import Console
 from rich.table import Table
 
 from rosflight_py_sim.commands.vehicle_models import SteadyVehicle, steady_vehicle
-from rosflight_py_sim.executables import interrupt_on_signals
 from rosflight_py_sim.graph.command_options import add_options
 from rosflight_py_sim.graph.options import TRIM
 from rosflight_py_sim.kernel_preparation import prepare_kernels
@@ -18,6 +17,7 @@ from rosflight_py_sim.parameters import ParameterError
 from rosflight_py_sim.physics.linearisation import Mode, linearise
 from rosflight_py_sim.physics.steady_model import Array
 from rosflight_py_sim.physics.trim import FlightCondition, Trim, TrimError, trim
+from rosflight_py_sim.process_signals import interrupt_on_signals
 from rosflight_py_sim.vehicles import Vehicle, vehicle
 
 SLOWEST = 1e-3

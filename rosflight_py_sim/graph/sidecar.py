@@ -13,8 +13,8 @@ import sys
 import time
 from collections.abc import Sequence
 
-from rosflight_py_sim.executables import exit_on_signals
 from rosflight_py_sim.parameters import ParameterError
+from rosflight_py_sim.process_signals import exit_on_signals
 from rosflight_py_sim.type_supports import leave_out_generator
 from rosflight_py_sim.with_parent import end_with_parent
 

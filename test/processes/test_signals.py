@@ -157,7 +157,7 @@ def _subscribe_to_phase(node: Node, received: list[str]) -> None:
 SLOW_TO_END = """\
 import os
 import time
-from rosflight_py_sim.executables import exit_on_signals
+from rosflight_py_sim.process_signals import exit_on_signals
 
 class Slow:
     def __del__(self, write=os.write, sleep=time.sleep):
