@@ -181,7 +181,7 @@ def test_signal_at_the_very_end_does_not_change_the_exit_code(number: signal.Sig
 
 INTERRUPTED_IN_EXEC = """\
 import signal, sys
-from rosflight_py_sim.executables import INTERRUPTED, interrupt_on_signals
+from rosflight_py_sim.process_signals import INTERRUPTED, interrupt_on_signals
 interrupt_on_signals()
 try:
     exec("signal.raise_signal(signal.{name})")
