@@ -200,7 +200,8 @@ class Firmware(Inputs):
 
     def integer_pulse_widths(self) -> list[int]:
         """Pulse widths of the last step in whole microseconds."""
-        return [int(us) for us in self.whole_pulse_widths().tolist()]
+        widths: list[int] = self.whole_pulse_widths().astype(np.int64).tolist()
+        return widths
 
     def whole_pulse_widths(self) -> NDArray[np.float64]:
         """Pulse widths (14,) of the last step in whole microseconds; the next call overwrites the array."""

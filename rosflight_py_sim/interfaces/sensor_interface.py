@@ -43,6 +43,7 @@ from rosflight_py_sim.step.topics import (
     TRUTH_STATE,
     TRUTH_WIND,
     UNKNOWN_COVARIANCE,
+    ZERO_CELSIUS_K,
     AirspeedSample,
     BaroSample,
     BatterySample,
@@ -60,8 +61,6 @@ from rosflight_py_sim.step.topics import (
     Wind,
 )
 from rosflight_py_sim.step.vehicle_state import VehicleState
-
-ZERO_CELSIUS_K = 273.15
 
 Vector = NDArray[np.float64]
 

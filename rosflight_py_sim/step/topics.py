@@ -27,6 +27,7 @@ from rosflight_msgs.msg import (
     Barometer,
     BatteryStatus,
     Command,
+    Error,
     OutputRaw,
     PwmOutput,
     RCRaw,
@@ -39,7 +40,7 @@ from std_msgs.msg import Bool, Float64, String, UInt8, UInt32
 
 from rosflight_py_sim import topic_names
 from rosflight_py_sim.stamps import NANOSECONDS, set_time, stamp_ns, time_ns_of
-from rosflight_py_sim.step.qos import CHAIN, LATCHED, clock_qos, imu_qos, state_qos
+from rosflight_py_sim.step.qos import CHAIN, LATCHED, LATCHED_LIST, clock_qos, imu_qos, state_qos
 from rosflight_py_sim.step.vehicle_state import VehicleState
 from rosflight_py_sim.step.wire import Coders, WireFormat, encode_clock, encode_named_numbers
 
@@ -49,6 +50,9 @@ M = TypeVar("M")
 
 UNKNOWN_COVARIANCE = (0.0,) * 9
 """Covariance that is not known, as in sensor_msgs."""
+
+ZERO_CELSIUS_K = 273.15
+"""0 deg C, K."""
 
 
 class ImuSample(NamedTuple):
@@ -594,6 +598,9 @@ STATUS = _stamped(
     topic_names.STATUS, Status, StatusReport, exclusive=True, by="sil_board", to="sensors, bridge, web_viewer"
 )
 PARAMS_CHANGED = StepTopic[Bool]("status/params_changed", Bool, by="sil_board", to="forces_and_moments, dynamics")
+UNSAVED_PARAMS = StepTopic[Bool]("status/unsaved_params", Bool, LATCHED, by="sil_board")
+FIRMWARE_ERRORS = StepTopic[Error]("status/rosflight_errors", Error, LATCHED_LIST, by="sil_board")
+FIRMWARE_VERSION = StepTopic[String]("version", String, LATCHED, by="sil_board")
 ATTITUDE = _stamped(
     "attitude", Attitude, AttitudeEstimate, {"quaternion_xyzw": "attitude"}, frame_id="body", by="sil_board"
 )

@@ -8,7 +8,7 @@ judge, autopilot. An RC frame, a command and a status stamped t take effect in t
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
-from pathlib import Path
+from functools import partial
 from struct import Struct
 from typing import Any, TypeVar
 
@@ -21,25 +21,22 @@ from std_msgs.msg import String
 
 from rosflight_py_sim.autopilot.mission_phase import MissionPhase
 from rosflight_py_sim.autopilot.setpoint import Vector3
-from rosflight_py_sim.confined_files import expanded
 from rosflight_py_sim.delay_line import DelayLine
-from rosflight_py_sim.failures.failure import FAILURES, LOST, OFF, Failure
+from rosflight_py_sim.failures.failure import FAILURES, Failure
 from rosflight_py_sim.failures.schedule import FailureSchedule, Signals
-from rosflight_py_sim.failures.signal import Link, Signal
-from rosflight_py_sim.firmware import AS_ROSFLIGHT, FIRMWARE_PARAMETERS, REPAIRED, STRICT_FIRMWARE_FILES, Board, Refused
+from rosflight_py_sim.failures.signal import Signal
 from rosflight_py_sim.graph.fleet import Member
 from rosflight_py_sim.graph.flight_controllers import SIL_BOARD, flight_controller_of
 from rosflight_py_sim.graph.parameter_sources import ParameterSources
 from rosflight_py_sim.interfaces.failed_sensors import FAILED_SENSORS, failed_imu, through
 from rosflight_py_sim.interfaces.part_node import part_of
-from rosflight_py_sim.interfaces.sensor_interface import ZERO_CELSIUS_K, Sampling
+from rosflight_py_sim.interfaces.sensor_interface import Sampling
 from rosflight_py_sim.missions.autopilot.judge import AutopilotJudge, autopilot_class
 from rosflight_py_sim.missions.flight import not_done
 from rosflight_py_sim.missions.mission_topics import MISSION_END
 from rosflight_py_sim.nodes.lockstep_time_manager import LockstepTimeManager
 from rosflight_py_sim.nodes.pilot_script import MissionScript
 from rosflight_py_sim.nodes.rc import Rc
-from rosflight_py_sim.nodes.rosflight_io.status import STATUS_RATE_HZ, status_report
 from rosflight_py_sim.nodes.running import node_class
 from rosflight_py_sim.nodes.sil_board import SilBoard
 from rosflight_py_sim.nodes.slide_watch import SlideWatch
@@ -47,6 +44,8 @@ from rosflight_py_sim.nodes.standalone_dynamics import StandaloneDynamics
 from rosflight_py_sim.nodes.standalone_sensors import StandaloneSensors
 from rosflight_py_sim.parameters import Values, number
 from rosflight_py_sim.parts.forces_and_moments import ForcesAndMoments
+from rosflight_py_sim.parts.sil_board import RosflightBoard
+from rosflight_py_sim.parts.transmitter import RC_FREQUENCY, RcTransmitter
 from rosflight_py_sim.physics.dynamics import StateDivergedError, VehicleDynamics
 from rosflight_py_sim.physics.wind import Wind as WindModel
 from rosflight_py_sim.sensing.inertial import UNKNOWN
@@ -54,7 +53,7 @@ from rosflight_py_sim.sensing.latency import latency_ns
 from rosflight_py_sim.sensing.suite import SensorSuite
 from rosflight_py_sim.shared_parameters import ROTATIONAL_GUSTS, WIND_STREAM
 from rosflight_py_sim.stamps import NANOSECONDS, seconds_text
-from rosflight_py_sim.step.ports import FirmwareReading, Input
+from rosflight_py_sim.step.ports import FirmwareReading, Input, Service
 from rosflight_py_sim.step.schedule import Schedule
 from rosflight_py_sim.step.topics import (
     AUTOPILOT_PATH,
@@ -69,6 +68,7 @@ from rosflight_py_sim.step.topics import (
     TRUTH_STATE,
     TRUTH_WIND,
     TRUTH_WIND_RATES,
+    ZERO_CELSIUS_K,
     AirspeedSample,
     BaroSample,
     BatterySample,
@@ -87,7 +87,6 @@ from rosflight_py_sim.step.topics import (
 )
 from rosflight_py_sim.step.vehicle_state import VehicleState
 from rosflight_py_sim.sweep.direct_autopilots import DIRECT_AUTOPILOTS
-from rosflight_py_sim.transmitter.channels import ARM, HIGH, LOW, OVERRIDE, frame_at_rest, lost_frame
 from rosflight_py_sim.vehicles import CAMERA
 
 Vector = NDArray[np.float64]
@@ -139,37 +138,6 @@ class _Failures:
             self._fail(schedule.signals())
 
 
-class _Transmitter:
-    """RC frames: sticks at rest, and switches by calls."""
-
-    def __init__(self, values: Values) -> None:
-        self._schedule = Schedule(number(values, "rc_frequency"))
-        self._frame = frame_at_rest()
-        self._link: Link[list[int]] | None = None
-        self._is_lost = False
-        self._failures = _Failures(values, Rc.FALLIBLE, self._fail)
-
-    def toggle(self, channel: int) -> None:
-        """Toggle a switch."""
-        self._frame[channel] = HIGH if self._frame[channel] != HIGH else LOW
-
-    def frame(self, time_ns: int) -> Sequence[int] | None:
-        """Frame that is sent at a time; None if none is."""
-        if time_ns < self._schedule.next_ns or not self._schedule.due(time_ns):
-            return None
-        if self._failures.exist:
-            self._failures.advance(time_ns)
-        if self._link is None:
-            return tuple(self._frame)
-        self._link.send(time_ns, lost_frame(self._frame) if self._is_lost else list(self._frame))
-        return next(reversed(self._link.arrived(time_ns)), None)
-
-    def _fail(self, signals: Signals) -> None:
-        signal = signals.get(("rc", 0))
-        self._link = None if signal is None else Link(signal, OFF)
-        self._is_lost = signal is not None and signal.has(LOST)
-
-
 class _Sensors:
     """Sensors, and their relay to the firmware.
 
@@ -180,7 +148,7 @@ class _Sensors:
         rotor_speeds: true speed of each rotor, rad/s (14).
     """
 
-    def __init__(self, values: Values, board: Board) -> None:
+    def __init__(self, values: Values, board: RosflightBoard) -> None:
         self.armed = False
         self.battery = number(values, "battery_voltage"), 0.0
         self.rotor_speeds = UNKNOWN
@@ -384,18 +352,23 @@ class _Pilot(MissionScript):
 
     def __init__(self, flight: DirectFlight, slide: SlideWatch | None) -> None:
         super().__init__(slide=slide)
-        self._services: dict[str, Callable[[], object]] = {
-            "calibrate_imu": lambda: flight.board.firmware.calibrate_imu(),
-            "toggle_arm": lambda: flight.transmitter.toggle(ARM),
-            "toggle_override": lambda: flight.transmitter.toggle(OVERRIDE),
-            "autopilot/start": flight.start_mission,
+        self._services = {
+            one.topic: (one.service_type, getattr(part, one.name))
+            for part in (flight.board, flight.transmitter)
+            for one in part.ports(Service)
         }
+        self._start = flight.start_mission
 
     def call(self, service: str) -> None:
         """Call a service."""
+        if service in self._services:
+            service_type, answer = self._services[service]
+            response = answer(service_type.Request(), service_type.Response())
+            self.answered(service, response.success, response.message)
+            return
         try:
-            self._services[service]()
-        except (Refused, RuntimeError) as error:
+            self._start()
+        except RuntimeError as error:
             self.answered(service, False, str(error))
         else:
             self.answered(service, True, "")
@@ -427,18 +400,12 @@ class DirectFlight:
         board = values(SilBoard)
         if not board["use_timer"]:
             raise NotDirectError("firmware that is run by service calls (use_timer: false) needs the node graph")
-        initial, storage = str(board["firmware_param_file"]), str(board["param_storage_file"])
-        self.board = Board(
-            Path(initial) if initial else None,
-            expanded(storage) if storage else None,
-            lambda severity, text: None,
-            AS_ROSFLIGHT if board["as_rosflight"] else REPAIRED,
-            given=board[FIRMWARE_PARAMETERS.name],
-            strict_files=bool(board[STRICT_FIRMWARE_FILES.name]),
-            offboard_without_rc=bool(board["offboard_without_rc"]),
-            link_latency_us=round(number(board, "link_latency") * 1e6),
-        )
-        self.transmitter = _Transmitter(values(Rc))
+        self.board = RosflightBoard(board)
+        vars(self.board).update(send_pwm=self._take_pulse_widths, send_status=self._take_status)
+        transmitter = values(Rc)
+        self.transmitter = RcTransmitter(transmitter)
+        vars(self.transmitter)["send_frame"] = self._take_frame
+        self._frame_schedule = Schedule(number(transmitter, RC_FREQUENCY.name))
         self._sensors = _Sensors(values(StandaloneSensors), self.board)
         self._forces = forces(values(forces))
         parameters = self.board.firmware.parameters
@@ -448,7 +415,9 @@ class DirectFlight:
         self._wrench = np.zeros(6)
         takes: dict[str, Any] = {"send_wrench": self._take_wrench, "send_battery": self._take_battery}
         vars(self._forces).update(takes | {"send_rotor_speeds": self._take_rotor_speeds})
-        self._give_forces = {one.topic.name: one.taker(self._forces) for one in self._forces.ports(Input)}
+        give = {one.topic.name: one.taker(self._forces) for one in self._forces.ports(Input)}
+        self._give_truth, self._give_wind = give[TRUTH_STATE.name], give[TRUTH_WIND.name]
+        self._give_wind_rates = give.get(TRUTH_WIND_RATES.name)
         motion = values(StandaloneDynamics)
         if number(motion, "wave_height") > 0.0:
             raise NotDirectError("waves (wave_height above 0) need the node graph")
@@ -456,9 +425,6 @@ class DirectFlight:
         flown = values(autopilot)
         self._autopilot = DIRECT_AUTOPILOTS[autopilot](flown)
         self._guide_schedule = Schedule(number(flown, "command_frequency"))
-        self._status_schedule = Schedule(STATUS_RATE_HZ)
-        self._link: Link[ControlCommand] | None = None
-        self._board_failures = _Failures(board, SilBoard.FALLIBLE, self._fail_link)
         step_s = number(values(LockstepTimeManager), "step_size")
         self._step_ns = round(step_s * NANOSECONDS)
         limits = AutopilotJudge.limits_for(vehicle)
@@ -470,8 +436,8 @@ class DirectFlight:
         self.state = VehicleState(0, self._motion.body.truth)
         self._guided = self.state
         self._setpoint_ned: Sequence[float] = self.state.position_ned.tolist()
-        self._guided_ns = self._answered_ns = -1
-        self._pending: list[tuple[int, Callable[[], None]]] = []
+        self._guided_ns = -1
+        self._frame: PulseWidths | None = None
         self._armed: list[StatusReport] = []
         self._phase: MissionPhase | None = None
         self._sent: dict[str, Sequence[Vector3]] = {}
@@ -510,25 +476,25 @@ class DirectFlight:
         state, motion = self.state, self._motion
         time_ns, step_ns = state.time_ns, self._step_ns
         dt = step_ns / NANOSECONDS
-        frame = self.transmitter.frame(time_ns)
+        if time_ns >= self._frame_schedule.next_ns and self._frame_schedule.due(time_ns):
+            self.transmitter.run(time_ns)
         if self._armed:
             self._deliver_armed(time_ns)
         self._sensors.sample(time_ns, state.truth, motion.air_ned)
-        # Arrays in place of lists: the receivers here read them at once.
-        pulse_us: Any = self._run_firmware(time_ns)
-        if frame is not None:
-            firmware = self.board.firmware
-            self._pending.append((time_ns, lambda: firmware.receive_rc(time_ns // 1000, frame)))
-        self._answered_ns = time_ns
-        self._report_status(time_ns)
+        # The sensors have given the firmware their samples.
+        self.board.run(time_ns)
+        if self._frame is not None:
+            self._give_later(self.board.receive_rc, self._frame)
+            self._frame = None
+        pulse_widths = self._pulse_widths
         if motion.body.follows_outputs:
-            motion.body.follow_outputs(pulse_us)
-        give = self._give_forces
-        give[TRUTH_STATE.name](state)
-        give[TRUTH_WIND.name](Wind(time_ns, motion.air_ned))  # type: ignore[arg-type]
-        if TRUTH_WIND_RATES.name in give:
-            give[TRUTH_WIND_RATES.name](WindRates(time_ns, motion.wind_rates))  # type: ignore[arg-type]
-        self._forces.run(time_ns, PulseWidths(time_ns, pulse_us))
+            motion.body.follow_outputs(pulse_widths.pulse_us)
+        self._give_truth(state)
+        # Arrays in place of lists: the receivers here read them at once.
+        self._give_wind(Wind(time_ns, motion.air_ned))  # type: ignore[arg-type]
+        if self._give_wind_rates is not None:
+            self._give_wind_rates(WindRates(time_ns, motion.wind_rates))  # type: ignore[arg-type]
+        self._forces.run(time_ns, pulse_widths)
         wrench = self._wrench
         motion.advance(time_ns, wrench, dt)
         state.time_ns = time_ns + step_ns
@@ -536,7 +502,7 @@ class DirectFlight:
             self._pilot.slide.observe(state, wrench[:3].tolist())
         if state.time_ns >= self.judge.next_row_ns:
             air_ned: Any = motion.air_ned
-            self._take_pwm(PulseWidths(time_ns, pulse_us))
+            self._take_pwm(pulse_widths)
             self._take_wind(Wind(state.time_ns, air_ned))
             self._take_truth(state)
         self._guide_if_due()
@@ -554,41 +520,17 @@ class DirectFlight:
         assert TRUTH_ROTOR_SPEEDS.as_received is not None
         self._sensors.rotor_speeds = np.array(TRUTH_ROTOR_SPEEDS.as_received(speeds).values)
 
-    def _run_firmware(self, time_ns: int) -> Vector:
-        """Run the firmware on its inputs; return the pulse widths, us (14)."""
-        firmware = self.board.firmware
-        if self._board_failures.exist:
-            self._board_failures.advance(time_ns)
-        if self._pending:
-            due = [act for stamp_ns, act in self._pending if stamp_ns < time_ns]
-            self._pending = [one for one in self._pending if one[0] >= time_ns]
-            for act in due:
-                act()
-        if self._link is not None:
-            for command in self._link.arrived(time_ns):
-                self._set_command(command)
-        firmware.step(time_ns // 1000)
-        return firmware.whole_pulse_widths()
+    def _take_frame(self, frame: PulseWidths) -> None:
+        self._frame = frame
 
-    def _receive_command(self, command: ControlCommand) -> None:
-        if self._link is None:
-            self._set_command(command)
-        else:
-            self._link.send(max(self._answered_ns, 0) // 1000 * 1000, command)
+    def _take_pulse_widths(self, pulse_widths: PulseWidths) -> None:
+        self._pulse_widths = pulse_widths
 
-    def _set_command(self, command: ControlCommand) -> None:
-        self.board.firmware.set_command(max(self._answered_ns, 0) // 1000, command.mode, command.ignore, command.u)
+    def _give_later(self, take: Callable[[Any], None], message: Any) -> None:
+        """Give the flight controller a message, which takes effect in the step after its stamp."""
+        self.board.held.take(message.time_ns, self.board.answered_ns, partial(take, message))
 
-    def _fail_link(self, signals: Signals) -> None:
-        self._link = Link(signals["command", 0], LOST) if signals else None
-
-    def _report_status(self, time_ns: int) -> None:
-        firmware, schedule = self.board.firmware, self._status_schedule
-        is_due = time_ns >= schedule.next_ns and schedule.due(time_ns)
-        if not (is_due or firmware.status_changed):
-            return
-        firmware.status_changed = False
-        status = status_report(time_ns, firmware.status)
+    def _take_status(self, status: StatusReport) -> None:
         self._takes[STATUS.name](status)
         self._armed.append(status)
         pilot, state = self._pilot, self.state
@@ -626,7 +568,7 @@ class DirectFlight:
         one = self._autopilot.guide(guided, wind_ned, elapsed_ns / NANOSECONDS)
         assert COMMAND.as_received is not None
         command = COMMAND.as_received(ControlCommand(guided.time_ns, one.mode, _IGNORE_NONE, one.u))
-        self._pending.append((guided.time_ns, lambda: self._receive_command(command)))
+        self._give_later(self.board.receive_command, command)
         self._setpoint_ned = one.position_ned
         # The judge does not use the attitude.
         self._takes[SETPOINT.name](Setpoint(guided.time_ns, one.position_ned, ()))

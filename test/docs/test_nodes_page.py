@@ -46,7 +46,7 @@ def _rule(part: type[Part]) -> JoinRule:
     ("node", "rule"),
     [
         ("`sensors`", SensorInterface.JOIN),
-        ("`sil_board`", SilBoard.JOIN),
+        ("`sil_board`", _rule(SilBoard)._replace(admitted_by="sil_board/run")),
         ("`auv_autopilot`", _rule(AuvAutopilot)),
         ("`bridge` as flight controller", SlotVehicle.JOIN),
         ("`forces_and_moments`", _rule(ForcesAndMomentsInterface)),
@@ -58,10 +58,10 @@ def test_each_join_table_row_matches_its_rule_in_code(node: str, rule: JoinRule)
     row = next(line for line in PAGE.splitlines() if line.startswith(f"| {node} |"))
     trigger, synchronized, required = (re.findall(r"`(/?\w+/?\S*)`", cell) for cell in row.split("|")[2:5])
     assert trigger == [rule.trigger]
-    assert tuple(name for name in synchronized if name != "use_timer") == rule.synchronized
+    assert tuple(synchronized) == (*rule.synchronized, *rule.expected)
     admitting = (rule.admitted_by,) if rule.admitted_by else ()
-    assert tuple(required) == (*rule.required, *admitting)
+    assert tuple(name for name in required if name != "use_timer") == (*rule.required, *admitting)
     services = {"sil_board/run"}
-    assert {rule.trigger, *rule.synchronized, *rule.required, *admitting} - services <= {
+    assert {rule.trigger, *rule.synchronized, *rule.expected, *rule.required, *admitting} - services <= {
         topic.name for topic in STEP_TOPICS
     }

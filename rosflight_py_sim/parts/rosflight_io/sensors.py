@@ -1,0 +1,91 @@
+"""Relay of sensor messages: into the firmware, and corrected to rosflight_io's topics."""
+
+from __future__ import annotations
+
+from rosflight_py_sim.firmware import Board
+from rosflight_py_sim.step.part import Part
+from rosflight_py_sim.step.ports import newest, output
+from rosflight_py_sim.step.topics import (
+    BARO,
+    BATTERY,
+    CORRECTED_AIRSPEED,
+    CORRECTED_BARO,
+    CORRECTED_BATTERY,
+    CORRECTED_GNSS,
+    CORRECTED_MAG,
+    CORRECTED_RANGE,
+    CORRECTED_TEMPERATURE,
+    DIFF_PRESSURE,
+    GNSS_FIX,
+    IMU_TEMPERATURE,
+    MAG,
+    RANGE,
+    ZERO_CELSIUS_K,
+    AirspeedSample,
+    BaroSample,
+    BatterySample,
+    GnssSample,
+    MagSample,
+    RangeSample,
+    TemperatureSample,
+)
+
+
+class SensorRelay(Part):
+    """Relays all sensors except the IMU, whose samples drive the firmware; keeps the newest IMU temperature."""
+
+    board: Board
+
+    send_temperature = output(CORRECTED_TEMPERATURE)
+    send_airspeed = output(CORRECTED_AIRSPEED)
+    send_baro = output(CORRECTED_BARO)
+    send_mag = output(CORRECTED_MAG)
+    send_range = output(CORRECTED_RANGE)
+    send_battery = output(CORRECTED_BATTERY)
+    send_gnss = output(CORRECTED_GNSS)
+
+    def initialise(self) -> None:
+        """Set the temperature before the first message."""
+        super().initialise()
+        self.imu_temperature_k = 298.15
+
+    @newest(GNSS_FIX)
+    def _on_gnss(self, sample: GnssSample) -> None:
+        self.send_gnss(sample)
+
+    @newest(MAG)
+    def _on_mag(self, sample: MagSample) -> None:
+        firmware = self.board.firmware
+        firmware.receive_mag(sample.field)
+        self.send_mag(MagSample(sample.time_ns, firmware.magnetic_field.tolist(), sample.covariance))
+
+    @newest(BARO)
+    def _on_baro(self, sample: BaroSample) -> None:
+        firmware = self.board.firmware
+        firmware.receive_baro(sample.pressure, sample.temperature)
+        corrected = (firmware.altitude, firmware.baro_pressure, firmware.baro_temperature)
+        self.send_baro(BaroSample(sample.time_ns, *corrected))
+
+    @newest(DIFF_PRESSURE)
+    def _on_diff_pressure(self, sample: AirspeedSample) -> None:
+        firmware = self.board.firmware
+        firmware.receive_diff_pressure(sample.differential_pressure, sample.temperature)
+        corrected = (firmware.airspeed, firmware.diff_pressure, firmware.diff_pressure_temperature)
+        self.send_airspeed(AirspeedSample(sample.time_ns, *corrected))
+
+    @newest(RANGE)
+    def _on_range(self, sample: RangeSample) -> None:
+        self.board.firmware.receive_range(sample.distance)
+        self.send_range(sample)
+
+    @newest(BATTERY)
+    def _on_battery(self, sample: BatterySample) -> None:
+        firmware = self.board.firmware
+        firmware.receive_battery(sample.voltage, sample.current)
+        battery = firmware.battery
+        self.send_battery(BatterySample(sample.time_ns, battery.voltage, battery.current))
+
+    @newest(IMU_TEMPERATURE)
+    def _on_temperature(self, sample: TemperatureSample) -> None:
+        self.imu_temperature_k = sample.temperature_c + ZERO_CELSIUS_K
+        self.send_temperature(sample)

@@ -1,0 +1,286 @@
+"""Simulated flight-controller board: the part that runs the firmware and offers rosflight_io's interface.
+
+The firmware itself is in rosflight_py_sim.firmware; this part connects it to messages and services.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any, ClassVar
+
+from rosflight_py_sim.confined_files import expanded
+from rosflight_py_sim.failures.failure import FAILURES, LOST
+from rosflight_py_sim.failures.schedule import Signals
+from rosflight_py_sim.failures.signal import Link
+from rosflight_py_sim.firmware import (
+    AS_ROSFLIGHT,
+    FIRMWARE_PARAMETERS,
+    REPAIRED,
+    STRICT_FIRMWARE_FILES,
+    Board,
+    ErrorFlag,
+    Firmware,
+    ParameterFileError,
+    Severity,
+)
+from rosflight_py_sim.parameters import Parameter, ParameterError, ParameterTable, Value, number
+from rosflight_py_sim.parts.rosflight_io.commands import CommandServices
+from rosflight_py_sim.parts.rosflight_io.parameters import ParameterServices
+from rosflight_py_sim.parts.rosflight_io.sensors import SensorRelay
+from rosflight_py_sim.parts.rosflight_io.status import StatusReports
+from rosflight_py_sim.shared_parameters import TIME_MODE
+from rosflight_py_sim.step.diagnosis import Diagnosis, Level
+from rosflight_py_sim.step.ports import expected, later, newest, output, repeated, trigger
+from rosflight_py_sim.step.schedule import Schedule
+from rosflight_py_sim.step.topic_statistics import Period
+from rosflight_py_sim.step.topics import (
+    ATTITUDE,
+    ATTITUDE_EULER,
+    AUX_COMMAND,
+    COMMAND,
+    EXTERNAL_ATTITUDE,
+    IMU,
+    IMU_DATA,
+    OUTPUT_RAW,
+    PWM_OUTPUT,
+    RC,
+    RC_RAW,
+    AttitudeEstimate,
+    AuxiliaryCommand,
+    ControlCommand,
+    EulerAngles,
+    ImuEstimate,
+    ImuSample,
+    Outputs,
+    PulseWidths,
+)
+
+_OUTPUT_RATE_HZ = 50.0
+
+
+class RosflightBoard(CommandServices, ParameterServices, StatusReports, SensorRelay):
+    """Runs the firmware on each IMU message, and sends sim/pwm_output.
+
+    An RC frame or command stamped t takes effect in the answer after t, whether it arrives before or after the answer
+    of t.
+
+    Attributes:
+        board: the board; it replaces its firmware at a reboot.
+        measures_loop_time: whether the firmware reports the time of its passes, as measured on the system clock.
+    """
+
+    DEFAULT_NAME: ClassVar[str] = "sil_board"
+    ALIASES: ClassVar[tuple[str, ...]] = ("rosflight_sil_manager",)
+    PARAMETERS: ClassVar[ParameterTable] = ParameterTable(
+        TIME_MODE,
+        Parameter("use_timer", True, "Run the firmware continuously; if false, only when sil_board/run is called"),
+        Parameter(
+            "simulation_loop_frequency",
+            400.0,
+            "Rate of the firmware's main loop (in lockstep it runs once a step)",
+            "Hz",
+            minimum=1.0,
+            maximum=10000.0,
+            read_only=True,
+        ),
+        Parameter(
+            "firmware_param_file", "", "File of initial firmware parameters (ROSflight's YAML list)", read_only=True
+        ),
+        FIRMWARE_PARAMETERS,
+        STRICT_FIRMWARE_FILES,
+        Parameter(
+            "param_storage_file",
+            "",
+            "File for saved parameters, written by param_write and read at start-up; if empty, written parameters "
+            "last as long as the node",
+            read_only=True,
+        ),
+        Parameter(
+            "param_file_folder",
+            "",
+            "Folder of the files that the services param_save_to_file and param_load_from_file may name; if empty, the "
+            "node's working directory. Files in the folder of firmware_param_file, in this package's config/ and in "
+            "share/ of installed ROS packages can also be loaded. With / a call may name any file, as with ROSflight",
+            read_only=True,
+        ),
+        Parameter(
+            "as_rosflight",
+            False,
+            "Reproduce the quirks of ROSflight's firmware that are repaired by default (listed in docs/firmware.md)",
+            read_only=True,
+        ),
+        Parameter(
+            "offboard_without_rc",
+            False,
+            "Follow commands of the companion computer in failsafe, while the RC signal is lost",
+            read_only=True,
+        ),
+        Parameter(
+            "link_latency",
+            0.006,
+            "Time that commands, auxiliary commands and external attitudes take from the companion computer to the "
+            "firmware",
+            "s",
+            minimum=0.0,
+            maximum=1.0,
+            read_only=True,
+        ),
+        FAILURES,
+    )
+    FALLIBLE: ClassVar[tuple[str, ...]] = ("command",)
+
+    send_pwm = output(PWM_OUTPUT)
+    send_attitude = output(ATTITUDE, lazy=True)
+    send_euler = output(ATTITUDE_EULER, lazy=True)
+    send_imu = output(IMU_DATA, lazy=True)
+    send_output = output(OUTPUT_RAW)
+    send_rc = output(RC_RAW)
+
+    def initialise(self) -> None:
+        """Set the state before the first message."""
+        super().initialise()
+        self.measures_loop_time = False
+        self._link: Link[ControlCommand] | None = None
+        self._pwm = PulseWidths(-1, ())
+        self._imu_is_new = False
+        self._output_schedule = Schedule(_OUTPUT_RATE_HZ)
+
+    def configure(self, values: dict[str, Value]) -> None:
+        """Start the firmware, once.
+
+        Raises:
+            ParameterError: a file of firmware parameters cannot be used.
+        """
+        super().configure(values)
+        if not hasattr(self, "board"):
+            try:
+                self.board = self._started_board(values)
+            except ParameterFileError as error:
+                raise ParameterError(str(error)) from error
+
+    def _started_board(self, values: dict[str, Value]) -> Board:
+        initial, storage = str(values["firmware_param_file"]), str(values["param_storage_file"])
+        given: Any = values[FIRMWARE_PARAMETERS.name]
+        return Board(
+            Path(initial) if initial else None,
+            expanded(storage) if storage else None,
+            self._log_of_firmware,
+            AS_ROSFLIGHT if values["as_rosflight"] else REPAIRED,
+            given=given,
+            strict_files=bool(values[STRICT_FIRMWARE_FILES.name]),
+            offboard_without_rc=bool(values["offboard_without_rc"]),
+            link_latency_us=round(number(values, "link_latency") * 1e6),
+        )
+
+    def _log_of_firmware(self, severity: Severity, text: str) -> None:
+        # rclpy requires a separate call site per level.
+        if severity == Severity.INFO:
+            self.log.info(text)
+        elif severity == Severity.WARNING:
+            self.log.warning(text)
+        elif severity == Severity.ERROR:
+            self.log.error(text)
+        else:
+            self.log.fatal(text)
+
+    @property
+    def firmware(self) -> Firmware:
+        """The running flight controller; a reboot replaces it."""
+        return self.board.firmware
+
+    # Inputs.
+
+    @expected(RC)
+    def receive_rc(self, rc: PulseWidths) -> None:
+        """Receive a frame of the transmitter."""
+        self.board.firmware.receive_rc(rc.time_ns // 1000, rc.pulse_us)
+        self.send_rc(rc)
+
+    @trigger(IMU, rate="simulation_loop_frequency", needed=True)
+    def receive_imu(self, imu: ImuSample) -> None:
+        """Receive an IMU sample."""
+        self._imu_is_new = True
+        self.board.firmware.receive_imu(imu.time_ns // 1000, imu.accel, imu.gyro, self.imu_temperature_k)
+
+    @expected(COMMAND)
+    def receive_command(self, command: ControlCommand) -> None:
+        """Receive a command of the companion computer, through a link that may fail."""
+        if self._link is None:
+            self._set_command(command)
+        else:
+            self._link.send(self._now_us() * 1000, command)
+
+    @later(AUX_COMMAND)
+    def receive_aux_command(self, command: AuxiliaryCommand) -> None:
+        """Receive an auxiliary command."""
+        self.board.firmware.set_aux_command(command.types, command.values)
+
+    @newest(EXTERNAL_ATTITUDE)
+    def receive_external_attitude(self, attitude: AttitudeEstimate) -> None:
+        """Receive an attitude that another estimator gives."""
+        x, y, z, w = attitude.quaternion_xyzw
+        self.board.firmware.set_external_attitude((w, x, y, z))
+
+    repeated_clock = repeated()
+
+    def _now_us(self) -> int:
+        """Reference time for the age of commands, us: that of the firmware's last pass."""
+        return max(self.answered_ns, 0) // 1000
+
+    def _set_command(self, c: ControlCommand) -> None:
+        self.board.firmware.set_command(self._now_us(), c.mode, c.ignore, c.u)
+
+    def fail(self, signals: Signals) -> None:
+        """Let the link from the companion computer fail."""
+        self._link = Link(signals["command", 0], LOST) if signals else None
+
+    # Running the firmware.
+
+    def answer(self, time_ns: int, content: ImuSample | None) -> None:
+        """Run the firmware; in lockstep, on the IMU message."""
+        if content is not None:
+            self.receive_imu(content)
+        firmware = self.board.firmware
+        start = time.perf_counter_ns() if self.measures_loop_time else 0
+        if self._link is not None:
+            for command in self._link.arrived(time_ns):
+                self._set_command(command)
+        firmware.step(time_ns // 1000)
+        self._pwm = PulseWidths(time_ns, firmware.integer_pulse_widths())
+        if self.measures_loop_time:
+            firmware.status.loop_time_us = (time.perf_counter_ns() - start) // 1000
+        self.send_pwm(self._pwm)
+        if self._imu_is_new:
+            self._imu_is_new = False
+            self._send_estimates(time_ns)
+        if self._output_schedule.due(time_ns):
+            self.send_output(Outputs(time_ns, firmware.outputs.tolist()))
+        self.send_reports(time_ns)
+
+    def answer_again(self, time_ns: int) -> None:
+        """Send the last pulse widths."""
+        self.send_pwm(self._pwm)
+
+    def _send_estimates(self, time_ns: int) -> None:
+        f = self.board.firmware
+        self.send_attitude(lambda: AttitudeEstimate(time_ns, self._attitude_xyzw, f.angular_velocity.tolist()))
+        self.send_euler(lambda: EulerAngles(time_ns, f.euler.tolist()))
+        self.send_imu(lambda: ImuEstimate(time_ns, self._attitude_xyzw, f.imu_gyro.tolist(), f.imu_accel.tolist()))
+
+    @property
+    def _attitude_xyzw(self) -> tuple[float, ...]:
+        w, x, y, z = self.board.firmware.attitude.tolist()
+        return x, y, z, w
+
+    def diagnose(self, period: Period) -> Iterable[Diagnosis]:
+        """State of the firmware; an uncalibrated IMU is not a warning."""
+        status = self.board.firmware.status
+        errors = [flag for flag in ErrorFlag if flag & status.error_code]
+        amiss = set(errors) - {ErrorFlag.UNCALIBRATED_IMU}
+        level = Level.OK if not (amiss or status.failsafe) else Level.ERROR if status.armed else Level.WARN
+        words = ["armed" if status.armed else "disarmed", *(["failsafe"] if status.failsafe else [])]
+        message = ", ".join([*words, *(flag.reason for flag in errors)])
+        values = {"armed": status.armed, "failsafe": status.failsafe, "refused IMU samples": status.num_errors}
+        yield Diagnosis("", message, level, values=values)
