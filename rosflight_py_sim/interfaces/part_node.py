@@ -9,6 +9,7 @@ from typing import Any
 
 from rcl_interfaces.msg import SetParametersResult
 from rclpy.parameter import Parameter as RosParameter
+from rclpy.subscription import Subscription
 from std_msgs.msg import Bool, String
 
 from rosflight_py_sim.failures.failure import FAILURES
@@ -17,9 +18,20 @@ from rosflight_py_sim.interfaces.firmware_parameters import FirmwareParameterRea
 from rosflight_py_sim.interfaces.simulation_node import SimulationNode
 from rosflight_py_sim.interfaces.ticks import start_ticks, subscribe_to_clock
 from rosflight_py_sim.parameters import ParameterError, Value, number
+from rosflight_py_sim.shared_parameters import TIME_MODE
 from rosflight_py_sim.step.join import StepJoin
 from rosflight_py_sim.step.part import Log, Part
-from rosflight_py_sim.step.ports import FirmwareReading, Input, Kind, Output, Service
+from rosflight_py_sim.step.ports import (
+    Call,
+    Calls,
+    FirmwareReading,
+    Input,
+    Kind,
+    Output,
+    Polled,
+    Service,
+    namespace_of,
+)
 from rosflight_py_sim.step.topics import ACTIVE_FAILURES, CLOCK, PARAMS_CHANGED
 
 
@@ -43,9 +55,14 @@ class PartNode(Part, SimulationNode):
         self._join = StepJoin(self.join_rule, self._run, self.answer_again, lockstep=self.lockstep)
         for out in self.ports(Output):
             setattr(self, out.name, (self.lazy_publisher if out.lazy else self.publisher)(out.topic))
+        for called in self.ports(Calls):
+            setattr(self, called.name, {name: self._call(called.service_type, name) for name in called.topics})
         self.begin()
+        self._inputs: dict[str, Subscription[Any]] = {}
         for port in self.ports(Input):
             self._connect(port)
+        for read in self.ports(Polled):
+            setattr(self, read.name, self.poll(read.topic).take)
         self._readers = [
             FirmwareParameterReader(self, reading.names, getattr(self, reading.name))
             for reading in self.ports(FirmwareReading)
@@ -74,6 +91,12 @@ class PartNode(Part, SimulationNode):
         """Make the last answer stale."""
         self._join.make_stale()
 
+    def end_port(self, name: str) -> None:
+        """Destroy the subscription of an input, if there is one."""
+        subscription = self._inputs.pop(name, None)
+        if subscription is not None:
+            self.destroy_subscription(subscription)
+
     def awaited_services(self) -> Collection[str]:
         """The services of the flight controller, until its parameters have been read."""
         return [name for reader in self._readers for name in reader.awaited_services()]
@@ -85,7 +108,9 @@ class PartNode(Part, SimulationNode):
             if topic is CLOCK:
                 subscribe_to_clock(self, self._join.trigger)
                 return
-            self.follow_stamps()
+            # The triggers of a node outside of the step may be rare, and its time must not stand still.
+            if TIME_MODE.name in self.values:
+                self.follow_stamps()
             on_message = self._on_trigger
         elif kind is Kind.REPEATED:
             if not self.lockstep:
@@ -97,7 +122,16 @@ class PartNode(Part, SimulationNode):
             on_message = self._held(port, on_message)
         elif kind is Kind.SYNCHRONIZED or port.required:
             on_message = self._joined(port, on_message)
-        self.subscribe(topic, on_message, needed=port.needed)
+        at = namespace_of(getattr(self, port.at), self.get_namespace()) if port.at else ""
+        self._inputs[port.name] = self.subscribe(topic, on_message, at, needed=port.needed)
+
+    def _call(self, service_type: Any, name: str) -> Call:
+        client = self.create_client(service_type, name)
+
+        def send(request: Any, take: Callable[[Any], None]) -> None:
+            client.call_async(request).add_done_callback(lambda future: take(future.result()))
+
+        return Call(client.service_is_ready, send)
 
     def _joined(self, port: Input[Any], take: Callable[[Any], None]) -> Callable[[Any], None]:
         arrived = self._join.input(port.topic.name)

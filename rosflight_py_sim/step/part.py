@@ -152,6 +152,9 @@ class Part:
         self.answer(time_ns, content)
         self.answered_ns = time_ns
 
+    def end_port(self, name: str) -> None:
+        """Receive no more messages of an input. Without ROS, whoever gives the messages replaces this function."""
+
     def make_stale(self) -> None:
         """Make the last answer stale: if it is requested again, a new one is made. Without ROS it never is."""
 

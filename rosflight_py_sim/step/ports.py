@@ -7,9 +7,9 @@ pages of the node graph are written from them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from enum import Enum
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
 from rosflight_py_sim.step.topics import CLOCK, REPEATED_CLOCK, StepTopic
 
@@ -84,6 +84,7 @@ class Input(_Method, Generic[M]):
             are then an ordinary input if the port has a method; empty if they always trigger. Of ticks, the parameter
             that gives their rate.
         initial: message before the first.
+        at: name of the part's attribute that names the vehicle whose topic it is (`namespace_of`); empty: its own.
     """
 
     def __init__(
@@ -97,10 +98,11 @@ class Input(_Method, Generic[M]):
         rate: str = "",
         initial: Any = None,
         when: str = "",
+        at: str = "",
     ) -> None:
         super().__init__(when)
         self.topic, self.kind, self.needed, self.required, self.renews = topic, kind, needed, required, renews
-        self.rate, self.initial = rate, initial
+        self.rate, self.initial, self.at = rate, initial, at
 
     def __get__(self, part: Any, owner: type | None = None) -> Any:
         """The port on the class; on a part, the bound method or, before the first message, `initial`."""
@@ -140,9 +142,9 @@ def synchronized(
     return Input(topic, Kind.SYNCHRONIZED, needed=needed, required=required, renews=renews, initial=initial, when=when)
 
 
-def newest(topic: StepTopic[M], *, needed: bool = False, initial: Any = None, when: str = "") -> Input[M]:
+def newest(topic: StepTopic[M], *, needed: bool = False, initial: Any = None, when: str = "", at: str = "") -> Input[M]:
     """Input whose messages take effect at once."""
-    return Input(topic, Kind.NEWEST, needed=needed, initial=initial, when=when)
+    return Input(topic, Kind.NEWEST, needed=needed, initial=initial, when=when, at=at)
 
 
 def later(topic: StepTopic[M], *, initial: Any = None) -> Input[M]:
@@ -163,6 +165,29 @@ def repeated() -> Input[int]:
 def ticks(rate: str) -> Input[int]:
     """Time as the request of answers, in every time mode, at the rate (Hz) of a parameter."""
     return Input(CLOCK, Kind.TICKS, rate=rate)
+
+
+class Polled(Port, Generic[M]):
+    """A topic that the part reads when it needs it: on a part, a function that returns the newest message.
+
+    The function returns None if no message has arrived since its last call. Unread messages cost nothing.
+
+    Attributes:
+        topic: row of the table in `step/topics.py`.
+    """
+
+    def __init__(self, topic: StepTopic[M]) -> None:
+        super().__init__()
+        self.topic = topic
+
+    def __get__(self, part: Any, owner: type | None = None) -> Any:
+        """The port on the class; on a part that is not connected, a function that returns None."""
+        return self if part is None else _nothing
+
+
+def polled(topic: StepTopic[M]) -> Any:
+    """Input that is read on demand; see `Polled`."""
+    return Polled(topic)
 
 
 class Output(Port, Generic[M]):
@@ -205,6 +230,45 @@ def service(service_type: Any, name: str, *, when: str = "") -> Service:
     return Service(service_type, name, when)
 
 
+class Call(NamedTuple):
+    """A service of another part, which a part may call.
+
+    Attributes:
+        is_available: whether the service exists at present.
+        send: takes the request and a function, which receives the response, perhaps within the call.
+    """
+
+    is_available: Callable[[], bool]
+    send: Callable[[Any, Callable[[Any], None]], None]
+
+    @classmethod
+    def answered_by(cls, service_type: Any, serve: Callable[[Any, Any], Any]) -> Call:
+        """A call that a service's method answers at once."""
+        return cls(lambda: True, lambda request, take: take(serve(request, service_type.Response())))
+
+
+class Calls(Port):
+    """Services that the part calls: on a part, each name with its `Call`; empty on a part that is not connected.
+
+    Attributes:
+        service_type: ROS service type.
+        topics: names of the services.
+    """
+
+    def __init__(self, service_type: Any, *topics: str) -> None:
+        super().__init__()
+        self.service_type, self.topics = service_type, topics
+
+    def __get__(self, part: Any, owner: type | None = None) -> Any:
+        """The port on the class."""
+        return self if part is None else _NO_CALLS
+
+
+def calls(service_type: Any, *names: str) -> Any:
+    """Services of one type that the part calls."""
+    return Calls(service_type, *names)
+
+
 class FirmwareReading(_Method):
     """Parameters of the flight controller: its method takes the values by name, at the start and after each change.
 
@@ -219,8 +283,20 @@ class FirmwareReading(_Method):
         self.names = names
 
 
+_NO_CALLS: Mapping[str, Call] = {}
+
+
 def _drop(message: object) -> None:
     """Send nothing: no receiver is connected."""
+
+
+def _nothing() -> None:
+    """No message has arrived: no sender is connected."""
+
+
+def namespace_of(vehicle: str, own: str) -> str:
+    """Absolute namespace of another vehicle: an absolute name is that; others name a neighbour of `own`, absolute."""
+    return vehicle if vehicle.startswith("/") else f"{own.rstrip('/').rpartition('/')[0]}/{vehicle}"
 
 
 def ports_of(cls: type) -> Iterator[Port]:
