@@ -11,7 +11,6 @@ from rosflight_py_sim.bridge.front_end_interface import (
     FrontEndInterface,
     OffboardFrontEnd,
 )
-from rosflight_py_sim.interfaces.autopilot_interface import COMMAND_FREQUENCY
 from rosflight_py_sim.interfaces.simulation_node import SimulationNode
 from rosflight_py_sim.interfaces.time_manager_interface import VEHICLES, vehicle_namespaces
 from rosflight_py_sim.nodes.actuator_exchange import ActuatorExchange
@@ -20,6 +19,7 @@ from rosflight_py_sim.nodes.observer_exchange import ObserverExchange
 from rosflight_py_sim.nodes.offboard_exchange import OffboardExchange
 from rosflight_py_sim.nodes.running import run
 from rosflight_py_sim.parameters import Parameter, ParameterError, ParameterTable, Value, Values
+from rosflight_py_sim.parts.autopilot import COMMAND_FREQUENCY
 from rosflight_py_sim.registry import own_names, registered, registered_class
 from rosflight_py_sim.shared_parameters import START_DATE, TIME_MODE
 from rosflight_py_sim.step.diagnosis import Diagnosis

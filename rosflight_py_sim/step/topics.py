@@ -637,6 +637,7 @@ SETPOINT = _stamped(
 AUTOPILOT_PHASE = StepTopic[String](topic_names.AUTOPILOT_PHASE, String, LATCHED, by="autopilot")
 AUTOPILOT_PATH = StepTopic[Path](topic_names.AUTOPILOT_PATH, Path, LATCHED, by="autopilot")
 AUTOPILOT_ROUTE = StepTopic[Path](topic_names.AUTOPILOT_ROUTE, Path, LATCHED, by="autopilot")
+AUTOPILOT_WAYPOINTS = StepTopic[Path]("autopilot/waypoints", Path, to="autopilot")
 AUTOPILOT_PROGRESS = StepTopic[Float64](topic_names.AUTOPILOT_PROGRESS, Float64, by="autopilot")
 
 # Guided mode of a vehicle with uThere Ground Control: mode and bitmaps of exceeded limits.

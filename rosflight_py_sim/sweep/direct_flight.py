@@ -13,14 +13,10 @@ from struct import Struct
 from typing import Any, TypeVar
 
 import numpy as np
-from geometry_msgs.msg import PoseStamped
-from nav_msgs.msg import Path as PathMessage
 from numpy.typing import NDArray
-from rosflight_msgs.msg import Command
 from std_msgs.msg import String
+from std_srvs.srv import Trigger
 
-from rosflight_py_sim.autopilot.mission_phase import MissionPhase
-from rosflight_py_sim.autopilot.setpoint import Vector3
 from rosflight_py_sim.delay_line import DelayLine
 from rosflight_py_sim.failures.failure import FAILURES, Failure
 from rosflight_py_sim.failures.schedule import FailureSchedule, Signals
@@ -43,6 +39,7 @@ from rosflight_py_sim.nodes.slide_watch import SlideWatch
 from rosflight_py_sim.nodes.standalone_dynamics import StandaloneDynamics
 from rosflight_py_sim.nodes.standalone_sensors import StandaloneSensors
 from rosflight_py_sim.parameters import Values, number
+from rosflight_py_sim.parts.autopilot import AutopilotPart
 from rosflight_py_sim.parts.forces_and_moments import ForcesAndMoments
 from rosflight_py_sim.parts.sil_board import RosflightBoard
 from rosflight_py_sim.parts.transmitter import RC_FREQUENCY, RcTransmitter
@@ -53,12 +50,10 @@ from rosflight_py_sim.sensing.latency import latency_ns
 from rosflight_py_sim.sensing.suite import SensorSuite
 from rosflight_py_sim.shared_parameters import ROTATIONAL_GUSTS, WIND_STREAM
 from rosflight_py_sim.stamps import NANOSECONDS, seconds_text
-from rosflight_py_sim.step.ports import FirmwareReading, Input, Service
+from rosflight_py_sim.step.ports import Call, FirmwareReading, Input, Output, Service, ports_of
 from rosflight_py_sim.step.schedule import Schedule
 from rosflight_py_sim.step.topics import (
-    AUTOPILOT_PATH,
     AUTOPILOT_PHASE,
-    AUTOPILOT_ROUTE,
     COMMAND,
     PWM_OUTPUT,
     SETPOINT,
@@ -86,16 +81,11 @@ from rosflight_py_sim.step.topics import (
     Wrench,
 )
 from rosflight_py_sim.step.vehicle_state import VehicleState
-from rosflight_py_sim.sweep.direct_autopilots import DIRECT_AUTOPILOTS
 from rosflight_py_sim.vehicles import CAMERA
 
 Vector = NDArray[np.float64]
 
 S = TypeVar("S")
-
-# Each access to a constant of a message class takes two dictionary lookups.
-_IGNORE_NONE = Command.IGNORE_NONE
-
 
 # Messages have numbers of 64 bits, except those of some sensors, of commands and of the battery.
 _SINGLE = Struct("<2f")
@@ -361,17 +351,12 @@ class _Pilot(MissionScript):
 
     def call(self, service: str) -> None:
         """Call a service."""
-        if service in self._services:
+        if service == "autopilot/start":
+            response = self._start()
+        else:
             service_type, answer = self._services[service]
             response = answer(service_type.Request(), service_type.Response())
-            self.answered(service, response.success, response.message)
-            return
-        try:
-            self._start()
-        except RuntimeError as error:
-            self.answered(service, False, str(error))
-        else:
-            self.answered(service, True, "")
+        self.answered(service, response.success, response.message)
 
 
 class DirectFlight:
@@ -423,8 +408,6 @@ class DirectFlight:
             raise NotDirectError("waves (wave_height above 0) need the node graph")
         self._motion = _Motion(motion)
         flown = values(autopilot)
-        self._autopilot = DIRECT_AUTOPILOTS[autopilot](flown)
-        self._guide_schedule = Schedule(number(flown, "command_frequency"))
         step_s = number(values(LockstepTimeManager), "step_size")
         self._step_ns = round(step_s * NANOSECONDS)
         limits = AutopilotJudge.limits_for(vehicle)
@@ -432,16 +415,26 @@ class DirectFlight:
         self._takes = {one.topic.name: one.take for one in self.judge.inputs}
         self._take_pwm, self._take_wind = self._takes[PWM_OUTPUT.name], self._takes[TRUTH_WIND.name]
         self._take_truth = self._takes[TRUTH_STATE.name]
+        self._autopilot = autopilot(flown)
+        self.services = {
+            one.topic: Call.answered_by(one.service_type, getattr(self._autopilot, one.name))
+            for one in self._autopilot.ports(Service)
+        }
+        self._give_autopilot = {one.topic.name: one.taker(self._autopilot) for one in self._autopilot.ports(Input)}
         self._pilot = _Pilot(self, SlideWatch.of(motion))
         self.state = VehicleState(0, self._motion.body.truth)
-        self._guided = self.state
         self._setpoint_ned: Sequence[float] = self.state.position_ned.tolist()
-        self._guided_ns = -1
         self._frame: PulseWidths | None = None
         self._armed: list[StatusReport] = []
-        self._phase: MissionPhase | None = None
-        self._sent: dict[str, Sequence[Vector3]] = {}
-        self._report_plan()
+        sends = {
+            COMMAND.name: self._take_command,
+            SETPOINT.name: self._take_setpoint,
+            AUTOPILOT_PHASE.name: self._take_phase,
+        }
+        for out in self._autopilot.ports(Output):
+            if out.topic.name in {**self._takes, **sends}:
+                setattr(self._autopilot, out.name, {**self._takes, **sends}[out.topic.name])
+        self._autopilot.begin()
         self._guide_if_due()
 
     @property
@@ -545,58 +538,38 @@ class DirectFlight:
             self._armed.remove(status)
             self._sensors.armed = status.armed
 
-    def start_mission(self) -> None:
-        """Start the autopilot's mission.
+    def start_mission(self) -> Trigger.Response:
+        """Start the autopilot's mission."""
+        self._give_autopilot_wind()
+        response: list[Trigger.Response] = []
+        self.services["autopilot/start"].send(Trigger.Request(), response.append)
+        return response[0]
 
-        Raises:
-            RuntimeError: the mission cannot begin now.
-        """
-        if self._guided_ns < 0:
-            raise RuntimeError(f"no {TRUTH_STATE.name} yet")
-        self._autopilot.start(self._guided, self._motion.air_ned.tolist())
-        self._report_plan()
+    def _give_autopilot_wind(self) -> None:
+        """Give the autopilot the wind, if it takes it."""
+        if TRUTH_WIND.name in self._give_autopilot:
+            self._give_autopilot[TRUTH_WIND.name](Wind(self.state.time_ns, self._motion.air_ned.tolist()))
 
     def _guide_if_due(self) -> None:
-        time_ns, schedule = self.state.time_ns, self._guide_schedule
-        if time_ns >= schedule.next_ns and schedule.due(time_ns):
-            self._guide(self.state, self._motion.air_ned.tolist())
+        state = self.state
+        if state.time_ns >= self._autopilot.schedule.next_ns:
+            self._give_autopilot_wind()
+            self._autopilot.run(state.time_ns, VehicleState(state.time_ns, state.truth.copy()))
 
-    def _guide(self, state: VehicleState, wind_ned: Sequence[float]) -> None:
-        self._guided = guided = VehicleState(state.time_ns, state.truth.copy())
-        elapsed_ns = guided.time_ns - self._guided_ns if self._guided_ns >= 0 else 0
-        self._guided_ns = guided.time_ns
-        one = self._autopilot.guide(guided, wind_ned, elapsed_ns / NANOSECONDS)
+    def _take_command(self, command: ControlCommand) -> None:
         assert COMMAND.as_received is not None
-        command = COMMAND.as_received(ControlCommand(guided.time_ns, one.mode, _IGNORE_NONE, one.u))
-        self._give_later(self.board.receive_command, command)
-        self._setpoint_ned = one.position_ned
-        # The judge does not use the attitude.
-        self._takes[SETPOINT.name](Setpoint(guided.time_ns, one.position_ned, ()))
-        self._report_plan()
+        self._give_later(self.board.receive_command, COMMAND.as_received(command))
 
-    def _report_plan(self) -> None:
-        """Pass the phase, the path and the waypoints to judge and pilot when they have changed."""
-        phase = self._autopilot.phase
-        if phase is not self._phase:
-            self._phase = phase
-            self._takes[AUTOPILOT_PHASE.name](String(data=phase.label))
-            self._pilot.on_phase(phase.label)
-        self._report_places(AUTOPILOT_PATH.name, self._autopilot.path_ned)
-        self._report_places(AUTOPILOT_ROUTE.name, self._autopilot.route_ned)
+    def _take_setpoint(self, setpoint: Setpoint) -> None:
+        self._setpoint_ned = setpoint.position_ned
+        self._takes[SETPOINT.name](setpoint)
 
-    def _report_places(self, topic: str, places_ned: Sequence[Vector3]) -> None:
-        if places_ned is self._sent.get(topic) or topic not in self._takes:
-            return
-        self._sent[topic] = places_ned
-        message = PathMessage()
-        for north, east, down in places_ned:
-            pose = PoseStamped()
-            pose.pose.position.x, pose.pose.position.y, pose.pose.position.z = north, east, down
-            message.poses.append(pose)
-        self._takes[topic](message)
+    def _take_phase(self, phase: String) -> None:
+        self._takes[AUTOPILOT_PHASE.name](phase)
+        self._pilot.on_phase(phase.data)
 
 
-def require_direct(member: Member) -> tuple[type[ForcesAndMoments], type[Any]]:
+def require_direct(member: Member) -> tuple[type[ForcesAndMoments], type[AutopilotPart]]:
     """Classes of the vehicle's forces and moments, and of its autopilot.
 
     Raises:
@@ -612,10 +585,13 @@ def require_direct(member: Member) -> tuple[type[ForcesAndMoments], type[Any]]:
         raise NotDirectError(f"dynamics '{vehicle.dynamics}' run only in the node graph")
     if forces is None or not issubclass(forces, ForcesAndMoments):
         raise NotDirectError(f"forces and moments '{vehicle.forces_and_moments}' run only in the node graph")
-    if not vehicle.autopilot or autopilot_class(vehicle) not in DIRECT_AUTOPILOTS:
+    flown = part_of(autopilot_class(vehicle)) if vehicle.autopilot else None
+    # An autopilot that receives another vehicle's topics needs that vehicle.
+    if flown is None or any(isinstance(port, Input) and port.at for port in ports_of(flown)):
         autopilot = f"autopilot '{vehicle.autopilot}'" if vehicle.autopilot else "a vehicle without an autopilot"
         raise NotDirectError(f"{autopilot} flies only in the node graph")
     others = {*vehicle.extra_nodes, *member.executables} - {vehicle.autopilot, CAMERA}
     if others:
         raise NotDirectError(f"node '{min(others)}' runs only in the node graph")
-    return forces, autopilot_class(vehicle)
+    assert issubclass(flown, AutopilotPart)
+    return forces, flown

@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 from rcl_interfaces.srv import GetParameters
 
-from rosflight_py_sim.interfaces.autopilot_interface import AutopilotInterface
 from rosflight_py_sim.interfaces.dynamics_interface import TruthInterface
 from rosflight_py_sim.interfaces.sensor_interface import SensorInterface
 from rosflight_py_sim.interfaces.time_manager_interface import TimeManagerInterface
@@ -18,6 +17,7 @@ from rosflight_py_sim.nodes.node_names import NAMES, ROSFLIGHT_NAMES, node_name
 from rosflight_py_sim.nodes.running import node_class
 from rosflight_py_sim.nodes.service_calls import ServiceCalls
 from rosflight_py_sim.parameters import ParameterError
+from rosflight_py_sim.parts.autopilot import AutopilotPart
 from rosflight_py_sim.parts.forces_and_moments import ForcesAndMoments
 from rosflight_py_sim.registry import node_names
 
@@ -106,7 +106,7 @@ INTERFACES = {
     NodeKind.SENSORS: SensorInterface,
     NodeKind.FORCES_AND_MOMENTS: ForcesAndMoments,
     NodeKind.DYNAMICS: TruthInterface,
-    NodeKind.AUTOPILOT: AutopilotInterface,
+    NodeKind.AUTOPILOT: AutopilotPart,
 }
 
 

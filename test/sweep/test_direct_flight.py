@@ -150,6 +150,18 @@ parameters:
 firmware: {{{CALIBRATED}}}
 failures: ["gyro wrong by 0.01 at 2 for 2", "thermometer wrong by 4 at 1", "command late 0.02 at 3 for 2"]
 """,
+    "rare commands": f"""
+description: Square with commands so rare that the integrators of the autopilot take them for pauses
+vehicle: multirotor
+runs: 1
+limit: 6
+parameters:
+{SQUARE}
+  step_size: 0.008
+  command_frequency: 8.0
+{SMALL_BIASES}
+firmware: {{{CALIBRATED}}}
+""",
     "diverged": f"""
 description: A wind beyond all bounds
 vehicle: multirotor

@@ -9,10 +9,11 @@ from rosflight_py_sim.graph.fleet import Member
 from rosflight_py_sim.missions.autopilot.follower_pilot import FollowerPilot
 from rosflight_py_sim.missions.autopilot.judge import AutopilotJudge, autopilot_class
 from rosflight_py_sim.missions.flight import AUTOPILOT, Flight
-from rosflight_py_sim.nodes.follower_autopilot import FollowerAutopilot, leader_namespace
 from rosflight_py_sim.nodes.pilot import MissionPilot
 from rosflight_py_sim.nodes.slide_watch import SlideWatch
 from rosflight_py_sim.parameters import Values
+from rosflight_py_sim.parts.formation_autopilot import FormationAutopilot
+from rosflight_py_sim.step.ports import namespace_of
 from rosflight_py_sim.step.topics import AUTOPILOT_PROGRESS
 
 
@@ -33,9 +34,9 @@ class AutopilotFlight(Flight):
         self.node.subscribe(AUTOPILOT_PROGRESS, self._on_progress)
         autopilot = autopilot_class(self.member.vehicle)
         slide = SlideWatch.of(graph.values_of("dynamics", self.member.namespace))
-        if issubclass(autopilot, FollowerAutopilot):
+        if issubclass(autopilot, FormationAutopilot):
             value = str(graph.values_of("autopilot", self.member.namespace)["leader"])
-            leader = leader_namespace(self.node.get_namespace(), value)
+            leader = namespace_of(value, self.node.get_namespace())
             self._pilot = graph.join(FollowerPilot, leader=leader, slide=slide, namespace=namespace)
         else:
             self._pilot = graph.join(MissionPilot, slide=slide, namespace=namespace)

@@ -11,7 +11,6 @@ import numpy as np
 from nav_msgs.msg import Path as PathMessage
 from std_msgs.msg import String
 
-from rosflight_py_sim.interfaces.autopilot_interface import AutopilotInterface
 from rosflight_py_sim.missions.acceptance import Limit
 from rosflight_py_sim.missions.autopilot.log import FlightLog
 from rosflight_py_sim.missions.autopilot.picture import draw_flight
@@ -20,6 +19,7 @@ from rosflight_py_sim.missions.autopilot.table import summary_rows
 from rosflight_py_sim.missions.mission_judge import MissionJudge, Verdict
 from rosflight_py_sim.nodes.running import node_class
 from rosflight_py_sim.parameters import Parameter, ParameterTable, Values
+from rosflight_py_sim.parts.autopilot import AutopilotPart
 from rosflight_py_sim.recording.state_log import Array
 from rosflight_py_sim.step.topics import (
     AUTOPILOT_PATH,
@@ -33,14 +33,14 @@ from rosflight_py_sim.step.topics import (
 from rosflight_py_sim.vehicles import Vehicle
 
 
-def autopilot_class(vehicle: Vehicle) -> type[AutopilotInterface]:
+def autopilot_class(vehicle: Vehicle) -> type[AutopilotPart]:
     """Class of the vehicle's autopilot node."""
     cls = node_class(vehicle.autopilot)
-    assert issubclass(cls, AutopilotInterface)
+    assert issubclass(cls, AutopilotPart)
     return cls
 
 
-def _limits_of(autopilot: type[AutopilotInterface]) -> tuple[Parameter | None, Parameter | None, Parameter | None]:
+def _limits_of(autopilot: type[AutopilotPart]) -> tuple[Parameter | None, Parameter | None, Parameter | None]:
     """Limits of an autopilot for misses of waypoints, for their height errors, and for misses of the landing place."""
     return autopilot.WAYPOINT_RADIUS, autopilot.WAYPOINT_HEIGHT_ERROR, autopilot.LANDING_RADIUS
 

@@ -1,31 +1,22 @@
-"""Base class of multirotor autopilots: a mission that yields setpoints, and the position controller."""
+"""Autopilots of multirotors: a mission that yields setpoints, and the position controller."""
 
 from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Sequence
-from typing import Any, ClassVar, Protocol
+from typing import ClassVar, Generic, Protocol, TypeVar
 
 from rosflight_py_sim.autopilot.autopilot_command import AutopilotCommand
-from rosflight_py_sim.autopilot.mission_phase import MissionPhase
 from rosflight_py_sim.autopilot.position_controller import IDLE, POSITION_CONTROLLER_PARAMETERS, PositionController
 from rosflight_py_sim.autopilot.setpoint import Setpoint
-from rosflight_py_sim.interfaces.autopilot_interface import AutopilotInterface
 from rosflight_py_sim.parameters import ParameterTable, Value, Values
+from rosflight_py_sim.parts.autopilot import AutopilotPart, Mission, MissionAutopilot
 from rosflight_py_sim.physics.rotations import euler_from_quaternion, rotate_to_inertial
 from rosflight_py_sim.step.vehicle_state import VehicleState
 
 
-class SetpointMission(Protocol):
-    """A mission that moves a setpoint in simulated time; positions NED, m."""
-
-    @property
-    def phase(self) -> MissionPhase:
-        """Phase after the last call of `setpoint`."""
-
-    @property
-    def progress(self) -> float:
-        """Completed share of the mission, 0 to 1."""
+class SetpointMission(Mission, Protocol):
+    """A mission that moves a setpoint in simulated time; positions NED, m. `setpoint` may change the phase."""
 
     @property
     def thrust_on(self) -> bool:
@@ -42,19 +33,21 @@ class SetpointMission(Protocol):
         """Setpoint for a time, given the vehicle's position (m) and velocity (m/s)."""
 
 
-class MultirotorAutopilot(AutopilotInterface):
+S = TypeVar("S", bound=SetpointMission)
+
+
+class MultirotorAutopilot(MissionAutopilot[S], Generic[S]):
     """Flies a mission: publishes `command` from the true position and velocity once autopilot/start has been called.
 
     autopilot/setpoint moves independently of the vehicle.
     """
 
-    PARAMETERS: ClassVar[ParameterTable] = AutopilotInterface.PARAMETERS + POSITION_CONTROLLER_PARAMETERS
+    PARAMETERS: ClassVar[ParameterTable] = AutopilotPart.PARAMETERS + POSITION_CONTROLLER_PARAMETERS
 
-    def __init__(self, **arguments: Any) -> None:
+    def initialise(self) -> None:
         """Wait for the start."""
+        super().initialise()
         self._controller: PositionController | None = None
-        self._mission: SetpointMission | None = None
-        super().__init__(**arguments)
 
     def configure(self, values: dict[str, Value]) -> None:
         """Build the controller; a mission under way keeps its plan."""
@@ -66,7 +59,7 @@ class MultirotorAutopilot(AutopilotInterface):
             self._mission = self.new_mission(values)
 
     @abstractmethod
-    def new_mission(self, values: Values) -> SetpointMission:
+    def new_mission(self, values: Values) -> S:
         """A mission that has not begun."""
 
     @abstractmethod
@@ -78,22 +71,6 @@ class MultirotorAutopilot(AutopilotInterface):
         """The controller; available after the first `configure`."""
         assert self._controller is not None
         return self._controller
-
-    @property
-    def mission(self) -> SetpointMission:
-        """The mission; available after the first `configure`."""
-        assert self._mission is not None
-        return self._mission
-
-    @property
-    def phase(self) -> MissionPhase:
-        """Phase of the mission."""
-        return self.mission.phase
-
-    @property
-    def progress(self) -> float:
-        """Completed share of the mission, 0 to 1."""
-        return self.mission.progress
 
     def start_mission(self, state: VehicleState) -> str:
         """Take off from the current position.
@@ -111,21 +88,15 @@ class MultirotorAutopilot(AutopilotInterface):
 
     def guide(self, state: VehicleState, dt: float) -> AutopilotCommand:
         """Attitude and throttle that lead to the moving setpoint."""
-        return guide_to_setpoint(self.mission, self.controller, state, dt)
-
-
-def guide_to_setpoint(
-    mission: SetpointMission, controller: PositionController, state: VehicleState, dt: float
-) -> AutopilotCommand:
-    """Attitude and throttle that lead to the moving setpoint; `dt` is the time since the previous call, s."""
-    north, east, down, qw, qx, qy, qz, u, v, w = state.truth[:10].tolist()
-    position = north, east, down
-    velocity = rotate_to_inertial(qw, qx, qy, qz, u, v, w)
-    setpoint = mission.setpoint(state.time_s, position, velocity)
-    if mission.thrust_on:
-        _, _, yaw = euler_from_quaternion(qw, qx, qy, qz)
-        c = controller.update(position, velocity, yaw, setpoint, dt)
-    else:
-        controller.reset()
-        c = IDLE
-    return c.autopilot_command(setpoint.position_ned, setpoint.yaw_rad)
+        mission, controller = self.mission, self.controller
+        north, east, down, qw, qx, qy, qz, u, v, w = state.truth[:10].tolist()
+        position = north, east, down
+        velocity = rotate_to_inertial(qw, qx, qy, qz, u, v, w)
+        setpoint = mission.setpoint(state.time_s, position, velocity)
+        if mission.thrust_on:
+            _, _, yaw = euler_from_quaternion(qw, qx, qy, qz)
+            c = controller.update(position, velocity, yaw, setpoint, dt)
+        else:
+            controller.reset()
+            c = IDLE
+        return c.autopilot_command(setpoint.position_ned, setpoint.yaw_rad)

@@ -1,0 +1,242 @@
+"""Autopilots: the part that flies a mission by commanding the flight controller."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable
+from functools import cached_property
+from typing import ClassVar, Generic, Protocol, TypeVar
+
+from geometry_msgs.msg import PoseStamped
+from nav_msgs.msg import Path as PathMessage
+from rosflight_msgs.msg import Command
+from std_msgs.msg import Float64, String
+from std_srvs.srv import Trigger
+
+from rosflight_py_sim.autopilot.autopilot_command import AutopilotCommand
+from rosflight_py_sim.autopilot.mission_phase import MissionPhase
+from rosflight_py_sim.autopilot.setpoint import Vector3
+from rosflight_py_sim.node_kinds import NodeKind
+from rosflight_py_sim.parameters import Parameter, ParameterTable, number
+from rosflight_py_sim.physics.rotations import quaternion_from_euler
+from rosflight_py_sim.shared_parameters import TAKE_OFF_TIMEOUT
+from rosflight_py_sim.stamps import NANOSECONDS, set_time
+from rosflight_py_sim.step.diagnosis import Diagnosis
+from rosflight_py_sim.step.part import Part
+from rosflight_py_sim.step.ports import output, service, trigger
+from rosflight_py_sim.step.schedule import LONGEST_STEP_NS, Schedule
+from rosflight_py_sim.step.topic_statistics import Period
+from rosflight_py_sim.step.topics import (
+    AUTOPILOT_PATH,
+    AUTOPILOT_PHASE,
+    AUTOPILOT_PROGRESS,
+    AUTOPILOT_ROUTE,
+    COMMAND,
+    SETPOINT,
+    TRUTH_STATE,
+    ControlCommand,
+    Setpoint,
+)
+from rosflight_py_sim.step.vehicle_state import VehicleState
+
+COMMAND_FREQUENCY = Parameter(
+    "command_frequency", 100.0, "Rate of commands", "Hz", minimum=1.0, maximum=400.0, read_only=True
+)
+
+# Each access to a constant of a message class takes two dictionary lookups.
+_IGNORE_NONE = Command.IGNORE_NONE
+
+_PROGRESS_RATE_HZ = 10.0
+
+
+class AutopilotPart(Part, ABC):
+    """Flies a mission from the true position, velocity and attitude once autopilot/start has been called.
+
+    Publishes commands on `command`, `command_frequency` times a second; the mission's phase on autopilot/phase, its
+    progress on autopilot/progress (0 to 1), the current target pose on autopilot/setpoint, the whole planned path on
+    autopilot/path and the waypoints that the mission must pass, in order, on autopilot/route (all NED).
+
+    Class attributes:
+        PHASES: phases of the mission, in order.
+        PLANS_PATH: whether it publishes its path on autopilot/path when the mission begins.
+        WAYPOINT_RADIUS: parameter with the largest miss of a waypoint in a completed mission, m; None: no waypoints.
+            An autopilot without a planned path has one waypoint, its moving set-point, in the phases with `on_path`.
+        WAYPOINT_HEIGHT_ERROR: parameter with the largest height error at a waypoint in a completed mission, m;
+            WAYPOINT_RADIUS then limits the horizontal distance. None: WAYPOINT_RADIUS limits the distance with height.
+        LANDING_RADIUS: parameter with the largest distance of a landing from the intended place, m; None: no limit.
+    """
+
+    KIND: ClassVar[NodeKind | None] = NodeKind.AUTOPILOT
+    DEFAULT_NAME: ClassVar[str] = "autopilot"
+    PARAMETERS: ClassVar[ParameterTable] = ParameterTable(COMMAND_FREQUENCY, TAKE_OFF_TIMEOUT)
+    PHASES: ClassVar[type[MissionPhase]]
+    PLANS_PATH: ClassVar[bool] = True
+    WAYPOINT_RADIUS: ClassVar[Parameter | None] = None
+    WAYPOINT_HEIGHT_ERROR: ClassVar[Parameter | None] = None
+    LANDING_RADIUS: ClassVar[Parameter | None] = None
+
+    send_command = output(COMMAND)
+    send_setpoint = output(SETPOINT)
+    send_phase = output(AUTOPILOT_PHASE)
+    send_path = output(AUTOPILOT_PATH, when="plans_path")
+    send_route = output(AUTOPILOT_ROUTE, when="plans_path")
+    send_progress = output(AUTOPILOT_PROGRESS)
+    states = trigger(TRUTH_STATE, needed=True)
+
+    def initialise(self) -> None:
+        """Wait for the start."""
+        super().initialise()
+        self._state = VehicleState()
+        self._guided_ns = -1
+        self._phase: MissionPhase | None = None
+        self._progress_schedule = Schedule(_PROGRESS_RATE_HZ)
+
+    @cached_property
+    def schedule(self) -> Schedule:
+        """Due times of the commands; an answer at another time does nothing."""
+        return Schedule(number(self.values, COMMAND_FREQUENCY.name))
+
+    def begin(self) -> None:
+        """Send the phase before the mission."""
+        self._report_phase()
+
+    @abstractmethod
+    def start_mission(self, state: VehicleState) -> str:
+        """Begin the mission, and return the reply of autopilot/start.
+
+        Raises:
+            RuntimeError: the mission cannot begin now, with the reason.
+        """
+
+    @abstractmethod
+    def guide(self, state: VehicleState, dt: float) -> AutopilotCommand:
+        """Compute the command and the set-point; `dt` is the time since the previous call, s, and 0 after a gap."""
+
+    @property
+    @abstractmethod
+    def phase(self) -> MissionPhase:
+        """Phase of the mission."""
+
+    @property
+    @abstractmethod
+    def progress(self) -> float:
+        """Completed share of the mission, 0 to 1."""
+
+    @property
+    def has_state(self) -> bool:
+        """Whether a truth state has arrived, so that the time is known."""
+        return self._state.time_ns >= 0
+
+    def diagnose(self, period: Period) -> Iterable[Diagnosis]:
+        """Phase and progress of the mission."""
+        yield Diagnosis("", self.phase.label, values={"progress": self.progress})
+
+    def publish_path(self, points_ned: Iterable[Vector3]) -> None:
+        """Publish the planned path as a polyline (m); for classes with PLANS_PATH.
+
+        Raises:
+            RuntimeError: no truth state has arrived, so the time is not known.
+        """
+        self.send_path(self._places(AUTOPILOT_PATH.name, points_ned))
+
+    def publish_route(self, waypoints_ned: Iterable[Vector3]) -> None:
+        """Publish the waypoints that the mission must pass, in order (m); for classes with PLANS_PATH.
+
+        Raises:
+            RuntimeError: no truth state has arrived, so the time is not known.
+        """
+        self.send_route(self._places(AUTOPILOT_ROUTE.name, waypoints_ned))
+
+    def plans_path(self) -> bool:
+        """Whether the path and the waypoints are outputs."""
+        return self.PLANS_PATH
+
+    def _places(self, topic: str, places_ned: Iterable[Vector3]) -> PathMessage:
+        if not self.has_state:
+            raise RuntimeError(f"no {TRUTH_STATE.name} yet: {topic} would have no stamp")
+        path = PathMessage()
+        path.header.frame_id = "NED"
+        set_time(path.header.stamp, self._state.time_ns)
+        for north, east, down in places_ned:
+            pose = PoseStamped(header=path.header)
+            position = pose.pose.position
+            position.x, position.y, position.z = north, east, down
+            path.poses.append(pose)
+        return path
+
+    @service(Trigger, "autopilot/start")
+    def _start(self, request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
+        if not self.has_state:
+            response.message = f"no {TRUTH_STATE.name} yet"
+            return response
+        try:
+            response.message = self.start_mission(self._state)
+        except RuntimeError as error:
+            response.message = str(error)
+            return response
+        self._report_phase()
+        response.success = True
+        return response
+
+    def answer(self, time_ns: int, content: VehicleState) -> None:
+        """Send the command and the set-point when they are due."""
+        if time_ns == self._guided_ns or not self.schedule.due(time_ns):
+            return
+        self._state = content
+        elapsed_ns = time_ns - self._guided_ns
+        # After a longer gap, or if time goes back, another node was restarted: integrators must not advance.
+        is_step = self._guided_ns >= 0 and 0 < elapsed_ns <= LONGEST_STEP_NS
+        self._guided_ns = time_ns
+        guided = self.guide(content, elapsed_ns / NANOSECONDS if is_step else 0.0)
+        self.send_command(ControlCommand(time_ns, guided.mode, _IGNORE_NONE, guided.u))
+        w, x, y, z = quaternion_from_euler(0.0, 0.0, guided.yaw_rad)
+        self.send_setpoint(Setpoint(time_ns, guided.position_ned, (x, y, z, w)))
+        self._report_phase()
+        if self._progress_schedule.due(time_ns):
+            self.send_progress(Float64(data=self.progress))
+
+    def _report_phase(self) -> None:
+        phase = self.phase
+        if phase is not self._phase:
+            self._phase = phase
+            self.send_phase(String(data=phase.label))
+
+
+class Mission(Protocol):
+    """A mission that an autopilot flies."""
+
+    @property
+    def phase(self) -> MissionPhase:
+        """Present phase."""
+
+    @property
+    def progress(self) -> float:
+        """Completed share of the mission, 0 to 1."""
+
+
+M = TypeVar("M", bound=Mission)
+
+
+class MissionAutopilot(AutopilotPart, Generic[M]):
+    """An autopilot whose phase and progress are those of its mission, which `configure` makes."""
+
+    def initialise(self) -> None:
+        """Begin without a mission."""
+        super().initialise()
+        self._mission: M | None = None
+
+    @property
+    def mission(self) -> M:
+        """The mission; available after the first `configure`."""
+        assert self._mission is not None
+        return self._mission
+
+    @property
+    def phase(self) -> MissionPhase:
+        """Phase of the mission."""
+        return self.mission.phase
+
+    @property
+    def progress(self) -> float:
+        """Completed share of the mission, 0 to 1."""
+        return self.mission.progress
