@@ -22,7 +22,7 @@ from rosflight_py_sim.graph.flight_controllers import chosen_flight_controller
 from rosflight_py_sim.graph.scenario import Scenario, load_scenario
 from rosflight_py_sim.interfaces.simulation_node import SimulationNode
 from rosflight_py_sim.nodes.pilot import MissionPilot, Pilot
-from rosflight_py_sim.nodes.pilot_script import FlightAbortedError, Script
+from rosflight_py_sim.parts.pilot_script import FlightAbortedError, Script
 from rosflight_py_sim.stamps import NANOSECONDS
 from rosflight_py_sim.step.topics import TRUTH_STATE
 from rosflight_py_sim.step.vehicle_state import VehicleState

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from std_srvs.srv import Trigger
 
 from rosflight_py_sim.nodes.pilot import Pilot
-from rosflight_py_sim.nodes.pilot_script import PilotScript, Script
-from rosflight_py_sim.step.topics import StatusReport
+from rosflight_py_sim.parts.pilot_script import Script
+from rosflight_py_sim.step.ports import calls
 
 
 class PreparationPilot(Pilot):
     """Calls calibrate_imu, waits for the end of the calibration, and calls param_write."""
 
-    SERVICES: ClassVar[tuple[str, ...]] = ("calibrate_imu", "param_write")
+    services_called = calls(Trigger, "calibrate_imu", "param_write")
 
     def flight(self) -> Script:
         """Calibrate even a calibrated IMU, then write the parameters."""
@@ -21,6 +21,5 @@ class PreparationPilot(Pilot):
         yield "param_write"
         self.activity = "prepared"
 
-    def on_status(self, status: StatusReport) -> None:
-        """Follow the script; a calibrated IMU is counted on, because its calibration is repeated."""
-        PilotScript.on_status(self, status)
+    def end_inputs(self) -> None:
+        """End none: the messages of a calibrated IMU are counted on, because its calibration is repeated."""

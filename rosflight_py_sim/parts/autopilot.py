@@ -218,18 +218,13 @@ M = TypeVar("M", bound=Mission)
 
 
 class MissionAutopilot(AutopilotPart, Generic[M]):
-    """An autopilot whose phase and progress are those of its mission, which `configure` makes."""
+    """An autopilot whose phase and progress are those of its mission.
 
-    def initialise(self) -> None:
-        """Begin without a mission."""
-        super().initialise()
-        self._mission: M | None = None
+    Attributes:
+        mission: the mission, set by the first `configure`.
+    """
 
-    @property
-    def mission(self) -> M:
-        """The mission; available after the first `configure`."""
-        assert self._mission is not None
-        return self._mission
+    mission: M
 
     @property
     def phase(self) -> MissionPhase:

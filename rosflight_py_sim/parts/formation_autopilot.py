@@ -42,7 +42,7 @@ class FormationAutopilot(MultirotorAutopilot[FormationMission]):
 
     def new_mission(self, values: Values) -> FormationMission:
         """New formation flight, with the leader's states received so far."""
-        return FormationMission(values, self._mission)
+        return FormationMission(values, getattr(self, "mission", None))
 
     def on_start(self) -> str:
         """Return the leader and the position in the formation."""

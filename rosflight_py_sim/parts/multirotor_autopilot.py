@@ -44,10 +44,7 @@ class MultirotorAutopilot(MissionAutopilot[S], Generic[S]):
 
     PARAMETERS: ClassVar[ParameterTable] = AutopilotPart.PARAMETERS + POSITION_CONTROLLER_PARAMETERS
 
-    def initialise(self) -> None:
-        """Wait for the start."""
-        super().initialise()
-        self._controller: PositionController | None = None
+    _controller: PositionController | None = None
 
     def configure(self, values: dict[str, Value]) -> None:
         """Build the controller; a mission under way keeps its plan."""
@@ -55,8 +52,8 @@ class MultirotorAutopilot(MissionAutopilot[S], Generic[S]):
         if self._controller is not None:
             controller.adopt(self._controller)
         self._controller = controller
-        if self._mission is None:
-            self._mission = self.new_mission(values)
+        if not hasattr(self, "mission"):
+            self.mission = self.new_mission(values)
 
     @abstractmethod
     def new_mission(self, values: Values) -> S:
@@ -65,12 +62,6 @@ class MultirotorAutopilot(MissionAutopilot[S], Generic[S]):
     @abstractmethod
     def on_start(self) -> str:
         """Publish the plan of the mission that has just begun, and return the reply of autopilot/start."""
-
-    @property
-    def controller(self) -> PositionController:
-        """The controller; available after the first `configure`."""
-        assert self._controller is not None
-        return self._controller
 
     def start_mission(self, state: VehicleState) -> str:
         """Take off from the current position.
@@ -83,12 +74,13 @@ class MultirotorAutopilot(MissionAutopilot[S], Generic[S]):
         _, _, yaw = euler_from_quaternion(*state.quaternion.tolist())
         mission = self.new_mission(self.values)
         mission.start(state.time_s, state.position_ned.tolist(), yaw)
-        self._mission = mission
+        self.mission = mission
         return self.on_start()
 
     def guide(self, state: VehicleState, dt: float) -> AutopilotCommand:
         """Attitude and throttle that lead to the moving setpoint."""
-        mission, controller = self.mission, self.controller
+        mission, controller = self.mission, self._controller
+        assert controller is not None
         north, east, down, qw, qx, qy, qz, u, v, w = state.truth[:10].tolist()
         position = north, east, down
         velocity = rotate_to_inertial(qw, qx, qy, qz, u, v, w)

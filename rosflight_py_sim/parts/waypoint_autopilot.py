@@ -83,17 +83,17 @@ class WaypointAutopilot(MissionAutopilot[FixedwingMission]):
         controller = FixedwingTargetController(values)
         file = str(values["waypoint_file"])
         plan = self._plan_of_file(file) if file != self._file else None
-        if self._mission is None:
+        if not hasattr(self, "mission"):
             assert plan is not None
             mission = FixedwingMission(values, plan)
         else:
-            mission = copy(self._mission)
+            mission = copy(self.mission)
             mission.configure(values)
             if plan is not None:
                 mission.replace(plan)
         if self._controller is not None:
             controller.adopt(self._controller)
-        self._controller, self._mission = controller, mission
+        self._controller, self.mission = controller, mission
         self._plan, self._file = plan or self._plan, file
 
     def start_mission(self, state: VehicleState) -> str:

@@ -15,7 +15,6 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 from std_msgs.msg import String
-from std_srvs.srv import Trigger
 
 from rosflight_py_sim.delay_line import DelayLine
 from rosflight_py_sim.failures.failure import FAILURES, Failure
@@ -31,17 +30,17 @@ from rosflight_py_sim.missions.autopilot.judge import AutopilotJudge, autopilot_
 from rosflight_py_sim.missions.flight import not_done
 from rosflight_py_sim.missions.mission_topics import MISSION_END
 from rosflight_py_sim.nodes.lockstep_time_manager import LockstepTimeManager
-from rosflight_py_sim.nodes.pilot_script import MissionScript
 from rosflight_py_sim.nodes.rc import Rc
 from rosflight_py_sim.nodes.running import node_class
 from rosflight_py_sim.nodes.sil_board import SilBoard
-from rosflight_py_sim.nodes.slide_watch import SlideWatch
 from rosflight_py_sim.nodes.standalone_dynamics import StandaloneDynamics
 from rosflight_py_sim.nodes.standalone_sensors import StandaloneSensors
 from rosflight_py_sim.parameters import Values, number
 from rosflight_py_sim.parts.autopilot import AutopilotPart
 from rosflight_py_sim.parts.forces_and_moments import ForcesAndMoments
+from rosflight_py_sim.parts.pilot_script import MissionScript
 from rosflight_py_sim.parts.sil_board import RosflightBoard
+from rosflight_py_sim.parts.slide_watch import SlideWatch
 from rosflight_py_sim.parts.transmitter import RC_FREQUENCY, RcTransmitter
 from rosflight_py_sim.physics.dynamics import StateDivergedError, VehicleDynamics
 from rosflight_py_sim.physics.wind import Wind as WindModel
@@ -337,28 +336,6 @@ class _Motion:
         self._front = signals.get(("wind", 0))
 
 
-class _Pilot(MissionScript):
-    """The pilot's script; its calls are answered at once."""
-
-    def __init__(self, flight: DirectFlight, slide: SlideWatch | None) -> None:
-        super().__init__(slide=slide)
-        self._services = {
-            one.topic: (one.service_type, getattr(part, one.name))
-            for part in (flight.board, flight.transmitter)
-            for one in part.ports(Service)
-        }
-        self._start = flight.start_mission
-
-    def call(self, service: str) -> None:
-        """Call a service."""
-        if service == "autopilot/start":
-            response = self._start()
-        else:
-            service_type, answer = self._services[service]
-            response = answer(service_type.Request(), service_type.Response())
-        self.answered(service, response.success, response.message)
-
-
 class DirectFlight:
     """A vehicle that flies the mission of its autopilot, without ROS.
 
@@ -401,7 +378,7 @@ class DirectFlight:
         takes: dict[str, Any] = {"send_wrench": self._take_wrench, "send_battery": self._take_battery}
         vars(self._forces).update(takes | {"send_rotor_speeds": self._take_rotor_speeds})
         give = {one.topic.name: one.taker(self._forces) for one in self._forces.ports(Input)}
-        self._give_truth, self._give_wind = give[TRUTH_STATE.name], give[TRUTH_WIND.name]
+        self._give_state, self._give_air = give[TRUTH_STATE.name], give[TRUTH_WIND.name]
         self._give_wind_rates = give.get(TRUTH_WIND_RATES.name)
         motion = values(StandaloneDynamics)
         if number(motion, "wave_height") > 0.0:
@@ -416,15 +393,24 @@ class DirectFlight:
         self._take_pwm, self._take_wind = self._takes[PWM_OUTPUT.name], self._takes[TRUTH_WIND.name]
         self._take_truth = self._takes[TRUTH_STATE.name]
         self._autopilot = autopilot(flown)
-        self.services = {
-            one.topic: Call.answered_by(one.service_type, getattr(self._autopilot, one.name))
-            for one in self._autopilot.ports(Service)
-        }
-        self._give_autopilot = {one.topic.name: one.taker(self._autopilot) for one in self._autopilot.ports(Input)}
-        self._pilot = _Pilot(self, SlideWatch.of(motion))
+        give = {one.topic.name: one.taker(self._autopilot) for one in self._autopilot.ports(Input)}
+        self._give_autopilot_wind = give.get(TRUTH_WIND.name)
         self.state = VehicleState(0, self._motion.body.truth)
-        self._setpoint_ned: Sequence[float] = self.state.position_ned.tolist()
         self._frame: PulseWidths | None = None
+        self._setpoint: Setpoint | None = None
+        self._pilot = pilot = MissionScript({}, slide=SlideWatch.of(motion))
+        self._give_pilot = {one.name: one.taker(pilot) for one in pilot.ports(Input)}
+        vars(pilot).update(
+            services_called={
+                one.topic: Call.answered_by(one.service_type, getattr(part, one.name))
+                for part in (self.board, self.transmitter, self._autopilot)
+                for one in part.ports(Service)
+            },
+            take_state=lambda: self.state,
+            take_setpoint=lambda: self._setpoint,
+            take_wind=lambda: Wind(self.state.time_ns, self._motion.air_ned.tolist()),
+            end_port=lambda name: self._give_pilot.pop(name, None),
+        )
         self._armed: list[StatusReport] = []
         sends = {
             COMMAND.name: self._take_command,
@@ -435,7 +421,8 @@ class DirectFlight:
             if out.topic.name in {**self._takes, **sends}:
                 setattr(self._autopilot, out.name, {**self._takes, **sends}[out.topic.name])
         self._autopilot.begin()
-        self._guide_if_due()
+        self._commands = self._autopilot.schedule
+        self._guide()
 
     @property
     def is_over(self) -> bool:
@@ -482,26 +469,29 @@ class DirectFlight:
         pulse_widths = self._pulse_widths
         if motion.body.follows_outputs:
             motion.body.follow_outputs(pulse_widths.pulse_us)
-        self._give_truth(state)
+        self._give_state(state)
         # Arrays in place of lists: the receivers here read them at once.
-        self._give_wind(Wind(time_ns, motion.air_ned))  # type: ignore[arg-type]
+        self._give_air(Wind(time_ns, motion.air_ned))  # type: ignore[arg-type]
         if self._give_wind_rates is not None:
             self._give_wind_rates(WindRates(time_ns, motion.wind_rates))  # type: ignore[arg-type]
         self._forces.run(time_ns, pulse_widths)
         wrench = self._wrench
         motion.advance(time_ns, wrench, dt)
         state.time_ns = time_ns + step_ns
-        if not self._pilot.status.armed and self._pilot.slide is not None:
-            self._pilot.slide.observe(state, wrench[:3].tolist())
+        if "observe_motion" in self._give_pilot:
+            self._give_pilot["observe_motion"](state)
         if state.time_ns >= self.judge.next_row_ns:
             air_ned: Any = motion.air_ned
             self._take_pwm(pulse_widths)
             self._take_wind(Wind(state.time_ns, air_ned))
             self._take_truth(state)
-        self._guide_if_due()
+        if state.time_ns >= self._commands.next_ns:
+            self._guide()
 
     def _take_wrench(self, wrench: Wrench) -> None:
         self._wrench = np.array((*wrench.force, *wrench.moment))
+        if "wrench" in self._give_pilot:
+            self._give_pilot["wrench"](wrench)
 
     def _take_battery(self, battery: BatterySample) -> None:
         assert TRUTH_BATTERY.as_received is not None
@@ -526,47 +516,36 @@ class DirectFlight:
     def _take_status(self, status: StatusReport) -> None:
         self._takes[STATUS.name](status)
         self._armed.append(status)
-        pilot, state = self._pilot, self.state
-        pilot.imu_count = self._sensors.imu_count
-        if pilot.stays_near_setpoint:
-            wind_ned = self._motion.air_ned.tolist()
-            pilot.drift.observe(state.time_ns, state.position_ned.tolist(), self._setpoint_ned, wind_ned)
-        pilot.on_status(status)
+        self._pilot.imu_count = self._sensors.imu_count
+        self._give_wind()
+        self._pilot.run(status.time_ns, status)
 
     def _deliver_armed(self, time_ns: int) -> None:
         for status in [one for one in self._armed if one.time_ns < time_ns]:
             self._armed.remove(status)
             self._sensors.armed = status.armed
 
-    def start_mission(self) -> Trigger.Response:
-        """Start the autopilot's mission."""
-        self._give_autopilot_wind()
-        response: list[Trigger.Response] = []
-        self.services["autopilot/start"].send(Trigger.Request(), response.append)
-        return response[0]
-
-    def _give_autopilot_wind(self) -> None:
+    def _give_wind(self) -> None:
         """Give the autopilot the wind, if it takes it."""
-        if TRUTH_WIND.name in self._give_autopilot:
-            self._give_autopilot[TRUTH_WIND.name](Wind(self.state.time_ns, self._motion.air_ned.tolist()))
+        if self._give_autopilot_wind is not None:
+            self._give_autopilot_wind(Wind(self.state.time_ns, self._motion.air_ned.tolist()))
 
-    def _guide_if_due(self) -> None:
-        state = self.state
-        if state.time_ns >= self._autopilot.schedule.next_ns:
-            self._give_autopilot_wind()
-            self._autopilot.run(state.time_ns, VehicleState(state.time_ns, state.truth.copy()))
+    def _guide(self) -> None:
+        time_ns = self.state.time_ns
+        self._give_wind()
+        self._autopilot.run(time_ns, VehicleState(time_ns, self.state.truth.copy()))
 
     def _take_command(self, command: ControlCommand) -> None:
         assert COMMAND.as_received is not None
         self._give_later(self.board.receive_command, COMMAND.as_received(command))
 
     def _take_setpoint(self, setpoint: Setpoint) -> None:
-        self._setpoint_ned = setpoint.position_ned
+        self._setpoint = setpoint
         self._takes[SETPOINT.name](setpoint)
 
     def _take_phase(self, phase: String) -> None:
         self._takes[AUTOPILOT_PHASE.name](phase)
-        self._pilot.on_phase(phase.data)
+        self._pilot.on_phase(phase)
 
 
 def require_direct(member: Member) -> tuple[type[ForcesAndMoments], type[AutopilotPart]]:

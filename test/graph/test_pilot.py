@@ -7,27 +7,21 @@ from typing import Any
 
 import pytest
 from rosflight_msgs.msg import SimState
+from std_msgs.msg import String
 
 from rosflight_py_sim.nodes.pilot import Pilot
-from rosflight_py_sim.nodes.pilot_script import MissionScript
-
-
-class Script(MissionScript):
-    """A pilot whose services do nothing."""
-
-    def call(self, service: str) -> None:
-        """Do nothing."""
+from rosflight_py_sim.parts.pilot_script import MissionScript
 
 
 @pytest.mark.parametrize(("last", "landed"), [("land", True), ("roll out", True), ("loiter", False)])
 def test_mission_has_landed_if_its_last_phase_was_a_landing(last: str, landed: bool) -> None:
-    pilot = Script()
+    pilot = MissionScript({})
     for phase in ("wait", "take off", last):
-        pilot.on_phase(phase)
+        pilot.on_phase(String(data=phase))
         assert not pilot.has_landed
-    pilot.on_phase("done")
+    pilot.on_phase(String(data="done"))
     assert pilot.has_landed is landed
-    pilot.on_phase("take off")
+    pilot.on_phase(String(data="take off"))
     assert not pilot.has_landed
 
 

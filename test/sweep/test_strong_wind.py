@@ -11,8 +11,8 @@ import pytest
 from test_direct_flight import flown_in_graph
 
 from rosflight_py_sim.autopilot.setpoint import Vector3
-from rosflight_py_sim.nodes.drift_watch import DriftWatch
-from rosflight_py_sim.nodes.slide_watch import SlideWatch
+from rosflight_py_sim.parts.drift_watch import DriftWatch
+from rosflight_py_sim.parts.slide_watch import SlideWatch
 from rosflight_py_sim.physics.contact_points import CONTACT_PARAMETERS
 from rosflight_py_sim.stamps import NANOSECONDS
 from rosflight_py_sim.step.vehicle_state import VehicleState

@@ -10,9 +10,9 @@ from rosflight_py_sim.missions.autopilot.follower_pilot import FollowerPilot
 from rosflight_py_sim.missions.autopilot.judge import AutopilotJudge, autopilot_class
 from rosflight_py_sim.missions.flight import AUTOPILOT, Flight
 from rosflight_py_sim.nodes.pilot import MissionPilot
-from rosflight_py_sim.nodes.slide_watch import SlideWatch
 from rosflight_py_sim.parameters import Values
 from rosflight_py_sim.parts.formation_autopilot import FormationAutopilot
+from rosflight_py_sim.parts.slide_watch import SlideWatch
 from rosflight_py_sim.step.ports import namespace_of
 from rosflight_py_sim.step.topics import AUTOPILOT_PROGRESS
 

@@ -7,8 +7,8 @@ from rosflight_py_sim.graph.flight_controllers import flight_controller_of
 from rosflight_py_sim.missions.client_task import ClientTask
 from rosflight_py_sim.missions.skywriting.judge import SkywritingJudge
 from rosflight_py_sim.nodes.pilot import Pilot
-from rosflight_py_sim.nodes.slide_watch import SlideWatch
 from rosflight_py_sim.parameters import ParameterError
+from rosflight_py_sim.parts.slide_watch import SlideWatch
 
 
 class SkywritingTask(ClientTask):

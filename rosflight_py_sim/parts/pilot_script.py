@@ -1,16 +1,31 @@
-"""Script of a pilot: services to call and conditions to wait for, which each status message evaluates."""
+"""Scripted pilots: services to call and conditions to wait for, which each status message evaluates."""
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Generator
-from typing import Any, TypeAlias
+from typing import Any, ClassVar, TypeAlias
+
+from std_msgs.msg import String
+from std_srvs.srv import Trigger
 
 from rosflight_py_sim.autopilot.mission_phase import LANDING_LABELS, ROLL_OUT_LABEL
 from rosflight_py_sim.firmware import ErrorFlag, Override
-from rosflight_py_sim.nodes.drift_watch import DriftWatch
-from rosflight_py_sim.nodes.slide_watch import SlideWatch
-from rosflight_py_sim.step.topics import StatusReport
+from rosflight_py_sim.parts.drift_watch import DriftWatch
+from rosflight_py_sim.parts.slide_watch import SlideWatch
+from rosflight_py_sim.step.part import Part
+from rosflight_py_sim.step.ports import calls, newest, polled, trigger
+from rosflight_py_sim.step.topics import (
+    AUTOPILOT_PHASE,
+    FORCES_AND_MOMENTS,
+    IMU,
+    SETPOINT,
+    STATUS,
+    TRUTH_STATE,
+    TRUTH_WIND,
+    ImuSample,
+    StatusReport,
+)
+from rosflight_py_sim.step.vehicle_state import VehicleState
 
 Script: TypeAlias = Generator[str | Callable[[], bool], None, None]
 """Services to call, and conditions to wait for."""
@@ -30,7 +45,7 @@ class FlightAbortedError(RuntimeError):
     """The flight has failed; the text names the step and the reason."""
 
 
-class PilotScript(ABC):
+class PilotScript(Part):
     """Arms the vehicle and hands control from the sticks to the autopilot, with the services that a user would call.
 
     Attributes:
@@ -42,10 +57,20 @@ class PilotScript(ABC):
         slide: watch on the vehicle until it is armed; None if its true state is not observed.
     """
 
-    def __init__(self, *, slide: SlideWatch | None = None, **arguments: Any) -> None:
-        """Start at the first status of the flight controller; `arguments` go to the next class."""
+    DEFAULT_NAME: ClassVar[str] = "pilot"
+
+    services_called = calls(Trigger, "calibrate_imu", "toggle_arm", "toggle_override")
+    statuses = trigger(STATUS)
+    wrench = newest(FORCES_AND_MOMENTS, when="watches_slide")
+
+    def __init__(self, *arguments: Any, slide: SlideWatch | None = None, **named: Any) -> None:
+        """Start at the first status of the flight controller; further arguments go to the next class."""
         self.slide = slide
-        super().__init__(**arguments)
+        super().__init__(*arguments, **named)
+
+    def initialise(self) -> None:
+        """Wait for the first status."""
+        super().initialise()
         self.activity = "starting (compiles the first time)"
         self.done = False
         self.failure: FlightAbortedError | None = None
@@ -57,9 +82,35 @@ class PilotScript(ABC):
         self._script = self.flight()
         self._condition: Callable[[], bool] | None = lambda: True
 
-    @abstractmethod
     def call(self, service: str) -> None:
-        """Call a service, or report that it is missing; its reply goes to `answered`."""
+        """Call a service as soon as it is available; go on after its reply, but a refusal ends the script."""
+        call = self.services_called[service]
+        if not call.is_available():
+            self._condition = call.is_available
+            self._missing_service = service
+            return
+        call.send(Trigger.Request(), lambda response: self._on_response(service, response))
+
+    def _on_response(self, service: str, response: Trigger.Response) -> None:
+        if response.success:
+            self._go_on()
+        else:
+            self._fail(f"{service}: {response.message}")
+
+    def watches_slide(self) -> bool:
+        """Whether the motion before arming is an input."""
+        return self.slide is not None
+
+    @newest(TRUTH_STATE, when="watches_slide")
+    def observe_motion(self, state: VehicleState) -> None:
+        """Watch for a vehicle that slides."""
+        if self.slide is not None and self.wrench is not None:
+            self.slide.observe(state, self.wrench.force)
+
+    @newest(IMU)
+    def count_imu(self, sample: ImuSample) -> None:
+        """Count the message."""
+        self.imu_count += 1
 
     def flight(self) -> Script:
         """Services to call, and conditions to wait for.
@@ -121,8 +172,22 @@ class PilotScript(ABC):
         """Restart the time limit of the current condition."""
         self._waited = 0
 
-    def on_status(self, status: StatusReport) -> None:
+    def answer(self, time_ns: int, content: StatusReport) -> None:
         """Check the current condition, and go on if it holds."""
+        # A flight controller that does not stamp its messages sends all with the same stamp.
+        self.make_stale()
+        self._follow(content)
+        self.end_inputs()
+
+    def end_inputs(self) -> None:
+        """End the inputs that are needed only for the calibration or before arming, because they have many messages."""
+        if self.is_calibrated:
+            self.end_port("count_imu")
+        if self.status.armed:
+            self.end_port("wrench")
+            self.end_port("observe_motion")
+
+    def _follow(self, status: StatusReport) -> None:
         self.status = status
         self._has_status = True
         if self._condition is None or self.failure or self.done:
@@ -157,18 +222,6 @@ class PilotScript(ABC):
         else:
             self._condition = step
 
-    def miss(self, service: str, is_available: Callable[[], bool]) -> None:
-        """Wait until a service becomes available, then call it."""
-        self._condition = is_available
-        self._missing_service = service
-
-    def answered(self, service: str, success: bool, message: str) -> None:
-        """Go on after the reply of a service; a refusal ends the script."""
-        if success:
-            self._go_on()
-        else:
-            self._fail(f"{service}: {message}")
-
     def _fail(self, reason: str) -> None:
         self.failure = FlightAbortedError(f"{self.activity}: {reason}")
 
@@ -178,18 +231,28 @@ class MissionScript(PilotScript):
 
     A vehicle that has landed is disarmed; one that loiters stays under control of its autopilot.
 
+    Class attributes:
+        KEEPS_TO_SETPOINT: whether a vehicle far from its set-point is lost, and not on its way to it.
+
     Attributes:
         phase: phase of the mission.
         has_landed: whether the mission has ended on the ground.
         drift: watch on the vehicle during the mission.
     """
 
-    def __init__(self, **arguments: Any) -> None:
+    KEEPS_TO_SETPOINT: ClassVar[bool] = True
+
+    services_called = calls(Trigger, *PilotScript.services_called.topics, "autopilot/start")
+    take_state = polled(TRUTH_STATE)
+    take_setpoint = polled(SETPOINT)
+    take_wind = polled(TRUTH_WIND)
+
+    def initialise(self) -> None:
         """Wait for the first phase."""
+        super().initialise()
         self.phase = ""
         self.has_landed = False
         self.drift = DriftWatch()
-        super().__init__(**arguments)
 
     def flight(self) -> Script:
         """Hand over, fly, and disarm a vehicle that has landed."""
@@ -208,11 +271,15 @@ class MissionScript(PilotScript):
         """Start the mission."""
         yield "autopilot/start"
 
-    def on_status(self, status: StatusReport) -> None:
+    def answer(self, time_ns: int, content: StatusReport) -> None:
         """Follow the script, unless the wind carries the vehicle away."""
+        if self.KEEPS_TO_SETPOINT and self.stays_near_setpoint:
+            state, setpoint, wind = self.take_state(), self.take_setpoint(), self.take_wind()
+            if state is not None and setpoint is not None and wind is not None:
+                self.drift.observe(state.time_ns, state.position_ned.tolist(), setpoint.position_ned, wind.velocity_ned)
         if self.drift.text and self.waits_without_limit and self.failure is None:
             self._fail(self.drift.text)
-        super().on_status(status)
+        super().answer(time_ns, content)
 
     @property
     def waits_without_limit(self) -> bool:
@@ -224,8 +291,10 @@ class MissionScript(PilotScript):
         """Whether the mission keeps the vehicle near its set-point; a roll-out leaves it behind, the touch-down."""
         return self.waits_without_limit and self.phase != ROLL_OUT_LABEL
 
-    def on_phase(self, phase: str) -> None:
+    @newest(AUTOPILOT_PHASE)
+    def on_phase(self, message: String) -> None:
         """Note the phase of the mission."""
+        phase = message.data
         self.has_landed = phase == "done" and self.phase in LANDING_LABELS
         self.phase = phase
         if self.waits_without_limit:
