@@ -45,7 +45,7 @@ def _rule(part: type[Part]) -> JoinRule:
 @pytest.mark.parametrize(
     ("node", "rule"),
     [
-        ("`sensors`", SensorInterface.JOIN),
+        ("`sensors`", _rule(SensorInterface)),
         ("`sil_board`", _rule(SilBoard)._replace(admitted_by="sil_board/run")),
         ("`auv_autopilot`", _rule(AuvAutopilot)),
         ("`bridge` as flight controller", SlotVehicle.JOIN),

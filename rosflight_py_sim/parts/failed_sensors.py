@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Protocol, TypeVar
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from typing import Any
 
 from rosflight_py_sim.failures.failure import JAMMED
-from rosflight_py_sim.failures.schedule import Signals
 from rosflight_py_sim.failures.signal import Signal
 from rosflight_py_sim.physics.atmosphere import (
     PRESSURE_EXPONENT,
@@ -18,53 +18,55 @@ from rosflight_py_sim.physics.atmosphere import (
 from rosflight_py_sim.physics.earth import SEMI_MAJOR
 from rosflight_py_sim.sensing.barometer import LOWEST_READING
 from rosflight_py_sim.sensing.impact_pressure import airspeed_of_impact
-from rosflight_py_sim.step.topics import (
-    AirspeedSample,
-    BaroSample,
-    BatterySample,
-    GnssSample,
-    ImuSample,
-    MagSample,
-    RangeSample,
-    TemperatureSample,
-)
-
-S = TypeVar("S")
-
-_OFF = (0.0, 0.0, 0.0)
+from rosflight_py_sim.step.topics import AirspeedSample, BaroSample, GnssSample
 
 
-class Measured(Protocol):
-    """The numbers in a sensor's messages that failures change."""
+class Measured(ABC):
+    """The numbers in a sensor's messages that failures change.
 
+    Attributes:
+        off: numbers of a sensor that is off; None if it sends no message.
+    """
+
+    off: Sequence[float] | None = None
+
+    @abstractmethod
     def numbers(self, sample: Any) -> Sequence[float]:
         """The numbers of a message, those with an offset first."""
 
+    @abstractmethod
     def with_numbers(self, sample: Any, numbers: Sequence[float]) -> Any:
         """The message with other numbers."""
 
 
-class Temperature:
-    """Temperature; a difference in K is one in deg C."""
+class Fields(Measured):
+    """Numbers that are fields of the message, each independent of the others."""
 
-    def numbers(self, sample: TemperatureSample) -> Sequence[float]:
-        return (sample.temperature_c,)
+    def __init__(self, *names: str) -> None:
+        self._names = names
 
-    def with_numbers(self, sample: TemperatureSample, numbers: Sequence[float]) -> TemperatureSample:
-        return sample._replace(temperature_c=numbers[0])
+    def numbers(self, sample: Any) -> Sequence[float]:
+        return [getattr(sample, name) for name in self._names]
 
-
-class Field:
-    """Magnetic flux density."""
-
-    def numbers(self, sample: MagSample) -> Sequence[float]:
-        return sample.field
-
-    def with_numbers(self, sample: MagSample, numbers: Sequence[float]) -> MagSample:
-        return sample._replace(field=numbers)
+    def with_numbers(self, sample: Any, numbers: Sequence[float]) -> Any:
+        return sample._replace(**dict(zip(self._names, numbers, strict=True)))
 
 
-class StaticPressure:
+class Vector(Measured):
+    """Vector that is a field of the message; `off` as in `Measured`."""
+
+    def __init__(self, name: str, off: Sequence[float] | None = None) -> None:
+        self._name, self.off = name, off
+
+    def numbers(self, sample: Any) -> Sequence[float]:
+        vector: Sequence[float] = getattr(sample, self._name)
+        return vector
+
+    def with_numbers(self, sample: Any, numbers: Sequence[float]) -> Any:
+        return sample._replace(**{self._name: numbers})
+
+
+class StaticPressure(Measured):
     """Static pressure; the altitude follows from it."""
 
     def numbers(self, sample: BaroSample) -> Sequence[float]:
@@ -75,7 +77,7 @@ class StaticPressure:
         return sample._replace(pressure=pressure, altitude=pressure_altitude(pressure))
 
 
-class DifferentialPressure:
+class DifferentialPressure(Measured):
     """Differential pressure; the airspeed follows from it, with the static pressure that belongs to the temperature.
 
     That pressure is the standard atmosphere's below 11 km: p_0 (T / T_0)^n.
@@ -90,27 +92,7 @@ class DifferentialPressure:
         return sample._replace(differential_pressure=measured, velocity=airspeed_of_impact(measured, static, kelvin))
 
 
-class Distance:
-    """Distance of the range finder."""
-
-    def numbers(self, sample: RangeSample) -> Sequence[float]:
-        return (sample.distance,)
-
-    def with_numbers(self, sample: RangeSample, numbers: Sequence[float]) -> RangeSample:
-        return sample._replace(distance=numbers[0])
-
-
-class Voltage:
-    """Voltage of the battery monitor; the current belongs to a stuck reading."""
-
-    def numbers(self, sample: BatterySample) -> Sequence[float]:
-        return sample.voltage, sample.current
-
-    def with_numbers(self, sample: BatterySample, numbers: Sequence[float]) -> BatterySample:
-        return sample._replace(voltage=numbers[0], current=numbers[1])
-
-
-class Position:
+class Position(Measured):
     """Position in metres north, east and down on a sphere; the velocity belongs to a stuck reading.
 
     The scale of the longitude is that of the first position, so that a change of latitude does not shift the east.
@@ -138,20 +120,8 @@ class Position:
         )
 
 
-FAILED_SENSORS: Mapping[str, Callable[[], Measured]] = {
-    "thermometer": Temperature,
-    "mag": Field,
-    "baro": StaticPressure,
-    "gnss": Position,
-    "range": Distance,
-    "airspeed": DifferentialPressure,
-    "battery": Voltage,
-}
-"""Parts of `failures.failure.TARGETS` with a message of their own, and what failures change in it."""
-
-
 def through(signal: Signal | None, measured: Measured, send: Callable[[Any], None]) -> Callable[[Any], None]:
-    """The function that publishes a sensor's messages with its failures; `send` itself without any."""
+    """The function that sends a sensor's messages with its failures; `send` itself without any."""
     if signal is None:
         return send
     is_jammed = signal.has(JAMMED)
@@ -159,28 +129,10 @@ def through(signal: Signal | None, measured: Measured, send: Callable[[Any], Non
     def send_failed(sample: Any) -> None:
         numbers = signal.applied(sample.time_ns, measured.numbers(sample))
         if numbers is None:
-            return
+            numbers = measured.off
+            if numbers is None:
+                return
         changed = measured.with_numbers(sample, numbers)
         send(changed._replace(fix_type=0, satellites=0) if is_jammed else changed)
 
     return send_failed
-
-
-def failed_imu(signals: Signals) -> Callable[[ImuSample], ImuSample] | None:
-    """The function that applies the failures of gyroscope and accelerometer; None without any.
-
-    A part that is off reads 0: an IMU message triggers each step.
-    """
-    gyro, accel = signals.get(("gyro", 0)), signals.get(("accel", 0))
-    if gyro is None and accel is None:
-        return None
-
-    def failed(sample: ImuSample) -> ImuSample:
-        rate, force = sample.gyro, sample.accel
-        if gyro is not None:
-            rate = gyro.applied(sample.time_ns, rate) or _OFF
-        if accel is not None:
-            force = accel.applied(sample.time_ns, force) or _OFF
-        return sample._replace(gyro=rate, accel=force)
-
-    return failed

@@ -1,0 +1,85 @@
+"""Readings of the sensors, as their models give them."""
+
+from __future__ import annotations
+
+from typing import NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rosflight_py_sim.step.topics import UNKNOWN_COVARIANCE, Floats
+
+Vector: TypeAlias = NDArray[np.float64]
+
+
+class ImuReading(NamedTuple):
+    """Specific force (m/s^2) and angular rate (rad/s) in body axes, (3,) each, and the covariance of each (9)."""
+
+    accel: Vector
+    gyro: Vector
+    accel_covariance: Floats = UNKNOWN_COVARIANCE
+    gyro_covariance: Floats = UNKNOWN_COVARIANCE
+
+
+class TemperatureReading(NamedTuple):
+    """Temperature (K) and its variance (K^2)."""
+
+    temperature: float
+    variance: float = 0.0
+
+
+class MagReading(NamedTuple):
+    """Magnetic flux density in body axes (T, (3,)) and its covariance (9)."""
+
+    field: Vector
+    covariance: Floats = UNKNOWN_COVARIANCE
+
+
+class BarometerReading(NamedTuple):
+    """Pressure altitude (m MSL), static pressure (Pa) and temperature (K)."""
+
+    altitude: float
+    pressure: float
+    temperature: float
+
+
+class GnssReading(NamedTuple):
+    """A fix: type (see rosflight_msgs/GNSS), satellites, position (deg, m MSL), velocity NED (m/s), accuracies."""
+
+    fix_type: int
+    satellites: int
+    latitude_deg: float
+    longitude_deg: float
+    altitude_msl_m: float
+    horizontal_accuracy: float
+    vertical_accuracy: float
+    velocity_ned: Vector
+    speed_accuracy: float
+
+
+class RangeReading(NamedTuple):
+    """Distance along the beam (m; +inf beyond the maximum, -inf below the minimum: REP 117), limits, beam width.
+
+    Then the variance of the distance (m^2).
+    """
+
+    distance: float
+    minimum: float
+    maximum: float
+    field_of_view: float
+    variance: float = 0.0
+
+
+class AirspeedReading(NamedTuple):
+    """Airspeed (m/s), differential pressure (Pa) and temperature (K)."""
+
+    velocity: float
+    differential_pressure: float
+    temperature: float
+
+
+class BatteryReading(NamedTuple):
+    """Voltage (V) and current (A)."""
+
+    voltage: float
+    current: float
