@@ -32,7 +32,7 @@ from rosflight_py_sim.step.ports import (
     Service,
     namespace_of,
 )
-from rosflight_py_sim.step.topics import ACTIVE_FAILURES, CLOCK, PARAMS_CHANGED
+from rosflight_py_sim.step.topics import ACTIVE_FAILURES, CLOCK, PARAMS_CHANGED, StepSize
 
 
 class PartNode(Part, SimulationNode):
@@ -116,6 +116,10 @@ class PartNode(Part, SimulationNode):
             if not self.lockstep:
                 return
             on_message = self._join.repeat
+        elif kind is Kind.ADMITTING:
+            if not self.lockstep:
+                return
+            on_message = partial(self._admit, on_message)
         elif topic is CLOCK or (kind is Kind.TRIGGER and port.function is None):
             return  # Ticks, which are started last.
         elif kind in (Kind.LATER, Kind.EXPECTED) and self.lockstep:
@@ -153,6 +157,13 @@ class PartNode(Part, SimulationNode):
             return hold
         arrived = self._join.input(port.topic.name)
         return lambda message: arrived(hold(message))
+
+    def _admit(self, take: Callable[[StepSize], None], step: StepSize) -> None:
+        take(step)
+        if step.is_requested:
+            self._join.admit(step.time_ns)
+        else:
+            self._join.admit()
 
     def _run(self, time_ns: int, content: Any) -> None:
         self.update_clock(time_ns)

@@ -21,8 +21,8 @@ class JoinRule(NamedTuple):
         synchronized: topics whose messages with the trigger's stamp go into the answer.
         required: topics that must have received a message, with any stamp, before the first answer.
         renewed_by: synchronized topics whose messages with the stamp of the last answer make that answer stale.
-        admitted_by: topic that must admit the trigger's stamp, by itself or with all others, before the answer; empty
-            if none.
+        admitted_by: topic that in lockstep must admit the trigger's stamp, by itself or with all others, before the
+            answer; empty if none.
         expected: topics of `ExpectedInput`, for whose messages the answer waits only while they are late.
     """
 
@@ -51,8 +51,8 @@ class StepJoin:
     - A message of a topic in `renewed_by` with the stamp of the last answer (a state was set) makes that answer
       stale, and so does `make_stale`. The next trigger with that stamp is treated as a new one.
     - Outside of lockstep a trigger does not wait for synchronized topics: its answer uses the newest messages.
-    - In any mode a trigger waits, however often it is repeated, until each `required` input has arrived once, and, if
-      the rule has `admitted_by`, until `admit` has been called for its stamp or for all.
+    - In any mode a trigger waits, however often it is repeated, until each `required` input has arrived once. In
+      lockstep, if the rule has `admitted_by`, it also waits until `admit` has been called for its stamp or for all.
 
     Outside of lockstep an older trigger counts as a new time. The inputs of different topics arrive in any order. The
     caller stores the contents of inputs before it reports them.
@@ -100,7 +100,7 @@ class StepJoin:
         self._expected = {name: ExpectedInput() for name in rule.expected}
         self._awaited = tuple(self._expected.values()) if lockstep else ()
         self._missing = {self._names.index(name) for name in rule.required}
-        self._admitted_ns = _NONE_NS if rule.admitted_by else _EVERY_NS
+        self._admitted_ns = _NONE_NS if rule.admitted_by and lockstep else _EVERY_NS
         self._is_lockstep = lockstep
         # Stamp and content of the last trigger, if it was older than the newest.
         self._older = _NO_TRIGGER

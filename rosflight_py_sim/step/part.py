@@ -51,11 +51,13 @@ class Part:
         KIND: place of the part in a simulation; a node of another package is registered by a class that has one.
         DEFAULT_NAME: name of the part's node unless another is given.
         ALIASES: further node names whose sections in parameter files apply, strongest first.
+        FILLS: default names of the parts that this one replaces, besides its own.
         PARAMETERS: the part's parameters, which `table_for` may extend.
         FALLIBLE: names of what can fail, from `failures.failure.TARGETS`.
 
     Attributes:
         values: value of each parameter, checked.
+        given: names of the parameters that were given, for `ignored_parameters`; none without ROS.
         has_failures: whether there are failures, active or not.
         lockstep: whether answers wait for the inputs with the trigger's stamp.
         answered_ns: stamp of the last answer, ns; -1 before the first. During `answer`, still the previous.
@@ -64,10 +66,12 @@ class Part:
     KIND: ClassVar[NodeKind | None] = None
     DEFAULT_NAME: ClassVar[str]
     ALIASES: ClassVar[tuple[str, ...]] = ()
+    FILLS: ClassVar[tuple[str, ...]] = ()
     PARAMETERS: ClassVar[ParameterTable] = CLOCK_PARAMETERS
     FALLIBLE: ClassVar[tuple[str, ...]] = ()
 
     values: dict[str, Value]
+    given: frozenset[str] = frozenset()
     has_failures = False
     lockstep = True
     answered_ns = -1
@@ -128,6 +132,10 @@ class Part:
         Raises:
             ParameterError: the values do not fit together.
         """
+
+    def ignored_parameters(self) -> Iterable[str]:
+        """Warnings of given parameters that have no effect because of others; none by default."""
+        return ()
 
     def begin(self) -> None:
         """Send what is known before the first step; called once the outputs are connected."""
@@ -231,7 +239,11 @@ class Part:
 
 def rule_of(inputs: Iterable[Input[Any]]) -> JoinRule:
     """Rule of the join of these inputs."""
-    trigger, synchronized, required, renewed_by, expected = "", [], [], [], []
+    trigger, admitted_by = "", ""
+    synchronized: list[str] = []
+    required: list[str] = []
+    renewed_by: list[str] = []
+    expected: list[str] = []
     for port in inputs:
         name = port.topic.name
         if port.kind is Kind.TRIGGER:
@@ -240,8 +252,12 @@ def rule_of(inputs: Iterable[Input[Any]]) -> JoinRule:
             synchronized.append(name)
         elif port.kind is Kind.EXPECTED:
             expected.append(name)
+        elif port.kind is Kind.ADMITTING:
+            admitted_by = name
         if port.required:
             required.append(name)
         if port.renews:
             renewed_by.append(name)
-    return JoinRule(trigger, tuple(synchronized), tuple(required), tuple(renewed_by), expected=tuple(expected))
+    return JoinRule(
+        trigger, tuple(synchronized), tuple(required), tuple(renewed_by), admitted_by, expected=tuple(expected)
+    )

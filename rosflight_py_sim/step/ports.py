@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from enum import Enum
 from typing import Any, Generic, NamedTuple, TypeVar
 
-from rosflight_py_sim.step.topics import CLOCK, REPEATED_CLOCK, StepTopic
+from rosflight_py_sim.step.topics import CLOCK, REPEATED_CLOCK, StepSize, StepTopic
 
 M = TypeVar("M")
 P = TypeVar("P", bound="Port")
@@ -22,8 +22,9 @@ class Kind(Enum):
 
     TRIGGER: each requests an answer. SYNCHRONIZED: the answer waits for the one with the trigger's stamp. NEWEST: each
     takes effect at once. LATER: each takes effect in the step after its stamp, whatever the order of arrival. EXPECTED:
-    as LATER, and the answer waits for a regular input that is late. REPEATED: each repeats the trigger with its stamp.
-    TICKS: time itself requests answers, at a rate, in lockstep too.
+    as LATER, and the answer waits for a regular input that is late. ADMITTING: as NEWEST; in lockstep each admits
+    answers, and no answer is given without admission. REPEATED: each repeats the trigger with its stamp. TICKS: time
+    itself requests answers, at a rate, in lockstep too.
     """
 
     TRIGGER = "trigger"
@@ -31,6 +32,7 @@ class Kind(Enum):
     NEWEST = "newest"
     LATER = "later"
     EXPECTED = "expected"
+    ADMITTING = "admitting"
     REPEATED = "repeated"
     TICKS = "ticks"
 
@@ -155,6 +157,11 @@ def later(topic: StepTopic[M], *, initial: Any = None) -> Input[M]:
 def expected(topic: StepTopic[M]) -> Input[M]:
     """As `later`; in lockstep, the answer also waits for a message that arrived regularly and is late."""
     return Input(topic, Kind.EXPECTED)
+
+
+def admitting(topic: StepTopic[StepSize]) -> Input[StepSize]:
+    """Input of step sizes; in lockstep, one that was requested admits the answer of its step, any other all answers."""
+    return Input(topic, Kind.ADMITTING)
 
 
 def repeated() -> Input[int]:

@@ -307,6 +307,11 @@ def test_admission_of_all_steps_holds_for_each() -> None:
     assert [answer.stamp_ns for answer in joined.receive(pwm(0), pwm(1), pwm(2))] == [0, 1, 2]
 
 
+def test_no_admission_is_needed_outside_lockstep() -> None:
+    joined = Joined(JoinRule("pwm", admitted_by="step"), lockstep=False)
+    assert [answer.stamp_ns for answer in joined.receive(pwm(0), pwm(1))] == [0, 1]
+
+
 def test_admission_does_not_replace_a_companion() -> None:
     joined = Joined(JoinRule("pwm", synchronized=("state",), admitted_by="step"))
     assert joined.receive(pwm(0)) == []
