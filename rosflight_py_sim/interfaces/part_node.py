@@ -216,7 +216,8 @@ def _node_of(part: type[Any]) -> Any:
 
 def part_of(node_class: type) -> type[Part] | None:
     """The part without ROS that a node class adds nothing to; None if there is none."""
-    for base in node_class.__mro__[1:]:
-        if issubclass(base, Part) and not issubclass(base, SimulationNode):
-            return None if isabstract(base) else base
-    return None
+    base = node_class.__mro__[1]
+    if not issubclass(base, Part) or issubclass(base, SimulationNode) or isabstract(base):
+        return None
+    added = [name for name in vars(node_class) if name == "__init__" or not name.startswith(("__", "_abc_"))]
+    return None if added else base

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
+from struct import Struct
 from typing import ClassVar
 
 import numpy as np
@@ -51,6 +53,9 @@ _PARAMETERS = ParameterTable(
     ROTATIONAL_GUSTS,
     FAILURES,
 )
+
+# In less than half the time of an assignment to a slice.
+_write: Callable[..., None] = Struct("3d").pack_into
 
 
 class ForcesAndMoments(Part, ABC):
@@ -127,7 +132,7 @@ class ForcesAndMoments(Part, ABC):
 
     @synchronized(TRUTH_WIND)
     def _on_wind(self, wind: Wind) -> None:
-        self._wind_ned[:] = wind.velocity_ned
+        _write(self._wind_ned, 0, *wind.velocity_ned)
 
     @synchronized(TRUTH_STATE, renews=True)
     def _on_truth(self, state: VehicleState) -> None:
@@ -135,7 +140,7 @@ class ForcesAndMoments(Part, ABC):
 
     @synchronized(TRUTH_WIND_RATES, when="has_rotational_gusts")
     def _on_wind_rates(self, wind: WindRates) -> None:
-        self.wind_rates[:] = wind.rates
+        _write(self.wind_rates, 0, *wind.rates)
 
     def has_rotational_gusts(self) -> bool:
         """Whether the rotation of the air is an input."""

@@ -276,8 +276,10 @@ class VehicleDynamics:
         )
         if diverged:
             self._fail(diverged)
-        self._differences = min(2, self._differences + 1 if dt == self._last_dt else 1)
-        self._last_dt = dt
+        if dt != self._last_dt:
+            self._differences, self._last_dt = 1, dt
+        elif self._differences < 2:
+            self._differences += 1
 
     def set_truth(self, truth: NDArray[np.float64]) -> None:
         """Set the state (19,); its accelerations are recomputed under the wrench of the last step.

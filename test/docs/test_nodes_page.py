@@ -6,17 +6,17 @@ from pathlib import Path
 
 import pytest
 
-from rosflight_py_sim.interfaces.dynamics_interface import DynamicsInterface
 from rosflight_py_sim.interfaces.flight_model_interface import FlightModelInterface
 from rosflight_py_sim.interfaces.forces_and_moments_interface import ForcesAndMomentsInterface
 from rosflight_py_sim.interfaces.sensor_interface import SensorInterface
 from rosflight_py_sim.nodes.auv_autopilot import AuvAutopilot
 from rosflight_py_sim.nodes.sil_board import SilBoard
 from rosflight_py_sim.nodes.slot_vehicle import SlotVehicle
+from rosflight_py_sim.nodes.standalone_dynamics import StandaloneDynamics
 from rosflight_py_sim.step.join import JoinRule
 from rosflight_py_sim.step.part import Part, rule_of
 from rosflight_py_sim.step.ports import Input, ports_of
-from rosflight_py_sim.step.topics import PWM_OUTPUT, SIM_STEP_SIZE, STEP_TOPICS
+from rosflight_py_sim.step.topics import STEP_TOPICS
 
 PAGE = (Path(__file__).parents[2] / "docs" / "nodes.md").read_text(encoding="utf-8")
 TABLE = PAGE[PAGE.index("| for | module of `rosflight_py_sim` | names |") :].partition("\n\n")[0]
@@ -37,9 +37,9 @@ def test_each_contract_interface_class_is_in_the_table() -> None:
     assert classes <= {name for _, names in ROWS for name in names}
 
 
-def _rule(part: type[Part]) -> JoinRule:
-    """Rule of a part's unconditional inputs."""
-    return rule_of(port for port in ports_of(part) if isinstance(port, Input) and not port.when)
+def _rule(part: type[Part], *conditions: str) -> JoinRule:
+    """Rule of a part's inputs, where these conditions are met."""
+    return rule_of(port for port in ports_of(part) if isinstance(port, Input) and port.when in ("", *conditions))
 
 
 @pytest.mark.parametrize(
@@ -50,8 +50,8 @@ def _rule(part: type[Part]) -> JoinRule:
         ("`auv_autopilot`", _rule(AuvAutopilot)),
         ("`bridge` as flight controller", SlotVehicle.JOIN),
         ("`forces_and_moments`", _rule(ForcesAndMomentsInterface)),
-        ("`dynamics`", JoinRule(DynamicsInterface.DRIVEN_BY.name, (PWM_OUTPUT.name,), admitted_by=SIM_STEP_SIZE.name)),
-        ("a whole flight model", JoinRule(FlightModelInterface.DRIVEN_BY.name, admitted_by=SIM_STEP_SIZE.name)),
+        ("`dynamics`", _rule(StandaloneDynamics, "follows_outputs")),
+        ("a whole flight model", _rule(FlightModelInterface)),
     ],
 )
 def test_each_join_table_row_matches_its_rule_in_code(node: str, rule: JoinRule) -> None:

@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 from rcl_interfaces.srv import GetParameters
 
-from rosflight_py_sim.interfaces.dynamics_interface import TruthInterface
 from rosflight_py_sim.interfaces.time_manager_interface import TimeManagerInterface
 from rosflight_py_sim.node_kinds import NODE_CLASSES, NodeKind
 from rosflight_py_sim.nodes.node_names import NAMES, ROSFLIGHT_NAMES, node_name
@@ -19,6 +18,7 @@ from rosflight_py_sim.parameters import ParameterError
 from rosflight_py_sim.parts.autopilot import AutopilotPart
 from rosflight_py_sim.parts.forces_and_moments import ForcesAndMoments
 from rosflight_py_sim.parts.sensors import Sensors
+from rosflight_py_sim.parts.truth import Truth
 from rosflight_py_sim.registry import node_names
 
 # rosflight_sim/simulators/standalone_sim/launch of rosflight_ros_pkgs.
@@ -105,7 +105,7 @@ INTERFACES = {
     NodeKind.TIME_MANAGER: TimeManagerInterface,
     NodeKind.SENSORS: Sensors,
     NodeKind.FORCES_AND_MOMENTS: ForcesAndMoments,
-    NodeKind.DYNAMICS: TruthInterface,
+    NodeKind.DYNAMICS: Truth,
     NodeKind.AUTOPILOT: AutopilotPart,
 }
 

@@ -112,6 +112,18 @@ parameters:
 {SMALL_BIASES}
 firmware: {{{CALIBRATED}}}
 """,
+    "waves": f"""
+description: Square in waves that reach the vehicle
+vehicle: multirotor
+runs: 1
+limit: 5
+parameters:
+{SQUARE}
+  step_size: 0.008
+  wave_height: 8.0
+{SMALL_BIASES}
+firmware: {{{CALIBRATED}}}
+""",
     "firmware": f"""
 description: Square with other gains of the attitude controller
 vehicle: multirotor
@@ -233,13 +245,6 @@ def test_vehicle_that_needs_a_graph_is_refused_with_the_option(tmp_path: Path) -
     file.write_text("description: Dives\nvehicle: auv\nruns: 1\n")
     with pytest.raises(ParameterError, match=r"flight controller 'auv_zeromq' runs only in the node graph.*--graph"):
         check_direct(read_sweep(file))
-
-
-def test_waves_need_a_graph(tmp_path: Path) -> None:
-    file = tmp_path / "sweep.yaml"
-    file.write_text("description: Over the sea\nvehicle: multirotor\nruns: 1\nparameters: {wave_height: 0.3}\n")
-    with pytest.raises(NotDirectError, match="wave_height"):
-        fly_run(read_sweep(file), 0)
 
 
 def test_vehicle_without_a_mission_needs_no_graph(tmp_path: Path, ros_domain: int) -> None:

@@ -1,0 +1,151 @@
+"""Base class of nodes that hold the true state: the time at which they start, late messages, and divergence."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from rclpy.subscription import Subscription
+from std_msgs.msg import Bool, String
+
+from rosflight_py_sim.interfaces.part_node import PartNode
+from rosflight_py_sim.parts.truth import Truth
+from rosflight_py_sim.physics.dynamics import StateDivergedError
+from rosflight_py_sim.stamps import NANOSECONDS, seconds_text
+from rosflight_py_sim.step.diagnosis import Diagnosis, Level
+from rosflight_py_sim.step.ports import Input, Kind, output
+from rosflight_py_sim.step.schedule import LONGEST_STEP_NS
+from rosflight_py_sim.step.topic_statistics import Period
+from rosflight_py_sim.step.topics import CLOCK, FAULT, HAS_STARTED
+
+# Outside of lockstep, subscriptions to the state are volatile: a node that starts while no step is taken receives it at
+# the next of these repetitions.
+_REPEAT_S = 0.5
+
+
+class TruthInterface(Truth, PartNode):
+    """The node of a `Truth`.
+
+    The answer to a repeated message is the current state. So is the answer to a message with an older stamp: the stamps
+    of the truth state only decrease if /clock does. Outside of lockstep, while no step is taken, the state is published
+    again every half second of system time.
+
+    Nothing is published before the time is known. In time mode wall it is the system time, in the other modes that of
+    the first /clock or driving message to arrive; it is 0 if the time manager reports on sim/has_started that time has
+    not started. The state is then published with that time: the initial state of a node that is restarted in a running
+    graph counts as a state that was set. In lockstep, that node publishes the wind from its first step on: the wind at
+    the end of that step may have been published before the restart.
+
+    When the state diverges, the last finite state is kept, the error is published on sim/fault (which pauses the time
+    manager), and messages have no effect until one of the services sets a finite state.
+    """
+
+    send_fault = output(FAULT)
+
+    def initialise(self) -> None:
+        """Set the state before the first message."""
+        super().initialise()
+        self.time_is_known = self._diverged = False
+        self._is_idle = True
+        self._answered_again = self._gaps = self._left_out_ns = 0
+        self._clock_subscription: Subscription[Any] | None = None
+
+    def begin(self) -> None:
+        """Withdraw the fault of a previous node."""
+        self.send_fault(String())
+        super().begin()
+
+    def diagnose(self, period: Period) -> Iterable[Diagnosis]:
+        """Whether the state is finite, the messages with the stamp of an earlier one, and gaps taken for pauses."""
+        state = "diverged; set a finite state" if self._diverged else "running"
+        values = {
+            "step (s)": self.step_ns / NANOSECONDS,
+            "answered again": self._answered_again,
+            "gaps": self._gaps,
+            "left out (s)": self._left_out_ns / NANOSECONDS,
+        }
+        yield Diagnosis("", state, Level.ERROR if self._diverged else Level.OK, values=values)
+
+    def _connect(self, port: Input[Any]) -> None:
+        if port.kind is not Kind.TRIGGER:
+            super()._connect(port)
+            return
+        if self.lockstep:
+            self.follow_stamps()
+        else:
+            self.create_system_timer(_REPEAT_S, self._repeat_if_idle)
+        if self.time_mode == "wall":
+            self._start_at(self.now_ns)
+        else:
+            self._clock_subscription = self.subscribe(CLOCK, self._start_at)
+            self.subscribe(HAS_STARTED, self._on_has_started)
+        self.subscribe(port.topic, self._on_trigger, needed=port.needed)
+
+    def _on_has_started(self, message: Bool) -> None:
+        if not message.data:
+            self._start_at(0)
+
+    def _start_at(self, time_ns: int) -> None:
+        """Set the time of the initial state and publish it, unless the time is known."""
+        if self.time_is_known:
+            return
+        self.time_is_known = True
+        self.gives_wind = not (self.lockstep and time_ns)
+        self.time_ns = time_ns
+        self.update_clock(time_ns)
+        if self._clock_subscription is not None:
+            self.destroy_subscription(self._clock_subscription)
+        self.send_state()
+
+    def _on_trigger(self, message: Any) -> None:
+        stamp = message.time_ns
+        self._start_at(stamp)
+        self.update_clock(stamp)
+        self._is_idle = False
+        if self._is_past(stamp):
+            self.answer_again(stamp)
+        else:
+            self._join.trigger(stamp, message)
+
+    def _is_past(self, stamp_ns: int) -> bool:
+        """Whether the state is beyond the step of that stamp."""
+        if self.lockstep:
+            return 0 < self.step_ns <= self.time_ns - stamp_ns
+        # A message with an older stamp is late, unless the clock itself was set back.
+        return stamp_ns <= self.time_ns and self.now_ns >= self.time_ns - LONGEST_STEP_NS
+
+    def answer(self, time_ns: int, content: Any) -> None:
+        """Advance the state and publish it, unless it has diverged."""
+        gap_ns = time_ns - self.time_ns
+        if gap_ns > LONGEST_STEP_NS and self.answered_ns >= 0 and not self.lockstep:
+            self._gaps += 1
+            self._left_out_ns += gap_ns
+        try:
+            if not self._diverged:
+                super().answer(time_ns, content)
+        except StateDivergedError as error:
+            self._diverged = True
+            # Outside of lockstep the stamp is that of the end, and the step size 0.
+            text = f"{error} at {seconds_text(time_ns + self.step_ns)}; the last finite state is kept; set a state "
+            text += "with dynamics/set_sim_state and resume with time_manager/toggle_pause"
+            self.log.error(text)
+            self.send_fault(String(data=text))
+        if self._diverged:
+            self.make_stale()
+
+    def answer_again(self, time_ns: int) -> None:
+        """Publish the present state."""
+        self._answered_again += 1
+        super().answer_again(time_ns)
+
+    def adopt_new_state(self) -> None:
+        """Go on from a state that a service has set."""
+        if self._diverged:
+            self._diverged = False
+            self.send_fault(String())
+        super().adopt_new_state()
+
+    def _repeat_if_idle(self) -> None:
+        if self._is_idle:
+            self.send_state()
+        self._is_idle = True

@@ -1,0 +1,104 @@
+"""Dynamics: rigid body, gravity, added mass, contact, steered wheels, and wind, or current and waves."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rosflight_py_sim.parameters import ParameterTable, Value, number
+from rosflight_py_sim.parts.dynamics import Dynamics
+from rosflight_py_sim.physics.dynamics import DYNAMICS_PARAMETERS, VehicleDynamics
+from rosflight_py_sim.physics.ignored_wind import ignored_wind
+from rosflight_py_sim.physics.immersion import reach_of
+from rosflight_py_sim.physics.waves import WAVE_PARAMETERS, Waves
+from rosflight_py_sim.physics.wind import WIND_PARAMETERS, Wind, with_model_parameters
+from rosflight_py_sim.shared_parameters import ROTATIONAL_GUSTS, SEED, WIND_STREAM
+from rosflight_py_sim.stamps import NANOSECONDS
+from rosflight_py_sim.step.ports import synchronized
+from rosflight_py_sim.step.topics import PWM_OUTPUT, PulseWidths
+
+
+class RigidBodyDynamics(Dynamics):
+    """Simulates a rigid body in air or water, with ground, walls and objects, and the wind, or the current and waves.
+
+    A vehicle with steered or braked wheels has sim/pwm_output as an input synchronized with the wrench.
+
+    Attributes:
+        body: the body, from the first `configure` on.
+        wind: the wind, from the first `configure` on.
+        waves: the waves, from the first `configure` on.
+    """
+
+    ALIASES: ClassVar[tuple[str, ...]] = ("standalone_dynamics",)
+    PARAMETERS: ClassVar[ParameterTable] = (
+        Dynamics.PARAMETERS + ParameterTable(SEED) + DYNAMICS_PARAMETERS + WIND_PARAMETERS + WAVE_PARAMETERS
+    )
+
+    body: VehicleDynamics
+    wind: Wind
+    waves: Waves
+    _is_built = False
+
+    @classmethod
+    def table_for(cls, given: Mapping[str, Any]) -> ParameterTable:
+        """Add the parameters of the chosen wind models."""
+        return with_model_parameters(cls.PARAMETERS, given)
+
+    def configure(self, values: dict[str, Value]) -> None:
+        """Rebuild body and wind; they take over the state of the old ones."""
+        body = VehicleDynamics(values)
+        wind = Wind(values, np.random.default_rng([int(number(values, "seed")), WIND_STREAM]))
+        if self._is_built:
+            body.adopt(self.body)
+            wind.adopt(self.wind)
+        else:
+            wind.step(body.truth, 0.0)
+        self.body, self.wind, self.waves = body, wind, Waves(values, reach_of(values))
+        self._air_ned = wind.wind_ned
+        self._wind_rates = wind.rates_body if values[ROTATIONAL_GUSTS.name] else None
+        self._is_built = True
+
+    def ignored_parameters(self) -> Iterable[str]:
+        """Wind parameters that others switch off."""
+        return ignored_wind(self.values, self.given)
+
+    def apply_forces_and_torques(self, wrench: NDArray[np.float64], dt: float) -> None:
+        """Advance body, wind and waves."""
+        body, wind, waves = self.body, self.wind, self.waves
+        body.step(wrench, dt, self._air_ned, waves.sea)
+        wind.step(body.truth, dt)
+        self._air_ned = self.with_front(wind.wind_ned, dt) if self.has_failures else wind.wind_ned
+        if waves.exist:
+            waves.move_to(body.truth, self.end_ns(dt) / NANOSECONDS)
+            self._air_ned = self._air_ned + waves.velocity_ned
+
+    def compute_truth(self) -> NDArray[np.float64]:
+        """Truth vector of the body."""
+        return self.body.truth
+
+    def compute_wind_truth(self) -> NDArray[np.float64]:
+        """Wind at the vehicle, or current and orbital velocity of the waves."""
+        return self._air_ned
+
+    def compute_wind_rates(self) -> NDArray[np.float64] | None:
+        """Rotation of the air at the vehicle, with the parameter `rotational_gusts`."""
+        return self._wind_rates
+
+    def set_sim_state(self, truth: NDArray[np.float64]) -> None:
+        """Set the state of the body."""
+        self.body.set_truth(truth)
+
+    @synchronized(PWM_OUTPUT, when="follows_outputs")
+    def _on_pwm(self, pwm: PulseWidths) -> None:
+        self.body.follow_outputs(pwm.pulse_us)
+
+    def follows_outputs(self) -> bool:
+        """Whether wheels are steered or braked by outputs of the flight controller."""
+        return self.body.follows_outputs
+
+    def start_over(self) -> None:
+        """Return the body to its start; the wind continues."""
+        self.body.start_over()

@@ -1,0 +1,39 @@
+"""Nodes of parts."""
+
+from __future__ import annotations
+
+import pytest
+
+from rosflight_py_sim.interfaces.dynamics_interface import DynamicsInterface
+from rosflight_py_sim.interfaces.part_node import part_of
+from rosflight_py_sim.interfaces.simulation_node import SimulationNode
+from rosflight_py_sim.interfaces.truth_interface import TruthInterface
+from rosflight_py_sim.nodes.standalone_dynamics import StandaloneDynamics
+from rosflight_py_sim.parts.rigid_body_dynamics import RigidBodyDynamics
+
+
+def test_part_of_a_node_is_the_class_that_it_runs() -> None:
+    assert part_of(StandaloneDynamics) is RigidBodyDynamics
+
+
+class DerivedNode(StandaloneDynamics):
+    """A node that could change anything."""
+
+
+class NodeWithAMethod(RigidBodyDynamics, TruthInterface):
+    """A node that changes the part."""
+
+    def start_over(self) -> None:
+        """Stay."""
+
+
+class NodeWithState(RigidBodyDynamics, TruthInterface):
+    """A node with a publisher of its own, say."""
+
+    def __init__(self) -> None:
+        super().__init__()
+
+
+@pytest.mark.parametrize("cls", [DerivedNode, NodeWithAMethod, NodeWithState, DynamicsInterface, SimulationNode])
+def test_node_that_adds_to_a_part_has_none_without_ros(cls: type) -> None:
+    assert part_of(cls) is None
