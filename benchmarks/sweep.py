@@ -17,7 +17,7 @@ from tempfile import TemporaryDirectory
 from rosflight_py_sim.graph.parameter_sources import parameter_sources
 from rosflight_py_sim.sweep import run
 from rosflight_py_sim.sweep.definition import Sweep, run_of, scenario_of
-from rosflight_py_sim.sweep.direct_flight import DirectFlight
+from rosflight_py_sim.sweep.pipeline_flight import PipelineFlight
 from rosflight_py_sim.sweep.sweep_file import read_sweep
 
 SQUARES = """\
@@ -62,7 +62,7 @@ def _flight_s(sweep: Sweep, number: int) -> float:
     sources = parameter_sources(
         scenario.members, files=scenario.files, weakest={"device": "none"}, settings=scenario.settings
     )
-    flight = DirectFlight(scenario.members[0], sources)
+    flight = PipelineFlight(scenario.members[0], sources)
     began = time.perf_counter()
     flight.fly(sweep.limit_s)
     return time.perf_counter() - began

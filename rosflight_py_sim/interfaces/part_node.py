@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Sequence
 from functools import cache, partial
 from inspect import isabstract
-from typing import Any
+from typing import Any, ClassVar
 
 from rcl_interfaces.msg import SetParametersResult
 from rclpy.parameter import Parameter as RosParameter
@@ -41,9 +41,14 @@ class PartNode(Part, SimulationNode):
     A change of the parameter `failures` leaves the failures that are still in the list, and the part's models, as they
     are. The active failures are published on sim/failures.
 
+    Class attributes:
+        WITHOUT_ROS: part that takes the place of a class that adds what a flight without ROS does not use.
+
     Attributes:
         offered: the part's services, by name.
     """
+
+    WITHOUT_ROS: ClassVar[type[Part] | None] = None
 
     def __init__(self, **arguments: Any) -> None:
         """Create the node, and connect the part's ports in the order of their declaration."""
@@ -215,7 +220,13 @@ def _node_of(part: type[Any]) -> Any:
 
 
 def part_of(node_class: type) -> type[Part] | None:
-    """The part without ROS that a node class adds nothing to; None if there is none."""
+    """The part that takes a node's place in a flight without ROS; None if the node has facilities that need ROS.
+
+    It is the part to which the node class adds nothing, or the class's own WITHOUT_ROS.
+    """
+    declared: type[Part] | None = vars(node_class).get("WITHOUT_ROS")
+    if declared is not None:
+        return declared
     base = node_class.__mro__[1]
     if not issubclass(base, Part) or issubclass(base, SimulationNode) or isabstract(base):
         return None

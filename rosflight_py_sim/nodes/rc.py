@@ -14,6 +14,7 @@ from rosflight_py_sim.parameters import Parameter, ParameterError, ParameterTabl
 from rosflight_py_sim.parts.transmitter import RC_FREQUENCY, RcTransmitter
 from rosflight_py_sim.shared_parameters import TIME_MODE
 from rosflight_py_sim.step.diagnosis import Diagnosis, Level
+from rosflight_py_sim.step.part import Part
 from rosflight_py_sim.step.topic_statistics import Period
 from rosflight_py_sim.transmitter import joystick
 from rosflight_py_sim.transmitter.channels import Transmitter
@@ -34,6 +35,7 @@ class Rc(RcTransmitter, PartNode):
     joystick counts as a lost transmitter: no frames are published until one is plugged in again.
     """
 
+    WITHOUT_ROS: ClassVar[type[Part] | None] = RcTransmitter
     PARAMETERS: ClassVar[ParameterTable] = ParameterTable(
         TIME_MODE,
         Parameter(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 from rcl_interfaces.msg import SetParametersResult
 from rclpy.parameter import Parameter as RosParameter
@@ -13,6 +13,7 @@ from rosflight_py_sim.nodes.running import run
 from rosflight_py_sim.parts.sil_board import RosflightBoard
 from rosflight_py_sim.stamps import seconds_text
 from rosflight_py_sim.step.join import JoinRule
+from rosflight_py_sim.step.part import Part
 from rosflight_py_sim.step.ports import service
 
 
@@ -21,6 +22,8 @@ class SilBoard(RosflightBoard, PartNode):
 
     With use_timer false the firmware runs only when sil_board/run (or rosflight_sil/take_sim_step) is called.
     """
+
+    WITHOUT_ROS: ClassVar[type[Part] | None] = RosflightBoard
 
     @property
     def join_rule(self) -> JoinRule:
@@ -31,10 +34,10 @@ class SilBoard(RosflightBoard, PartNode):
         """Begin to run."""
         # In simulated time the node's clock does not advance during a pass; a measured time would differ between runs.
         self.measures_loop_time = not self.get_parameter("use_sim_time").value
-        self._admit()
+        self._admit_answers()
         super().begin()
 
-    def _admit(self) -> None:
+    def _admit_answers(self) -> None:
         """Admit all answers, or none until a call."""
         if self.values["use_timer"]:
             self._join.admit()
@@ -43,7 +46,7 @@ class SilBoard(RosflightBoard, PartNode):
 
     def _on_set_parameters(self, changes: list[RosParameter[Any]]) -> SetParametersResult:
         result = super()._on_set_parameters(changes)
-        self._admit()
+        self._admit_answers()
         return result
 
     @service(Trigger, "sil_board/run")

@@ -17,7 +17,7 @@ from std_msgs.msg import Bool
 
 from rosflight_py_sim.parameters import number
 from rosflight_py_sim.step.part import Part
-from rosflight_py_sim.step.ports import FirmwareReading, Input, Kind, Output, Service
+from rosflight_py_sim.step.ports import Call, Calls, FirmwareReading, Input, Kind, Output, Polled, Service
 from rosflight_py_sim.step.schedule import Schedule
 from rosflight_py_sim.step.topics import CLOCK, PARAMS_CHANGED, SIM_STEP_SIZE, StepSize, StepTopic
 
@@ -26,7 +26,7 @@ Take = Callable[[Any], None]
 
 
 class UnconnectedError(ValueError):
-    """No part sends what triggers a part, or offers a service that is called; the text names both."""
+    """A part lacks what triggers it or another vehicle's topic, or a service is missing; the text names both."""
 
 
 class Pipeline:
@@ -55,31 +55,40 @@ class Pipeline:
         self._queue: deque[tuple[Callable[[int, Any], None], Any]] = deque()
         self._on_time: list[Callable[[int], None]] = []
         self._takes: dict[str, list[Take]] = {}
+        self._inputs: dict[tuple[Part, str], tuple[str, Take]] = {}
         self._services = {one.topic: (part, one) for part in parts for one in part.ports(Service)}
         for part in parts:
             for port in part.ports(Input):
                 self._receive(part, port)
+            for read in part.ports(Polled):
+                newest = _Newest()
+                self._takes.setdefault(read.topic.name, []).append(newest.take)
+                setattr(part, read.name, newest.pop)
         self._takes.setdefault(PARAMS_CHANGED.name, []).append(self._on_params_changed)
         for topic, take in receivers:
             self._takes.setdefault(topic.name, []).append(take)
         self._require_triggers()
         for part in parts:
-            for out in part.ports(Output):
-                setattr(part, out.name, self._sender(out))
+            self._connect(part)
         self.give(SIM_STEP_SIZE, StepSize(0, step_ns, is_requested=False))
         for part in parts:
             part.begin()
         self._read_firmware()
+        self._run_triggered()
 
     def step(self) -> None:
-        """Take one step, with all answers to its time."""
-        time_ns, queue = self.time_ns, self._queue
+        """Take one step, with all answers to its time; exceptions of the parts end it."""
+        time_ns = self.time_ns
         for act in self._on_time:
             act(time_ns)
+        self._run_triggered()
+        self.time_ns = time_ns + self._step_ns
+
+    def _run_triggered(self) -> None:
+        queue = self._queue
         while queue:
             run, message = queue.popleft()
             run(message.time_ns, message)
-        self.time_ns = time_ns + self._step_ns
 
     def give(self, topic: StepTopic[Any], message: Any) -> None:
         """Give a message to all that receive the topic."""
@@ -102,6 +111,8 @@ class Pipeline:
 
     def _receive(self, part: Part, port: Input[Any]) -> None:
         kind, take = port.kind, port.taker(part)
+        if port.at:
+            raise UnconnectedError(f"{part.DEFAULT_NAME} receives {port.topic.name} of another vehicle")
         if kind is Kind.TICKS:
             self._on_time.append(partial(_tick, Schedule(number(part.values, port.rate)), part.run))
         elif kind is Kind.TRIGGER and port.topic is CLOCK:
@@ -112,6 +123,25 @@ class Pipeline:
             elif kind in (Kind.LATER, Kind.EXPECTED):
                 take = partial(_hold, part, take)
             self._takes.setdefault(port.topic.name, []).append(take)
+            self._inputs[part, port.name] = port.topic.name, take
+
+    def _connect(self, part: Part) -> None:
+        for out in part.ports(Output):
+            setattr(part, out.name, self._sender(out))
+        for called in part.ports(Calls):
+            setattr(part, called.name, {name: self._call_of(name) for name in called.topics})
+        part.end_port = partial(self._end_port, part)  # type: ignore[method-assign]
+
+    def _call_of(self, service: str) -> Call:
+        if service not in self._services:
+            return _UNAVAILABLE
+        part, port = self._services[service]
+        return Call.answered_by(port.service_type, getattr(part, port.name))
+
+    def _end_port(self, part: Part, name: str) -> None:
+        topic, take = self._inputs.pop((part, name), ("", None))
+        if take is not None:
+            self._takes[topic].remove(take)
 
     def _trigger(self, run: Callable[[int, Any], None], message: Any) -> None:
         self._queue.append((run, message))
@@ -130,7 +160,7 @@ class Pipeline:
         takes, rounded = self._takes.get(out.topic.name, []), out.topic.as_received
         if not takes:
             return _drop
-        send = takes[0] if len(takes) == 1 and rounded is None else partial(_send, takes, rounded)
+        send = partial(_send, takes, rounded)
         return partial(_send_made, send) if out.lazy else send
 
     # Parameters of the flight controller.
@@ -155,6 +185,23 @@ class Pipeline:
             else:
                 part.log.warning(f"the flight controller has no parameter '{name}'")
         return values
+
+
+class _Newest:
+    """The newest message of a topic, until it is read."""
+
+    def __init__(self) -> None:
+        self._message: Any = None
+
+    def take(self, message: Any) -> None:
+        self._message = message
+
+    def pop(self) -> Any:
+        message, self._message = self._message, None
+        return message
+
+
+_UNAVAILABLE = Call(lambda: False, lambda request, take: None)
 
 
 def _tick(schedule: Schedule, run: Callable[[int], None], time_ns: int) -> None:

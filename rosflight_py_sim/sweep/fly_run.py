@@ -23,8 +23,8 @@ from rosflight_py_sim.physics.ignored_wind import SWITCHES, ignored_wind
 from rosflight_py_sim.stamps import NANOSECONDS
 from rosflight_py_sim.step.topics import FAULT
 from rosflight_py_sim.sweep.definition import Measure, Row, Run, Signal, Sweep, run_of, scenario_of
-from rosflight_py_sim.sweep.direct_flight import DirectFlight, NotDirectError, require_direct
 from rosflight_py_sim.sweep.expressions import Expression, ExpressionError, values_of
+from rosflight_py_sim.sweep.pipeline_flight import NeedsGraphError, PipelineFlight, parts_of
 
 
 def check_direct(sweep: Sweep) -> None:
@@ -35,8 +35,8 @@ def check_direct(sweep: Sweep) -> None:
     """
     for member in _flying(sweep.scenario):
         try:
-            require_direct(member)
-        except NotDirectError as error:
+            parts_of(member)
+        except NeedsGraphError as error:
             raise ParameterError(f"{sweep.file}: {error}; give the option --graph") from error
 
 
@@ -84,7 +84,7 @@ def _flown_directly(scenario: Scenario, limit_s: float) -> list[MissionJudge]:
     sources = _sources(scenario)
     judges: list[MissionJudge] = []
     for member in _flying(scenario):
-        flight = DirectFlight(member, sources)
+        flight = PipelineFlight(member, sources)
         flight.judge.name = member.namespace or member.vehicle.name
         flight.fly(limit_s)
         judges.append(flight.judge)

@@ -7,7 +7,7 @@ import pytest
 
 from rosflight_py_sim.graph.fleet import Member
 from rosflight_py_sim.graph.parameter_sources import parameter_sources
-from rosflight_py_sim.sweep.direct_flight import DirectFlight
+from rosflight_py_sim.sweep.pipeline_flight import PipelineFlight
 from rosflight_py_sim.vehicles import vehicle
 
 
@@ -19,10 +19,10 @@ def test_motors_are_quiet_in_hover(name: str, step_size: float) -> None:
     sources = parameter_sources(
         [member], observers=(), files=[], weakest={"device": "none"}, settings={"step_size": step_size}
     )
-    flight = DirectFlight(member, sources)
+    flight = PipelineFlight(member, sources)
     pulses = []
     while flight.state.time_ns < 16_000_000_000:
-        flight.step()
+        flight.pipeline.step()
         if flight.state.time_ns > 12_000_000_000:
             pulses.append(flight.board.firmware.whole_pulse_widths().copy())
     assert flight.state.truth[2] < -1.0

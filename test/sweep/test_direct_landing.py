@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from short_flights import CALIBRATED, SMALL_BIASES
-from test_direct_flight import flown_in_graph
+from test_pipeline_flight import flown_in_graph
 
 from rosflight_py_sim.sweep.definition import Sweep
 from rosflight_py_sim.sweep.fly_run import fly_run

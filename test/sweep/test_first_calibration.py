@@ -5,7 +5,7 @@ import pytest
 from rosflight_py_sim.firmware.imu_calibration import CALIBRATION_SAMPLES
 from rosflight_py_sim.graph.fleet import Member
 from rosflight_py_sim.graph.parameter_sources import parameter_sources
-from rosflight_py_sim.sweep.direct_flight import DirectFlight
+from rosflight_py_sim.sweep.pipeline_flight import PipelineFlight
 from rosflight_py_sim.vehicles import vehicle
 
 # The pilot calls for the calibration when the first status has arrived.
@@ -24,8 +24,8 @@ STRONGEST = [19, 23, 39, 51, 84, 91]
 def test_first_calibration_in_the_default_wind_passes(name: str, seed: int) -> None:
     member = Member(vehicle(name))
     files = [str(member.vehicle.weather_file)]
-    flight = DirectFlight(member, parameter_sources([member], files=files, weakest={}, settings={"seed": seed}))
+    flight = PipelineFlight(member, parameter_sources([member], files=files, weakest={}, settings={"seed": seed}))
     parameters = flight.board.firmware.parameters
     for _ in range(STEPS):
-        flight.step()
+        flight.pipeline.step()
     assert parameters["ACC_X_BIAS"] != 0.0

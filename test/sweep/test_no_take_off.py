@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from test_direct_flight import flown_in_graph
+from test_pipeline_flight import flown_in_graph
 
 from rosflight_py_sim.sweep.fly_run import fly_run
 from rosflight_py_sim.sweep.sweep_file import read_sweep

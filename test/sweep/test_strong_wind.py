@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from test_direct_flight import flown_in_graph
+from test_pipeline_flight import flown_in_graph
 
 from rosflight_py_sim.autopilot.setpoint import Vector3
 from rosflight_py_sim.parts.drift_watch import DriftWatch

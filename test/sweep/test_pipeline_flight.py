@@ -16,8 +16,8 @@ from short_flights import CALIBRATED, SMALL_BIASES, SQUARE
 from rosflight_py_sim.graph.fleet import Member
 from rosflight_py_sim.parameters import ParameterError
 from rosflight_py_sim.sweep.definition import Row, Sweep
-from rosflight_py_sim.sweep.direct_flight import NotDirectError, require_direct
 from rosflight_py_sim.sweep.fly_run import check_direct, fly_run
+from rosflight_py_sim.sweep.pipeline_flight import NeedsGraphError, parts_of
 from rosflight_py_sim.sweep.sweep_file import read_sweep
 from rosflight_py_sim.vehicles import vehicle
 
@@ -278,5 +278,5 @@ def test_vehicle_without_a_mission_needs_no_graph(tmp_path: Path, ros_domain: in
     ],
 )
 def test_part_that_runs_only_as_a_node_is_refused(member: Member, text: str) -> None:
-    with pytest.raises(NotDirectError, match=text):
-        require_direct(member)
+    with pytest.raises(NeedsGraphError, match=text):
+        parts_of(member)

@@ -1,0 +1,121 @@
+"""Flight of one vehicle without ROS: the parts of its nodes in a pipeline, with a pilot and the judge of its mission.
+
+The trajectory equals that of the composed graph, bit for bit.
+"""
+
+from __future__ import annotations
+
+from std_msgs.msg import String
+
+from rosflight_py_sim.graph.fleet import Member
+from rosflight_py_sim.graph.flight_controllers import flight_controller_of
+from rosflight_py_sim.graph.parameter_sources import ParameterSources
+from rosflight_py_sim.graph.plan import planned_nodes
+from rosflight_py_sim.interfaces.part_node import part_of
+from rosflight_py_sim.missions.autopilot.judge import AutopilotJudge
+from rosflight_py_sim.missions.flight import not_done
+from rosflight_py_sim.missions.mission_topics import MISSION_END
+from rosflight_py_sim.nodes.lockstep_time_manager import LockstepTimeManager
+from rosflight_py_sim.nodes.running import node_class
+from rosflight_py_sim.parameters import number
+from rosflight_py_sim.parts.autopilot import AutopilotPart
+from rosflight_py_sim.parts.pilot_script import MissionScript
+from rosflight_py_sim.parts.sil_board import RosflightBoard
+from rosflight_py_sim.parts.slide_watch import SlideWatch
+from rosflight_py_sim.parts.truth import Truth
+from rosflight_py_sim.physics.dynamics import StateDivergedError
+from rosflight_py_sim.stamps import NANOSECONDS, seconds_text
+from rosflight_py_sim.step.part import Part
+from rosflight_py_sim.step.pipeline import Pipeline
+from rosflight_py_sim.step.ports import Input, ports_of
+from rosflight_py_sim.step.vehicle_state import VehicleState
+from rosflight_py_sim.vehicles import CAMERA
+
+
+class NeedsGraphError(ValueError):
+    """The vehicle cannot fly without ROS; the text gives the reason."""
+
+
+class PipelineFlight:
+    """A vehicle that flies the mission of its autopilot, without ROS.
+
+    Attributes:
+        pipeline: the vehicle's parts, and the pilot.
+        board: the flight controller.
+        judge: judge of the mission.
+    """
+
+    def __init__(self, member: Member, sources: ParameterSources) -> None:
+        """Put the vehicle at its start.
+
+        Raises:
+            NeedsGraphError: a part of the vehicle runs only as a node.
+            ParameterError: a parameter is missing or not allowed.
+        """
+        parts = [
+            part(sources.values_of(node_class(executable), member)) for executable, part in parts_of(member).items()
+        ]
+        self.board = next(part for part in parts if isinstance(part, RosflightBoard))
+        if not self.board.values["use_timer"]:
+            raise NeedsGraphError("firmware that is run by service calls (use_timer: false) needs the node graph")
+        autopilot = next(part for part in parts if isinstance(part, AutopilotPart))
+        limits = AutopilotJudge.limits_for(member.vehicle)
+        self.judge = AutopilotJudge(member.vehicle, {limit.name: autopilot.values[limit.name] for limit in limits})
+        dynamics = next(part for part in parts if isinstance(part, Truth))
+        self._pilot = MissionScript({}, slide=SlideWatch.of(dynamics.values))
+        step_s = number(sources.values_of(LockstepTimeManager, member), "step_size")
+        self._step_ns = round(step_s * NANOSECONDS)
+        receivers = [(one.topic, one.take) for one in self.judge.inputs]
+        self.pipeline = Pipeline([*parts, self._pilot], self._step_ns, receivers)
+
+    @property
+    def state(self) -> VehicleState:
+        """True state."""
+        return self.judge.state
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the mission has ended, with or without success."""
+        pilot, judge = self._pilot, self.judge
+        return pilot.failure is not None or bool(judge.take_off.text) or (pilot.done and judge.log.is_completed)
+
+    def fly(self, limit_s: float) -> None:
+        """Fly until the mission has ended, or for a simulated time, s; the judge receives the end."""
+        limit_ns = round(limit_s * NANOSECONDS)
+        pipeline, reason = self.pipeline, ""
+        try:
+            while not self.is_over and pipeline.time_ns < limit_ns:
+                pipeline.step()
+        except StateDivergedError as error:
+            reason = f"{error} at {seconds_text(pipeline.time_ns + self._step_ns)}"
+        if self._pilot.failure is not None:
+            reason = str(self._pilot.failure)
+        elif not reason and self.judge.take_off.text:
+            reason = f"{self._pilot.activity}: {self.judge.take_off.text}"
+        elif not reason and not self.is_over:
+            reason = not_done(self._pilot.activity, limit_s)
+        pipeline.give(MISSION_END, String(data=reason))
+
+
+def parts_of(member: Member) -> dict[str, type[Part]]:
+    """Parts of a vehicle that flies the mission of its autopilot, by executable; cameras are left out.
+
+    Raises:
+        NeedsGraphError: a part of the vehicle runs only as a node.
+    """
+    vehicle, controller = member.vehicle, flight_controller_of(member)
+    if vehicle.mission is not None:
+        raise NeedsGraphError(f"mission '{vehicle.mission.task}', flown by a program, runs only in the node graph")
+    if not vehicle.autopilot:
+        raise NeedsGraphError("a vehicle without an autopilot flies only in the node graph")
+    planned = [one.executable for one in planned_nodes([member]) if one.executable != CAMERA]
+    parts: dict[str, type[Part]] = {}
+    for executable in dict.fromkeys([*planned, vehicle.autopilot]):
+        part = part_of(node_class(executable))
+        # A part that receives another vehicle's topics needs that vehicle.
+        if part is None or any(isinstance(port, Input) and port.at for port in ports_of(part)):
+            raise NeedsGraphError(f"node '{executable}' runs only in the node graph")
+        parts[executable] = part
+    if not any(issubclass(part, RosflightBoard) for part in parts.values()):
+        raise NeedsGraphError(f"flight controller '{controller.name}' follows no autopilot")
+    return parts
