@@ -26,7 +26,7 @@ Take = Callable[[Any], None]
 
 
 class UnconnectedError(ValueError):
-    """A part lacks what triggers it or another vehicle's topic, or a service is missing; the text names both."""
+    """Parts do not fit together: a sender or a service is missing, or two send the same; the text names them."""
 
 
 class Pipeline:
@@ -48,7 +48,7 @@ class Pipeline:
             receivers: topics and functions that take their messages besides the parts.
 
         Raises:
-            UnconnectedError: no part sends what triggers one of the parts.
+            UnconnectedError: the parts do not fit together.
         """
         self.parts = tuple(parts)
         self.time_ns, self._step_ns = 0, step_ns
@@ -67,7 +67,7 @@ class Pipeline:
         self._takes.setdefault(PARAMS_CHANGED.name, []).append(self._on_params_changed)
         for topic, take in receivers:
             self._takes.setdefault(topic.name, []).append(take)
-        self._require_triggers()
+        self._check_senders()
         for part in parts:
             self._connect(part)
         self.give(SIM_STEP_SIZE, StepSize(0, step_ns, is_requested=False))
@@ -146,11 +146,17 @@ class Pipeline:
     def _trigger(self, run: Callable[[int, Any], None], message: Any) -> None:
         self._queue.append((run, message))
 
-    def _require_triggers(self) -> None:
-        sent = {out.topic.name for part in self.parts for out in part.ports(Output)}
+    def _check_senders(self) -> None:
+        senders: dict[str, Part] = {}
+        for part in self.parts:
+            for topic in (out.topic for out in part.ports(Output)):
+                other = senders.setdefault(topic.name, part)
+                if topic.is_exclusive and other is not part:
+                    names = f"{other.DEFAULT_NAME} and {part.DEFAULT_NAME}"
+                    raise UnconnectedError(f"{names} both send {topic.name}, which one part may send")
         for part in self.parts:
             for port in part.ports(Input):
-                if port.kind is Kind.TRIGGER and port.topic is not CLOCK and port.topic.name not in sent:
+                if port.kind is Kind.TRIGGER and port.topic is not CLOCK and port.topic.name not in senders:
                     raise UnconnectedError(
                         f"no part sends {port.topic.name}, which triggers {part.DEFAULT_NAME}; "
                         f"parts: {', '.join(one.DEFAULT_NAME for one in self.parts)}"

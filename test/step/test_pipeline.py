@@ -143,3 +143,8 @@ def test_part_without_its_trigger_is_refused() -> None:
         UnconnectedError, match="no part sends sim/sensors/imu/data, which triggers triggered; parts: triggered, moved"
     ):
         Pipeline([Triggered({}), Moved({})], STEP_NS)
+
+
+def test_two_senders_of_an_exclusive_topic_are_refused() -> None:
+    with pytest.raises(UnconnectedError, match="clocked and clocked both send sim/sensors/baro, which one part may"):
+        Pipeline([Clocked({}), Clocked({})], STEP_NS)

@@ -243,7 +243,9 @@ def test_mission_that_does_not_begin_has_no_measures(tmp_path: Path) -> None:
 def test_vehicle_that_needs_a_graph_is_refused_with_the_option(tmp_path: Path) -> None:
     file = tmp_path / "sweep.yaml"
     file.write_text("description: Dives\nvehicle: auv\nruns: 1\n")
-    with pytest.raises(ParameterError, match=r"flight controller 'auv_zeromq' runs only in the node graph.*--graph"):
+    with pytest.raises(
+        ParameterError, match=r"mission 'dive', flown by a program, runs only in the node graph.*--graph"
+    ):
         check_direct(read_sweep(file))
 
 
@@ -268,13 +270,30 @@ def test_vehicle_without_a_mission_needs_no_graph(tmp_path: Path, ros_domain: in
     assert flown_in_graph(file, 0, ros_domain).measures == row.measures
 
 
+def test_whole_flight_model_flies_as_in_the_graph(tmp_path: Path, ros_domain: int) -> None:
+    (tmp_path / "plane.yaml").write_text(
+        "description: A flight model of JSBSim\n"
+        "vehicles: [{name: plane, kind: fixedwing, dynamics: jsbsim, autopilot: true}]\n"
+    )
+    file = tmp_path / "sweep.yaml"
+    file.write_text(
+        "description: Climb\nscenario: plane.yaml\nruns: 1\nlimit: 12\n"
+        f"parameters:\n  step_size: 0.01\n{SMALL_BIASES}\nfirmware: {{{CALIBRATED}}}\n"
+        f"measures: {{fastest: 'max(norm(truth_state.velocity_ned))', used: 'judge.battery_used_mah'}}\n"
+    )
+    row = fly_run(read_sweep(file), 0)
+    assert row.measures["fastest"] > 10.0
+    graph = flown_in_graph(file, 0, ros_domain)
+    assert (graph.reason, graph.measures) == (row.reason, row.measures)
+
+
 @pytest.mark.parametrize(
     ("member", "text"),
     [
         (Member(replace(vehicle("multirotor"), mission=vehicle("uthere").mission)), "mission 'skywriting', flown by"),
-        (Member(replace(vehicle("multirotor"), extra_nodes=("auv_autopilot",))), "node 'auv_autopilot' runs only"),
+        (Member(vehicle("multirotor"), flight_controller="ardupilot"), "node 'bridge' runs only"),
         (Member(vehicle("multirotor"), executables=("follower_autopilot",)), "node 'follower_autopilot' runs only"),
-        (Member(vehicle("fixedwing", "jsbsim")), "dynamics 'jsbsim"),
+        (Member(replace(vehicle("multirotor"), autopilot="")), "a vehicle without an autopilot"),
     ],
 )
 def test_part_that_runs_only_as_a_node_is_refused(member: Member, text: str) -> None:
