@@ -17,6 +17,7 @@ from std_msgs.msg import Bool, String
 from std_srvs.srv import Trigger
 
 from rosflight_py_sim.interfaces.simulation_node import SimulationNode
+from rosflight_py_sim.node_kinds import NodeKind
 from rosflight_py_sim.parameters import Parameter, ParameterError, ParameterTable, Value, number
 from rosflight_py_sim.shared_parameters import TIME_MODE, TIME_MODES
 from rosflight_py_sim.stamps import NANOSECONDS, seconds_text
@@ -87,6 +88,7 @@ class TimeManagerInterface(SimulationNode, ABC):
         lags: how often the simulation fell so far behind its pace that it stopped catching up.
     """
 
+    KIND: ClassVar[NodeKind | None] = NodeKind.TIME_MANAGER
     DEFAULT_NAME: ClassVar[str] = "time_manager"
     PARAMETERS: ClassVar[ParameterTable] = TIME_MANAGER_PARAMETERS
 

@@ -17,7 +17,7 @@ from rosflight_py_sim.camera import CAMERA_PARAMETERS, Camera, Faces, Gimbal, No
 from rosflight_py_sim.coordinate_frames import OPTICAL_IN_FRD
 from rosflight_py_sim.failures.failure import FAILURES, OFF, STUCK
 from rosflight_py_sim.failures.schedule import Signals
-from rosflight_py_sim.interfaces.fallible_node import FallibleNode
+from rosflight_py_sim.interfaces.part_node import PartNode
 from rosflight_py_sim.interfaces.simulation_node import SimulationNode
 from rosflight_py_sim.interfaces.time_manager_interface import VEHICLES, vehicle_namespaces
 from rosflight_py_sim.nodes.running import run
@@ -48,7 +48,7 @@ Pixels: TypeAlias = NDArray[np.uint8]
 """An image (height, width, 3), blue green red."""
 
 
-class CameraNode(FallibleNode):
+class CameraNode(PartNode):
     """Publishes images of the vehicle's cameras, rendered without a display.
 
     An image is rendered from the truth states with its stamp, of the vehicle and of all others in the simulation, and

@@ -12,6 +12,7 @@ from std_srvs.srv import Trigger
 from rosflight_py_sim.autopilot.hold_controller import HOLD_CONTROLLER_PARAMETERS, HoldController, HoldSetpoint, Motion
 from rosflight_py_sim.autopilot.thruster_allocation import SURGE, SWAY
 from rosflight_py_sim.autopilot.underwater_body import UNDERWATER_BODY_PARAMETERS, UnderwaterBody
+from rosflight_py_sim.node_kinds import NodeKind
 from rosflight_py_sim.parameters import Parameter, ParameterTable, Value
 from rosflight_py_sim.physics.rotations import euler_from_quaternion, rotate_to_inertial
 from rosflight_py_sim.pulse_width import CENTRE_US, OUTPUTS, SERVO, pulse_of
@@ -50,6 +51,7 @@ class AuvController(Part):
     runs the controller.
     """
 
+    KIND: ClassVar[NodeKind | None] = NodeKind.FLIGHT_CONTROLLER
     DEFAULT_NAME: ClassVar[str] = "auv_autopilot"
     PARAMETERS: ClassVar[ParameterTable] = (
         ParameterTable(

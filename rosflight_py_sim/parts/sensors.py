@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from rosflight_py_sim.failures.failure import FAILURES
 from rosflight_py_sim.failures.schedule import Signals
+from rosflight_py_sim.node_kinds import NodeKind
 from rosflight_py_sim.parameters import ParameterTable, number
 from rosflight_py_sim.parts.failed_sensors import DifferentialPressure, Fields, Position, StaticPressure, Vector
 from rosflight_py_sim.parts.readings import (
@@ -93,6 +94,7 @@ class Sensors(Part, ABC):
     before or after that step's other messages.
     """
 
+    KIND: ClassVar[NodeKind | None] = NodeKind.SENSORS
     DEFAULT_NAME: ClassVar[str] = "sensors"
     PARAMETERS: ClassVar[ParameterTable] = (
         ParameterTable(TIME_MODE, START_DATE, FAILURES) + RATE_PARAMETERS + LATENCY_PARAMETERS

@@ -25,6 +25,7 @@ from rosflight_py_sim.firmware import (
     ParameterFileError,
     Severity,
 )
+from rosflight_py_sim.node_kinds import NodeKind
 from rosflight_py_sim.parameters import Parameter, ParameterError, ParameterTable, Value, number
 from rosflight_py_sim.parts.rosflight_io.commands import CommandServices
 from rosflight_py_sim.parts.rosflight_io.parameters import ParameterServices
@@ -71,6 +72,7 @@ class RosflightBoard(CommandServices, ParameterServices, StatusReports, SensorRe
         measures_loop_time: whether the firmware reports the time of its passes, as measured on the system clock.
     """
 
+    KIND: ClassVar[NodeKind | None] = NodeKind.FLIGHT_CONTROLLER
     DEFAULT_NAME: ClassVar[str] = "sil_board"
     ALIASES: ClassVar[tuple[str, ...]] = ("rosflight_sil_manager",)
     PARAMETERS: ClassVar[ParameterTable] = ParameterTable(

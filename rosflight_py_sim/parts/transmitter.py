@@ -10,6 +10,7 @@ from std_srvs.srv import Trigger
 from rosflight_py_sim.failures.failure import FAILURES, LOST, OFF
 from rosflight_py_sim.failures.schedule import Signals
 from rosflight_py_sim.failures.signal import Link
+from rosflight_py_sim.node_kinds import NodeKind
 from rosflight_py_sim.parameters import Parameter, ParameterTable
 from rosflight_py_sim.shared_parameters import TIME_MODE
 from rosflight_py_sim.step.diagnosis import Diagnosis
@@ -29,6 +30,7 @@ class RcTransmitter(Part):
     overrides offboard commands (on at the start, because arming requires it).
     """
 
+    KIND: ClassVar[NodeKind | None] = NodeKind.TRANSMITTER
     DEFAULT_NAME: ClassVar[str] = "rc"
     PARAMETERS: ClassVar[ParameterTable] = ParameterTable(TIME_MODE, RC_FREQUENCY, FAILURES)
     FALLIBLE: ClassVar[tuple[str, ...]] = ("rc",)

@@ -13,6 +13,7 @@ from std_srvs.srv import Trigger
 from rosflight_py_sim.failures.failure import FAILURES
 from rosflight_py_sim.failures.schedule import Signals
 from rosflight_py_sim.failures.signal import Signal
+from rosflight_py_sim.node_kinds import NodeKind
 from rosflight_py_sim.parameters import ParameterTable
 from rosflight_py_sim.shared_parameters import TIME_MODE
 from rosflight_py_sim.stamps import NANOSECONDS, seconds_text
@@ -50,6 +51,7 @@ class Truth(Part, ABC):
         gives_wind: whether the wind of `time_ns` is sent with the state.
     """
 
+    KIND: ClassVar[NodeKind | None] = NodeKind.DYNAMICS
     DEFAULT_NAME: ClassVar[str] = "dynamics"
     PARAMETERS: ClassVar[ParameterTable] = ParameterTable(TIME_MODE, FAILURES)
     FALLIBLE: ClassVar[tuple[str, ...]] = ("wind",)

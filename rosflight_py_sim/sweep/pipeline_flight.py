@@ -11,7 +11,7 @@ from rosflight_py_sim.graph.fleet import Member
 from rosflight_py_sim.graph.flight_controllers import flight_controller_of
 from rosflight_py_sim.graph.parameter_sources import ParameterSources
 from rosflight_py_sim.graph.plan import planned_nodes
-from rosflight_py_sim.interfaces.part_node import part_of
+from rosflight_py_sim.interfaces.node_of_part import part_of
 from rosflight_py_sim.missions.autopilot.judge import AutopilotJudge
 from rosflight_py_sim.missions.flight import not_done
 from rosflight_py_sim.missions.mission_topics import MISSION_END

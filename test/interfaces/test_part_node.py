@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from rosflight_py_sim.interfaces.dynamics_interface import DynamicsInterface
-from rosflight_py_sim.interfaces.part_node import part_of
+from rosflight_py_sim.interfaces.node_of_part import part_of
 from rosflight_py_sim.interfaces.simulation_node import SimulationNode
 from rosflight_py_sim.interfaces.truth_interface import TruthInterface
 from rosflight_py_sim.nodes.standalone_dynamics import StandaloneDynamics
