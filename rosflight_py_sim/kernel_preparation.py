@@ -9,7 +9,6 @@ import sys
 from collections.abc import Iterator, Sequence
 
 from rosflight_py_sim import jit
-from rosflight_py_sim.with_parent import end_with_parent
 
 # Interval at which a received signal is noticed.
 _CHECK_S = 0.1
@@ -32,7 +31,7 @@ def prepare_kernels(signals: Sequence[int] = ()) -> None:
     import subprocess  # not needed by most starts
 
     child = subprocess.Popen(
-        [sys.executable, "-m", "rosflight_py_sim.kernel_preparation"],
+        [sys.executable, "-m", "rosflight_py_sim.compile_with_parent"],
         stdin=subprocess.PIPE,
         stdout=subprocess.DEVNULL,
         # Ctrl-C must reach only this process, which then ends the processes that compile.
@@ -90,16 +89,3 @@ def _lock() -> Iterator[None]:
 
 def _say(text: str) -> None:
     print(f"rosflight_py_sim: {text}", file=sys.stderr, flush=True)
-
-
-def main() -> None:
-    """Run `rosflight_py_sim compile`; stdin is a pipe whose other end the parent process holds."""
-    end_with_parent(0)
-    from rosflight_py_sim.executables import command
-
-    sys.argv[1:] = ["compile"]
-    command()
-
-
-if __name__ == "__main__":
-    main()

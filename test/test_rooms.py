@@ -1,4 +1,4 @@
-"""Imports between the rooms of the package point down, and each room's docstring states its purpose."""
+"""Imports between the rooms of the package point down and in no circle, and each room's docstring states its purpose."""
 
 from __future__ import annotations
 
@@ -85,3 +85,45 @@ def test_imports_only_point_down_the_layers(room: str) -> None:
 @pytest.mark.parametrize("room", ROOMS)
 def test_each_room_docstring_states_its_purpose(room: str) -> None:
     assert ast.get_docstring(ast.parse((PACKAGE / room / "__init__.py").read_text(encoding="utf-8")))
+
+
+def modules_of() -> dict[str, Path]:
+    """Modules of the package, by name."""
+    names = {}
+    for file in PACKAGE.rglob("*.py"):
+        name = ".".join(file.relative_to(PACKAGE.parent).with_suffix("").parts)
+        names[name.removesuffix(".__init__")] = file
+    return names
+
+
+def loaded_by_name(file: Path, modules: dict[str, Path]) -> Iterator[str]:
+    """Modules that a module loads with import_module, in an f-string each of the folder that it names."""
+    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Call) and ast.unparse(node.func).endswith("import_module") and node.args:
+            given = node.args[0]
+            if isinstance(given, ast.Constant):
+                yield str(given.value)
+            elif isinstance(given, ast.JoinedStr) and "SHAPES" not in ast.unparse(given):
+                first = given.values[0]
+                prefix = str(first.value) if isinstance(first, ast.Constant) else ""
+                yield from (name for name in modules if prefix and name.startswith(prefix))
+
+
+def test_no_module_imports_itself_through_others() -> None:
+    # The registry's table is left out: it names objects as entry points do, and its users load them.
+    modules = modules_of()
+    graph = {
+        name: {
+            one if one in modules else one.rpartition(".")[0]
+            for one in (*imported(file), *loaded_by_name(file, modules))
+            if one in modules or one.rpartition(".")[0] in modules
+        }
+        - {name}
+        for name, file in modules.items()
+    }
+    # Modules that import nothing of the rest are removed until none is left, or those in circles.
+    while free := [name for name, others in graph.items() if not others & graph.keys()]:
+        for name in free:
+            del graph[name]
+    importers = {other for others in graph.values() for other in others}
+    assert not graph.keys() & importers

@@ -3,18 +3,8 @@
 from __future__ import annotations
 
 from rosflight_py_sim.interfaces.part_node import PartNode
-from rosflight_py_sim.nodes.running import run
 from rosflight_py_sim.parts.square_autopilot import SquareAutopilot
 
 
 class Autopilot(SquareAutopilot, PartNode):
     """Flies a square."""
-
-
-def main() -> None:
-    """Run the node."""
-    run(Autopilot)
-
-
-if __name__ == "__main__":
-    main()

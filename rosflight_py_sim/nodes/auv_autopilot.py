@@ -3,18 +3,8 @@
 from __future__ import annotations
 
 from rosflight_py_sim.interfaces.part_node import PartNode
-from rosflight_py_sim.nodes.running import run
 from rosflight_py_sim.parts.auv_controller import AuvController
 
 
 class AuvAutopilot(AuvController, PartNode):
     """Holds depth and yaw, and follows surge and sway set-points."""
-
-
-def main() -> None:
-    """Run the node."""
-    run(AuvAutopilot)
-
-
-if __name__ == "__main__":
-    main()

@@ -17,7 +17,6 @@ from rosflight_py_sim.nodes.actuator_exchange import ActuatorExchange
 from rosflight_py_sim.nodes.bridged_vehicle import VehicleFrontEnds
 from rosflight_py_sim.nodes.observer_exchange import ObserverExchange
 from rosflight_py_sim.nodes.offboard_exchange import OffboardExchange
-from rosflight_py_sim.nodes.running import run
 from rosflight_py_sim.parameters import Parameter, ParameterError, ParameterTable, Value, Values
 from rosflight_py_sim.parts.autopilot import COMMAND_FREQUENCY
 from rosflight_py_sim.registry import own_names, registered, registered_class
@@ -235,12 +234,3 @@ def _commander_names(values: Values, chosen: Sequence[str], vehicles: int) -> li
             f"{', '.join((OBSERVED_ONLY, *chosen))}"
         )
     return names
-
-
-def main() -> None:
-    """Run the node."""
-    run(Bridge)
-
-
-if __name__ == "__main__":
-    main()

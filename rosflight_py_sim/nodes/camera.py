@@ -20,7 +20,6 @@ from rosflight_py_sim.failures.schedule import Signals
 from rosflight_py_sim.interfaces.part_node import PartNode
 from rosflight_py_sim.interfaces.simulation_node import SimulationNode
 from rosflight_py_sim.interfaces.time_manager_interface import VEHICLES, vehicle_namespaces
-from rosflight_py_sim.nodes.running import run
 from rosflight_py_sim.nodes.vehicle_physics import PHYSICS_PARAMETERS
 from rosflight_py_sim.nodes.vehicle_shape import faces_of_shape, vehicle_shapes
 from rosflight_py_sim.parameters import ParameterError, ParameterTable, Value, number
@@ -261,12 +260,3 @@ def camera_info(camera: Camera) -> CameraInfo:
         r=[1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0],
         p=[f, 0.0, cx, 0.0, 0.0, f, cy, 0.0, 0.0, 0.0, 1.0, 0.0],
     )
-
-
-def main() -> None:
-    """Run the node."""
-    run(CameraNode)
-
-
-if __name__ == "__main__":
-    main()

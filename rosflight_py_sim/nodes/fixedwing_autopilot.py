@@ -3,18 +3,8 @@
 from __future__ import annotations
 
 from rosflight_py_sim.interfaces.part_node import PartNode
-from rosflight_py_sim.nodes.running import run
 from rosflight_py_sim.parts.waypoint_autopilot import WaypointAutopilot
 
 
 class FixedwingAutopilot(WaypointAutopilot, PartNode):
     """Flies waypoints: publishes `command` from the true state and wind once autopilot/start has been called."""
-
-
-def main() -> None:
-    """Run the node."""
-    run(FixedwingAutopilot)
-
-
-if __name__ == "__main__":
-    main()

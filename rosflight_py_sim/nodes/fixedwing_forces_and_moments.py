@@ -3,18 +3,8 @@
 from __future__ import annotations
 
 from rosflight_py_sim.interfaces.part_node import PartNode
-from rosflight_py_sim.nodes.running import run
 from rosflight_py_sim.parts.fixedwing_forces import FixedwingForces
 
 
 class FixedwingForcesAndMoments(FixedwingForces, PartNode):
     """Forces and moments of a fixed wing: airframe, servos, propeller, battery (Beard and McLain, chapter 4)."""
-
-
-def main() -> None:
-    """Run the node."""
-    run(FixedwingForcesAndMoments)
-
-
-if __name__ == "__main__":
-    main()

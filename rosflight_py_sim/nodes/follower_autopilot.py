@@ -3,18 +3,8 @@
 from __future__ import annotations
 
 from rosflight_py_sim.interfaces.part_node import PartNode
-from rosflight_py_sim.nodes.running import run
 from rosflight_py_sim.parts.formation_autopilot import FormationAutopilot
 
 
 class FollowerAutopilot(FormationAutopilot, PartNode):
     """Follows the vehicle `leader` at a constant offset, and lands when the leader has landed."""
-
-
-def main() -> None:
-    """Run the node."""
-    run(FollowerAutopilot)
-
-
-if __name__ == "__main__":
-    main()

@@ -11,7 +11,6 @@ from rclpy.timer import Timer
 from rosflight_py_sim.interfaces.start_time import StartTime
 from rosflight_py_sim.interfaces.stepping_time_manager import SteppingTimeManager
 from rosflight_py_sim.interfaces.time_manager_interface import only
-from rosflight_py_sim.nodes.running import run
 from rosflight_py_sim.parameters import Parameter, ParameterTable, Value, number
 from rosflight_py_sim.stamps import NANOSECONDS
 from rosflight_py_sim.step.diagnosis import Diagnosis, Level
@@ -150,12 +149,3 @@ class GatedTimeManager(SteppingTimeManager):
             message = f"{self._timeouts_in_a_row} time-outs in a row, at {self.time_text}"
             yield Diagnosis("", f"{message}: no {self._missing_text()}" if self._missing else message, level)
         yield from super().diagnose(period)
-
-
-def main() -> None:
-    """Run the node."""
-    run(GatedTimeManager)
-
-
-if __name__ == "__main__":
-    main()

@@ -3,18 +3,8 @@
 from __future__ import annotations
 
 from rosflight_py_sim.interfaces.truth_interface import TruthInterface
-from rosflight_py_sim.nodes.running import run
 from rosflight_py_sim.parts.jsbsim_flight import JsbsimFlight
 
 
 class JsbsimDynamics(JsbsimFlight, TruthInterface):
     """Simulates a JSBSim aircraft, with JSBSim's engine, landing gear and round earth and this package's wind."""
-
-
-def main() -> None:
-    """Run the node."""
-    run(JsbsimDynamics)
-
-
-if __name__ == "__main__":
-    main()

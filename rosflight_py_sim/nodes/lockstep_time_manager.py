@@ -12,7 +12,6 @@ from std_msgs.msg import String
 
 from rosflight_py_sim.interfaces.stepping_time_manager import SteppingTimeManager
 from rosflight_py_sim.interfaces.time_manager_interface import STEP_SIZE, only
-from rosflight_py_sim.nodes.running import run
 from rosflight_py_sim.parameters import Parameter, ParameterError, ParameterTable, Value, number
 from rosflight_py_sim.stamps import NANOSECONDS
 from rosflight_py_sim.step.diagnosis import Diagnosis, Level
@@ -313,12 +312,3 @@ def _listed(vehicles: Mapping[str, _Vehicle], names: Value) -> list[_Vehicle]:
             f"({', '.join(map(repr, vehicles))})"
         )
     return [vehicles[name] for name in dict.fromkeys(listed)]
-
-
-def main() -> None:
-    """Run the node."""
-    run(LockstepTimeManager)
-
-
-if __name__ == "__main__":
-    main()

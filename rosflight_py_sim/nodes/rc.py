@@ -9,7 +9,6 @@ from typing import Any, ClassVar
 
 from rosflight_py_sim.failures.failure import FAILURES
 from rosflight_py_sim.interfaces.part_node import PartNode
-from rosflight_py_sim.nodes.running import run
 from rosflight_py_sim.parameters import Parameter, ParameterError, ParameterTable, Value, number
 from rosflight_py_sim.parts.transmitter import RC_FREQUENCY, RcTransmitter
 from rosflight_py_sim.shared_parameters import TIME_MODE
@@ -179,12 +178,3 @@ class Rc(RcTransmitter, PartNode):
             yield Diagnosis("", "no RC frames: no transmitter", Level.WARN)
         else:
             yield Diagnosis("", "manual control")
-
-
-def main() -> None:
-    """Run the node."""
-    run(Rc)
-
-
-if __name__ == "__main__":
-    main()

@@ -29,7 +29,6 @@ from rosflight_py_sim.interfaces.outside_inputs import OUTSIDE_INPUTS, OutsideIn
 from rosflight_py_sim.interfaces.simulation_node import SimulationNode
 from rosflight_py_sim.interfaces.time_manager_interface import VEHICLES, vehicle_namespaces
 from rosflight_py_sim.new_files import names
-from rosflight_py_sim.nodes.running import run
 from rosflight_py_sim.nodes.vehicle_physics import PHYSICS_PARAMETERS, physics_of_vehicle
 from rosflight_py_sim.parameters import Parameter, ParameterError, ParameterTable
 from rosflight_py_sim.recording.mcap_file import RUN
@@ -314,12 +313,3 @@ def _fitting_qos(publishers: list[TopicEndpointInfo]) -> QoSProfile:
         reliability=ReliabilityPolicy.RELIABLE if reliable else ReliabilityPolicy.BEST_EFFORT,
         durability=DurabilityPolicy.TRANSIENT_LOCAL if lasting else DurabilityPolicy.VOLATILE,
     )
-
-
-def main() -> None:
-    """Run the node."""
-    run(Recorder)
-
-
-if __name__ == "__main__":
-    main()

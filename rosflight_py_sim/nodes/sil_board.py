@@ -9,7 +9,6 @@ from rclpy.parameter import Parameter as RosParameter
 from std_srvs.srv import Trigger
 
 from rosflight_py_sim.interfaces.part_node import PartNode
-from rosflight_py_sim.nodes.running import run
 from rosflight_py_sim.parts.sil_board import RosflightBoard
 from rosflight_py_sim.stamps import seconds_text
 from rosflight_py_sim.step.join import JoinRule
@@ -75,12 +74,3 @@ class SilBoard(RosflightBoard, PartNode):
     @service(Trigger, "rosflight_sil/take_sim_step")
     def _take_sim_step(self, request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
         return self._run_once(request, response)
-
-
-def main() -> None:
-    """Run the node."""
-    run(SilBoard)
-
-
-if __name__ == "__main__":
-    main()

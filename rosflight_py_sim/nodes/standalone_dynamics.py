@@ -3,18 +3,8 @@
 from __future__ import annotations
 
 from rosflight_py_sim.interfaces.truth_interface import TruthInterface
-from rosflight_py_sim.nodes.running import run
 from rosflight_py_sim.parts.rigid_body_dynamics import RigidBodyDynamics
 
 
 class StandaloneDynamics(RigidBodyDynamics, TruthInterface):
     """Simulates a rigid body in air or water, with ground, walls and objects, and wind, or current and waves."""
-
-
-def main() -> None:
-    """Run the node."""
-    run(StandaloneDynamics)
-
-
-if __name__ == "__main__":
-    main()

@@ -9,7 +9,6 @@ from rclpy.timer import Timer
 
 from rosflight_py_sim.interfaces.start_time import StartTime
 from rosflight_py_sim.interfaces.time_manager_interface import TIME_MANAGER_PARAMETERS, TimeManagerInterface, only
-from rosflight_py_sim.nodes.running import run
 from rosflight_py_sim.parameters import Parameter, ParameterTable, Value, number
 from rosflight_py_sim.stamps import NANOSECONDS
 
@@ -109,12 +108,3 @@ class StandaloneTimeManager(TimeManagerInterface):
         self._start_time, self._time_ns = None, known_ns
         self._anchor()
         return True
-
-
-def main() -> None:
-    """Run the node."""
-    run(StandaloneTimeManager)
-
-
-if __name__ == "__main__":
-    main()

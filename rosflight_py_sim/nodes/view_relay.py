@@ -8,7 +8,6 @@ from typing import Any, ClassVar
 from rosflight_py_sim.interfaces.polled_subscription import PolledSubscription
 from rosflight_py_sim.interfaces.simulation_node import SimulationNode
 from rosflight_py_sim.interfaces.time_manager_interface import VEHICLES, vehicle_namespaces
-from rosflight_py_sim.nodes.running import run
 from rosflight_py_sim.parameters import Parameter, ParameterTable, number
 from rosflight_py_sim.step.viewed_topics import VIEWED, viewed
 
@@ -48,12 +47,3 @@ class ViewRelay(SimulationNode):
             message = polled.take()
             if message is not None:
                 send(message)
-
-
-def main() -> None:
-    """Run the node."""
-    run(ViewRelay)
-
-
-if __name__ == "__main__":
-    main()

@@ -15,7 +15,6 @@ from rosflight_py_sim.interfaces.simulation_node import SimulationNode
 from rosflight_py_sim.interfaces.time_manager_interface import VEHICLES, vehicle_namespaces
 from rosflight_py_sim.interfaces.transform_wire import TransformWire, tf_message_type
 from rosflight_py_sim.nodes.drawn_vehicle import DrawnVehicle, marker
-from rosflight_py_sim.nodes.running import run
 from rosflight_py_sim.nodes.vehicle_shape import SHAPE_PARAMETERS, VEHICLE_SHAPE_PARAMETERS, vehicle_shapes
 from rosflight_py_sim.parameters import Parameter, ParameterTable, Value, number
 from rosflight_py_sim.step.diagnosis import Diagnosis, Level
@@ -175,12 +174,3 @@ class _Repeated:
         if subscriptions > self._subscriptions:
             self._publish_all()
         self._subscriptions = subscriptions
-
-
-def main() -> None:
-    """Run the node."""
-    run(Visualizer)
-
-
-if __name__ == "__main__":
-    main()

@@ -15,7 +15,6 @@ from rosflight_msgs.srv import SetSimState
 from rosflight_py_sim.interfaces.simulation_node import SimulationNode
 from rosflight_py_sim.interfaces.time_manager_interface import VEHICLES, vehicle_namespaces
 from rosflight_py_sim.nodes.node_names import ROSFLIGHT_NAMES
-from rosflight_py_sim.nodes.running import run
 from rosflight_py_sim.nodes.service_calls import ServiceCalls
 from rosflight_py_sim.nodes.vehicle_shape import SHAPE_PARAMETERS, VEHICLE_SHAPE_PARAMETERS, vehicle_shapes
 from rosflight_py_sim.nodes.viewed_vehicle import ViewedVehicle
@@ -237,12 +236,3 @@ class _Actions:
 
     def set_state(self, truth: NDArray[np.float64]) -> None:
         self._node.request(lambda: self._node.set_state(truth))
-
-
-def main() -> None:
-    """Run the node."""
-    run(WebViewer)
-
-
-if __name__ == "__main__":
-    main()

@@ -300,7 +300,7 @@ def test_registered_flight_controller_flies_mission_that_is_evaluated_from_recor
     path = f"{PROJECT}:{site}"
     settings = ("-p", "record.file:=apart.mcap", "-p", "use_sim_time:=true")
     recorder = subprocess.Popen(
-        [sys.executable, "-m", "rosflight_py_sim.nodes.recorder", "--ros-args", *settings], cwd=tmp_path
+        [sys.executable, "-m", "rosflight_py_sim.executables", "recorder", "--ros-args", *settings], cwd=tmp_path
     )
     try:
         # The recorder writes the start of its file before it looks for topics.

@@ -47,7 +47,7 @@ def graph(ros_domain: int, tmp_path: Path) -> Iterator[list[Program]]:
     out, errors = tmp_path / "stdout", tmp_path / "stderr"
     processes: list[Program] = [
         ForkedPython(
-            ["-m", f"rosflight_py_sim.nodes.{node}", *ros], env=environment, cwd=tmp_path, stdout=out, stderr=errors
+            ["-m", "rosflight_py_sim.executables", node, *ros], env=environment, cwd=tmp_path, stdout=out, stderr=errors
         )
         for node in NODES
     ]
