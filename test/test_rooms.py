@@ -1,4 +1,4 @@
-"""Imports between the rooms of the package point down and in no circle, and each room's docstring states its purpose."""
+"""Imports between the rooms of the package point down, in no circle; each room's docstring states its purpose."""
 
 from __future__ import annotations
 
