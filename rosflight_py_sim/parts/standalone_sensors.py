@@ -27,31 +27,26 @@ from rosflight_py_sim.step.vehicle_state import VehicleState
 
 
 class ModelledSensors(Sensors):
-    """Sensors with noise, biases and bias walks (Beard and McLain, chapter 7), repeatable by seed."""
+    """Sensors with noise, biases and bias walks (Beard and McLain, chapter 7), repeatable by seed.
+
+    Attributes:
+        sensors: the sensors; available after the first `configure`.
+    """
+
+    sensors: SensorSuite
 
     ALIASES: ClassVar[tuple[str, ...]] = ("standalone_sensors",)
     PARAMETERS: ClassVar[ParameterTable] = Sensors.PARAMETERS + ParameterTable(SEED) + SENSOR_PARAMETERS
 
-    def initialise(self) -> None:
-        """Set the state before the first message."""
-        super().initialise()
-        self._suite: SensorSuite | None = None
-
     def configure(self, values: dict[str, Value]) -> None:
         """Rebuild the sensors; they take over the error states of the old ones."""
         new = SensorSuite(values)
-        if self._suite is not None:
-            new.adopt(self._suite)
-        self._suite = new
+        if "sensors" in vars(self):
+            new.adopt(self.sensors)
+        self.sensors = new
         # Time between two samples of the IMU, whether it vibrates, and the covariances that follow from both.
         self._imu_dt, self._imu_vibrates = math.nan, False
         self._imu_covariances: tuple[Floats, Floats] = (UNKNOWN_COVARIANCE, UNKNOWN_COVARIANCE)
-
-    @property
-    def sensors(self) -> SensorSuite:
-        """The sensors; available after the first `configure`."""
-        assert self._suite is not None
-        return self._suite
 
     def imu_update(self, state: VehicleState, dt: float) -> ImuReading:
         """Read accelerometer and gyroscope."""

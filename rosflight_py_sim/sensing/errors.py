@@ -197,6 +197,8 @@ class ErrorModel:
         ]
         self._noise_densities = [term.noise_density for term in terms]
         self.normals = NormalDraws(rng, 2 * len(terms))
+        # Variances for the last dt, which rarely changes.
+        self._variances_dt, self._variances = math.nan, [0.0]
 
     def biases(self, *names: str) -> dict[str, float]:
         """Bias of each channel (turn-on bias and walk) in the last sample, under a name for each."""
@@ -207,9 +209,10 @@ class ErrorModel:
 
         White noise plus the stationary variance of the walk. A random walk (k = 0) has none and is left out.
         """
-        return [
-            noise * noise / dt + walk for noise, walk in zip(self._noise_densities, self.walk_variances, strict=True)
-        ]
+        if dt != self._variances_dt:
+            pairs = zip(self._noise_densities, self.walk_variances, strict=True)
+            self._variances_dt, self._variances = dt, [noise * noise / dt + walk for noise, walk in pairs]
+        return self._variances
 
     def adopt(self, other: ErrorModel) -> None:
         """Copy another model's turn-on draw, walk and random numbers."""
