@@ -56,6 +56,7 @@ class Pipeline:
         self._on_time: list[Callable[[int], None]] = []
         self._takes: dict[str, list[Take]] = {}
         self._inputs: dict[tuple[Part, str], tuple[str, Take]] = {}
+        self._shortened: list[list[Take]] = []
         self._services = {one.topic: (part, one) for part in parts for one in part.ports(Service)}
         for part in parts:
             for port in part.ports(Input):
@@ -82,6 +83,10 @@ class Pipeline:
         for act in self._on_time:
             act(time_ns)
         self._run_triggered()
+        if self._shortened:
+            for takes in self._shortened:
+                takes.remove(_drop)
+            self._shortened.clear()
         self.time_ns = time_ns + self._step_ns
 
     def _run_triggered(self) -> None:
@@ -141,7 +146,10 @@ class Pipeline:
     def _end_port(self, part: Part, name: str) -> None:
         topic, take = self._inputs.pop((part, name), ("", None))
         if take is not None:
-            self._takes[topic].remove(take)
+            # The list may be delivering a message, so it gets shorter only at the end of the step.
+            takes = self._takes[topic]
+            takes[takes.index(take)] = _drop
+            self._shortened.append(takes)
 
     def _trigger(self, run: Callable[[int, Any], None], message: Any) -> None:
         self._queue.append((run, message))

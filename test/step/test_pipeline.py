@@ -10,7 +10,17 @@ from std_srvs.srv import Trigger
 from rosflight_py_sim.parameters import Parameter, ParameterTable
 from rosflight_py_sim.step.part import Part
 from rosflight_py_sim.step.pipeline import Pipeline, UnconnectedError
-from rosflight_py_sim.step.ports import later, newest, output, service, synchronized, ticks, trigger
+from rosflight_py_sim.step.ports import (
+    calls,
+    later,
+    newest,
+    output,
+    polled,
+    service,
+    synchronized,
+    ticks,
+    trigger,
+)
 from rosflight_py_sim.step.topics import (
     BARO,
     CLOCK,
@@ -148,3 +158,79 @@ def test_part_without_its_trigger_is_refused() -> None:
 def test_two_senders_of_an_exclusive_topic_are_refused() -> None:
     with pytest.raises(UnconnectedError, match="clocked and clocked both send sim/sensors/baro, which one part may"):
         Pipeline([Clocked({}), Clocked({})], STEP_NS)
+
+
+class Asker(Part):
+    """Asks in every step from the third on, counts the IMU messages until then, and reads the battery."""
+
+    DEFAULT_NAME = "asker"
+    clock = trigger(CLOCK)
+    called = calls(Trigger, "triggered/ask", "nobody/ask")
+    take_battery = polled(TRUTH_BATTERY)
+    imu_count = 0
+
+    @newest(IMU)
+    def count_imu(self, message: ImuSample) -> None:
+        self.imu_count += 1
+
+    def answer(self, time_ns: int, content: object) -> None:
+        EVENTS.append(("battery", time_ns, self.take_battery() is not None))
+        if time_ns >= 2 * STEP_NS:
+            self.called["triggered/ask"].send(Trigger.Request(), lambda response: EVENTS.append(response.message))
+            self.end_port("count_imu")
+
+
+def test_part_calls_a_service_reads_on_demand_and_ends_an_input() -> None:
+    EVENTS.clear()
+    asker = Asker({})
+    line = Pipeline([asker, Clocked({}), Triggered({})], STEP_NS)
+    for _ in range(4):
+        line.step()
+    assert asker.imu_count == 2
+    assert EVENTS.count("asked") == 2
+    assert not asker.called["nobody/ask"].is_available()
+    # Each battery state is read in the step after its own, and only once.
+    assert [is_new for name, _, is_new in _of("battery")] == [False, True, True, True]
+    assert asker.take_battery() is not None
+    assert asker.take_battery() is None
+    # The other receiver of the ended topic still answers it.
+    assert [time_ns for _, time_ns, _ in _of("triggered")] == [0, STEP_NS, 2 * STEP_NS, 3 * STEP_NS]
+
+
+class Once(Part):
+    """Ends an input within its first message."""
+
+    DEFAULT_NAME = "once"
+    count = 0
+
+    @newest(IMU)
+    def take_imu(self, message: ImuSample) -> None:
+        self.count += 1
+        self.end_port("take_imu")
+
+
+def test_message_that_ends_an_input_still_reaches_the_other_receivers() -> None:
+    EVENTS.clear()
+    once = Once({})
+    line = Pipeline([once, Clocked({}), Triggered({})], STEP_NS)
+    line.step()
+    line.step()
+    assert once.count == 1
+    assert [time_ns for _, time_ns, _ in _of("triggered")] == [0, STEP_NS]
+
+
+class Follower(Part):
+    """Receives another vehicle's state."""
+
+    DEFAULT_NAME = "follower"
+    leader = "plane"
+    state = newest(TRUTH_STATE, at="leader")
+
+
+def test_topic_of_a_vehicle_outside_of_the_pipeline_is_refused() -> None:
+    with pytest.raises(UnconnectedError, match="follower receives sim/truth_state of another vehicle"):
+        Pipeline([Follower({})], STEP_NS)
+
+
+def _of(name: str) -> list[Any]:
+    return [one for one in EVENTS if isinstance(one, tuple) and one[0] == name]
