@@ -60,6 +60,7 @@ class Part:
         given: names of the parameters that were given, for `ignored_parameters`; none without ROS.
         has_failures: whether there are failures, active or not.
         lockstep: whether answers wait for the inputs with the trigger's stamp.
+        next_ns: time before which a trigger needs no answer, ns; a pipeline leaves out earlier ones.
         answered_ns: stamp of the last answer, ns; -1 before the first. During `answer`, still the previous.
     """
 
@@ -74,6 +75,7 @@ class Part:
     given: frozenset[str] = frozenset()
     has_failures = False
     lockstep = True
+    next_ns = 0
     answered_ns = -1
     _log: Log = NoLog()
 
@@ -156,7 +158,8 @@ class Part:
         """Apply the failures and inputs that take effect in this step, and answer."""
         if self.has_failures:
             self.advance_failures(time_ns)
-        self.held.deliver(time_ns)
+        if self.held.waiting:
+            self.held.deliver(time_ns)
         self.answer(time_ns, content)
         self.answered_ns = time_ns
 

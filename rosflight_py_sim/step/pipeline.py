@@ -124,7 +124,7 @@ class Pipeline:
             self._on_time.append(part.run)
         elif kind is not Kind.REPEATED:
             if kind is Kind.TRIGGER:
-                take = partial(self._trigger, part.run)
+                take = self._trigger(part)
             elif kind in (Kind.LATER, Kind.EXPECTED):
                 take = partial(_hold, part, take)
             self._takes.setdefault(port.topic.name, []).append(take)
@@ -151,8 +151,14 @@ class Pipeline:
             takes[takes.index(take)] = _drop
             self._shortened.append(takes)
 
-    def _trigger(self, run: Callable[[int, Any], None], message: Any) -> None:
-        self._queue.append((run, message))
+    def _trigger(self, part: Part) -> Take:
+        append, run = self._queue.append, part.run
+
+        def trigger(message: Any) -> None:
+            if message.time_ns >= part.next_ns:
+                append((run, message))
+
+        return trigger
 
     def _check_senders(self) -> None:
         senders: dict[str, Part] = {}

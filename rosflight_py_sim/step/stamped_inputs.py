@@ -34,10 +34,13 @@ class StampedInputs:
     """Inputs that take effect in the first step after their stamp, regardless of the order in which messages arrive.
 
     Inputs stamped by another clock (from a terminal, or a program on system time) take effect at once.
+
+    Attributes:
+        waiting: stamp and function of each input that has not taken effect.
     """
 
     def __init__(self) -> None:
-        self._held: list[tuple[int, Callable[[], None]]] = []
+        self.waiting: list[tuple[int, Callable[[], None]]] = []
 
     def take(self, stamp_ns: int, now_ns: int, act: Callable[[], None]) -> int:
         """Call `act` before the first step after `stamp_ns`; at once if the last step, `now_ns`, is later than that.
@@ -46,16 +49,14 @@ class StampedInputs:
             Time of the input, ns: its stamp, or `now_ns` if another clock stamped it.
         """
         if now_ns <= stamp_ns <= now_ns + _AHEAD_NS:
-            self._held.append((stamp_ns, act))
+            self.waiting.append((stamp_ns, act))
             return stamp_ns
         act()
         return now_ns
 
     def deliver(self, time_ns: int) -> None:
         """Call the functions that take effect in the step of `time_ns`."""
-        if not self._held:
-            return
-        due = [act for stamp_ns, act in self._held if stamp_ns < time_ns]
-        self._held = [one for one in self._held if one[0] >= time_ns]
+        due = [act for stamp_ns, act in self.waiting if stamp_ns < time_ns]
+        self.waiting = [one for one in self.waiting if one[0] >= time_ns]
         for act in due:
             act()
