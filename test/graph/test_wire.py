@@ -40,7 +40,7 @@ def formats() -> dict[str, WireFormat]:
         row.name: row
         for row in STEP_TOPICS
         if "header" in row.message_type.get_fields_and_field_types()
-        and row.message_type not in (JointState, Path, TimeReference)
+        and row.message_type not in (Error, JointState, Path, TimeReference)
     }
     return {name: WireFormat(row.message_type, row.frame_id) for name, row in stamped.items()}
 
