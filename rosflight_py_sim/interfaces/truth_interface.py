@@ -79,7 +79,7 @@ class TruthInterface(Truth, PartNode):
         else:
             self._clock_subscription = self.subscribe(CLOCK, self._start_at)
             self.subscribe(HAS_STARTED, self._on_has_started)
-        self.subscribe(port.topic, self._on_trigger, needed=port.needed)
+        self._inputs[port.name] = self.subscribe(port.topic, self._on_trigger, needed=port.needed)
 
     def _on_has_started(self, message: Bool) -> None:
         if not message.data:

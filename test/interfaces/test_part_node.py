@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from rosflight_py_sim.interfaces.dynamics_interface import DynamicsInterface
-from rosflight_py_sim.interfaces.node_of_part import part_of
+from rosflight_py_sim.interfaces.node_of_part import node_of, part_of
 from rosflight_py_sim.interfaces.simulation_node import SimulationNode
 from rosflight_py_sim.interfaces.truth_interface import TruthInterface
 from rosflight_py_sim.nodes.standalone_dynamics import StandaloneDynamics
@@ -14,6 +14,12 @@ from rosflight_py_sim.parts.rigid_body_dynamics import RigidBodyDynamics
 
 def test_part_of_a_node_is_the_class_that_it_runs() -> None:
     assert part_of(StandaloneDynamics) is RigidBodyDynamics
+
+
+def test_node_made_of_dynamics_is_a_dynamics_node() -> None:
+    made = node_of(RigidBodyDynamics)
+    assert issubclass(made, TruthInterface)
+    assert part_of(made) is RigidBodyDynamics
 
 
 class DerivedNode(StandaloneDynamics):
