@@ -153,14 +153,22 @@ class PartNode(Part, SimulationNode):
     def _on_trigger(self, message: Any) -> None:
         self._join.trigger(message.time_ns, message)
 
-    def _held(self, port: Input[Any], take: Callable[[Any], None]) -> Callable[[Any], Any]:
-        def hold(message: Any) -> int:
-            return self.held.take(message.time_ns, self.answered_ns, partial(take, message))
+    def _held(self, port: Input[Any], take: Callable[[Any], None]) -> Callable[[Any], None]:
+        def hold(message: Any) -> None:
+            self.held.take(message.time_ns, self.answered_ns, partial(take, message))
 
         if port.kind is Kind.LATER:
             return hold
         arrived = self._join.input(port.topic.name)
-        return lambda message: arrived(hold(message))
+
+        def on_message(message: Any) -> None:
+            hold(message)
+            if port.ages_from_arrival:
+                arrived()
+            else:
+                arrived(message.time_ns)
+
+        return on_message
 
     def _admit(self, take: Callable[[StepSize], None], step: StepSize) -> None:
         take(step)

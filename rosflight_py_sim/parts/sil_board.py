@@ -206,7 +206,7 @@ class RosflightBoard(CommandServices, ParameterServices, StatusReports, SensorRe
         self._imu_is_new = True
         self.board.firmware.receive_imu(imu.time_ns // 1000, imu.accel, imu.gyro, self.imu_temperature_k)
 
-    @expected(COMMAND)
+    @expected(COMMAND, ages_from_arrival=True)
     def receive_command(self, command: ControlCommand) -> None:
         """Receive a command of the companion computer, through a link that may fail."""
         if self._link is None:

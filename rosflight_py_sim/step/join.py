@@ -111,7 +111,8 @@ class StepJoin:
     def input(self, name: str) -> Callable[..., None]:
         """Function that reports a message of a synchronized, required or expected input.
 
-        Call it with the message's stamp, ns; without one if the input is only required.
+        Call it with the message's stamp, ns; without one if the input is only required, or if it is expected and the
+        age of its messages counts from their arrival.
 
         Raises:
             ValueError: the rule has no such input.
@@ -128,8 +129,7 @@ class StepJoin:
 
     def is_late(self, stamp_ns: int) -> bool:
         """Whether a trigger would be held back: in lockstep, it is older than the newest and no repetition."""
-        newest_ns = self.answered_ns if self.waiting_ns == _NONE_NS else self.waiting_ns
-        return self._is_lockstep and stamp_ns < newest_ns and stamp_ns != self._older[0]
+        return self._is_lockstep and stamp_ns < self._newest_ns and stamp_ns != self._older[0]
 
     def trigger(self, stamp_ns: int, content: Any = None) -> None:
         """Process a message of the trigger: answer it, repeat the answer, or wait."""
@@ -183,8 +183,13 @@ class StepJoin:
             self._is_stale = True
         self._arrived(index, stamp_ns)
 
-    def _expected_arrived(self, one: ExpectedInput, stamp_ns: int) -> None:
-        one.received(stamp_ns)
+    @property
+    def _newest_ns(self) -> int:
+        """Stamp of the newest trigger."""
+        return self.answered_ns if self.waiting_ns == _NONE_NS else self.waiting_ns
+
+    def _expected_arrived(self, one: ExpectedInput, stamp_ns: int = _NONE_NS) -> None:
+        one.received(self._newest_ns if stamp_ns == _NONE_NS else stamp_ns)
         self._give_if_complete()
 
     def _is_any_late(self, stamp_ns: int) -> bool:

@@ -87,6 +87,8 @@ class Input(_Method, Generic[M]):
             that gives their rate.
         initial: message before the first.
         at: name of the part's attribute that names the vehicle whose topic it is (`namespace_of`); empty: its own.
+        ages_from_arrival: of an expected input, whether its messages may have stamps of another clock, so that they
+            count as late by their arrival.
     """
 
     def __init__(
@@ -99,12 +101,14 @@ class Input(_Method, Generic[M]):
         renews: bool = False,
         rate: str = "",
         initial: Any = None,
+        ages_from_arrival: bool = False,
         when: str = "",
         at: str = "",
     ) -> None:
         super().__init__(when)
         self.topic, self.kind, self.needed, self.required, self.renews = topic, kind, needed, required, renews
         self.rate, self.initial, self.at = rate, initial, at
+        self.ages_from_arrival = ages_from_arrival
 
     def __get__(self, part: Any, owner: type | None = None) -> Any:
         """The port on the class; on a part, the bound method or, before the first message, `initial`."""
@@ -154,9 +158,9 @@ def later(topic: StepTopic[M], *, initial: Any = None) -> Input[M]:
     return Input(topic, Kind.LATER, initial=initial)
 
 
-def expected(topic: StepTopic[M]) -> Input[M]:
+def expected(topic: StepTopic[M], *, ages_from_arrival: bool = False) -> Input[M]:
     """As `later`; in lockstep, the answer also waits for a message that arrived regularly and is late."""
-    return Input(topic, Kind.EXPECTED)
+    return Input(topic, Kind.EXPECTED, ages_from_arrival=ages_from_arrival)
 
 
 def admitting(topic: StepTopic[StepSize]) -> Input[StepSize]:

@@ -42,17 +42,12 @@ class StampedInputs:
     def __init__(self) -> None:
         self.waiting: list[tuple[int, Callable[[], None]]] = []
 
-    def take(self, stamp_ns: int, now_ns: int, act: Callable[[], None]) -> int:
-        """Call `act` before the first step after `stamp_ns`; at once if the last step, `now_ns`, is later than that.
-
-        Returns:
-            Time of the input, ns: its stamp, or `now_ns` if another clock stamped it.
-        """
+    def take(self, stamp_ns: int, now_ns: int, act: Callable[[], None]) -> None:
+        """Call `act` before the first step after `stamp_ns`; at once if the last step, `now_ns`, is later than that."""
         if now_ns <= stamp_ns <= now_ns + _AHEAD_NS:
             self.waiting.append((stamp_ns, act))
-            return stamp_ns
-        act()
-        return now_ns
+        else:
+            act()
 
     def deliver(self, time_ns: int) -> None:
         """Call the functions that take effect in the step of `time_ns`."""

@@ -351,3 +351,24 @@ def test_answer_outside_lockstep_does_not_wait_for_an_expected_input() -> None:
     node = Joined(REGULAR, lockstep=False)
     node.receive(rc(0), rc(20 * MS))
     assert len(node.receive(pwm(100 * MS))) == 1
+
+
+def test_late_copy_of_an_expected_input_does_not_end_the_wait() -> None:
+    node = Joined(REGULAR)
+    node.receive(rc(0), rc(20 * MS))
+    assert node.receive(pwm(100 * MS)) == []
+    assert node.receive(rc(40 * MS)) == []
+    assert len(node.receive(rc(60 * MS))) == 1
+
+
+def test_expected_input_of_another_clock_is_late_by_its_arrival() -> None:
+    node = Joined(REGULAR)
+    arrived = node.join.input("rc")
+    node.receive(pwm(10 * MS))
+    arrived()
+    node.receive(pwm(30 * MS))
+    arrived()
+    assert len(node.receive(pwm(80 * MS))) == 1
+    assert node.receive(pwm(90 * MS)) == []
+    arrived()
+    assert node.join.answered_ns == 90 * MS
