@@ -32,12 +32,13 @@ PARAMETERS_USED = (
 
 @kernel_record
 class ControlSettings:
-    """Settings of each part, and whether the accelerometer is checked (`watch`)."""
+    """Settings of each part, whether the accelerometer is checked (`watch`), and how pulse widths become whole."""
 
     estimator: estimator.EstimatorSettings
     controller: controller.ControllerSettings
     mixer: mixer.MixerSettings
     watch: bool
+    truncated_pwm: bool
 
 
 def control_settings(parameters: FirmwareParameters, quirks: Quirks = REPAIRED) -> ControlSettings:
@@ -48,6 +49,7 @@ def control_settings(parameters: FirmwareParameters, quirks: Quirks = REPAIRED) 
         mixer=mixer.mixer_settings(parameters),
         # The load factor of a fixed wing in a turn differs from 1 for minutes.
         watch=bool(parameters["FILT_USE_ACC"]) and not parameters["FIXED_WING"],
+        truncated_pwm=quirks.truncated_pwm,
     )
 
 
@@ -64,6 +66,7 @@ def control_step(
     channels: NDArray[np.float64],
     raw: NDArray[np.float64],
     pwm: NDArray[np.float64],
+    whole_pwm: NDArray[np.int64],
     time_s: float,
     dt: float,
     armed: bool,
@@ -86,6 +89,7 @@ def control_step(
         channels: (4, 14) output types, auxiliary types, auxiliary values; row 3 is output: mixed forces and torques.
         raw: (14,) output: 0 to 1.
         pwm: (14,) output: 1000 to 2000 us.
+        whole_pwm: (14,) output: the same in whole microseconds.
         time_s: time since the start (s).
         dt: time since the previous sample (s).
         armed: motors and integrators only run while armed.
@@ -114,6 +118,7 @@ def control_step(
         )
     for i in range(OUTPUTS):
         pwm[i] = pulse_of(min(1.0, max(0.0, raw[i])), MOTOR)
+        whole_pwm[i] = int(pwm[i]) if settings.truncated_pwm else int(np.rint(pwm[i]))
     findings = 0
     if settings.watch and time_s - estimate[estimator.LAST_ACCEL] > estimator.UNHEALTHY_AFTER_S:
         findings |= UNHEALTHY_ESTIMATE

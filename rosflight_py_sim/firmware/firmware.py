@@ -119,7 +119,7 @@ class Firmware(Inputs):
         self.mixer_input = self._channels[3, :MIXER_ROWS]
         self.outputs: NDArray[np.float64] = np.zeros(OUTPUTS)
         self._pwm: NDArray[np.float64] = np.full(OUTPUTS, float(LOW_US))
-        self._whole_pwm: NDArray[np.float64] = self._pwm.copy()
+        self._whole_pwm: NDArray[np.int64] = self._pwm.astype(np.int64)
 
         self.attitude = self._estimate[estimator.ATTITUDE : estimator.ATTITUDE + 4]
         self.euler = self._estimate[estimator.EULER : estimator.EULER + 3]
@@ -200,12 +200,8 @@ class Firmware(Inputs):
 
     def integer_pulse_widths(self) -> list[int]:
         """Pulse widths of the last step in whole microseconds."""
-        widths: list[int] = self.whole_pulse_widths().astype(np.int64).tolist()
+        widths: list[int] = self._whole_pwm.tolist()
         return widths
-
-    def whole_pulse_widths(self) -> NDArray[np.float64]:
-        """Pulse widths (14,) of the last step in whole microseconds; the next call overwrites the array."""
-        return (np.trunc if self.quirks.truncated_pwm else np.rint)(self._pwm, self._whole_pwm)
 
     def _imu_is_missed(self, time_us: int) -> bool:
         since = self._start_us if self._last_imu_us is None else self._last_imu_us
@@ -246,6 +242,7 @@ class Firmware(Inputs):
             self._channels,
             self.outputs,
             self._pwm,
+            self._whole_pwm,
             time_s,
             (now - last) * 1e-6,
             machine.armed,
@@ -276,6 +273,7 @@ class Firmware(Inputs):
             self.battery.voltage,
         )
         self._pwm[:] = pulse_of(self.outputs, MOTOR)
+        self._whole_pwm[:] = (np.trunc if self.quirks.truncated_pwm else np.rint)(self._pwm)
 
     def _follow_findings(self, findings: int) -> None:
         new = findings & ~self._findings
