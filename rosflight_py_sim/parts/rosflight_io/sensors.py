@@ -37,11 +37,11 @@ class SensorRelay(Part):
     board: Board
 
     send_temperature = output(CORRECTED_TEMPERATURE)
-    send_airspeed = output(CORRECTED_AIRSPEED)
-    send_baro = output(CORRECTED_BARO)
-    send_mag = output(CORRECTED_MAG)
+    send_airspeed = output(CORRECTED_AIRSPEED, lazy=True)
+    send_baro = output(CORRECTED_BARO, lazy=True)
+    send_mag = output(CORRECTED_MAG, lazy=True)
     send_range = output(CORRECTED_RANGE)
-    send_battery = output(CORRECTED_BATTERY)
+    send_battery = output(CORRECTED_BATTERY, lazy=True)
     send_gnss = output(CORRECTED_GNSS)
 
     def initialise(self) -> None:
@@ -57,21 +57,19 @@ class SensorRelay(Part):
     def _on_mag(self, sample: MagSample) -> None:
         firmware = self.board.firmware
         firmware.receive_mag(sample.field)
-        self.send_mag(MagSample(sample.time_ns, firmware.magnetic_field.tolist(), sample.covariance))
+        self.send_mag(lambda: MagSample(sample.time_ns, firmware.magnetic_field.tolist(), sample.covariance))
 
     @newest(BARO)
     def _on_baro(self, sample: BaroSample) -> None:
-        firmware = self.board.firmware
-        firmware.receive_baro(sample.pressure, sample.temperature)
-        corrected = (firmware.altitude, firmware.baro_pressure, firmware.baro_temperature)
-        self.send_baro(BaroSample(sample.time_ns, *corrected))
+        f, time_ns = self.board.firmware, sample.time_ns
+        f.receive_baro(sample.pressure, sample.temperature)
+        self.send_baro(lambda: BaroSample(time_ns, f.altitude, f.baro_pressure, f.baro_temperature))
 
     @newest(DIFF_PRESSURE)
     def _on_diff_pressure(self, sample: AirspeedSample) -> None:
-        firmware = self.board.firmware
-        firmware.receive_diff_pressure(sample.differential_pressure, sample.temperature)
-        corrected = (firmware.airspeed, firmware.diff_pressure, firmware.diff_pressure_temperature)
-        self.send_airspeed(AirspeedSample(sample.time_ns, *corrected))
+        f, time_ns = self.board.firmware, sample.time_ns
+        f.receive_diff_pressure(sample.differential_pressure, sample.temperature)
+        self.send_airspeed(lambda: AirspeedSample(time_ns, f.airspeed, f.diff_pressure, f.diff_pressure_temperature))
 
     @newest(RANGE)
     def _on_range(self, sample: RangeSample) -> None:
@@ -83,7 +81,7 @@ class SensorRelay(Part):
         firmware = self.board.firmware
         firmware.receive_battery(sample.voltage, sample.current)
         battery = firmware.battery
-        self.send_battery(BatterySample(sample.time_ns, battery.voltage, battery.current))
+        self.send_battery(lambda: BatterySample(sample.time_ns, battery.voltage, battery.current))
 
     @newest(IMU_TEMPERATURE)
     def _on_temperature(self, sample: TemperatureSample) -> None:
