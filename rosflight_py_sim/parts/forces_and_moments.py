@@ -58,6 +58,11 @@ _PARAMETERS = ParameterTable(
 _write: Callable[..., None] = Struct("3d").pack_into
 
 
+# In less than half the time of an assignment to a slice.
+_write_wind: Callable[..., None] = Struct("3d").pack_into
+_write_pulses: Callable[..., None] = Struct(f"{OUTPUTS}d").pack_into
+
+
 class ForcesAndMoments(Part, ABC):
     """Answers each sim/pwm_output with sim/forces_and_moments.
 
@@ -149,7 +154,7 @@ class ForcesAndMoments(Part, ABC):
     def answer(self, time_ns: int, content: PulseWidths) -> None:
         """Send the wrench."""
         self.time_ns = time_ns
-        self._pwm_us[:] = content.pulse_us
+        _write_pulses(self._pwm_us, 0, *content.pulse_us)
         if self.has_failures:
             self._failed_outputs.apply(time_ns, self._pwm_us)
         elapsed_ns = time_ns - self.answered_ns

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import signal
 import subprocess
 import sys
@@ -19,6 +20,7 @@ from std_msgs.msg import String
 
 from rosflight_py_sim.recording.mcap_file import read_recording
 from rosflight_py_sim.resources import share_directory
+from rosflight_py_sim.step.topics import TRUTH_STATE
 from rosflight_py_sim.world import known_worlds
 
 CONFIG = share_directory() / "config"
@@ -336,6 +338,23 @@ def test_registered_nodes_are_named_in_a_vehicle_file(command_line: Run, site: P
     assert len(times) > 10 and np.allclose(np.diff(times), 0.2)
     # 20 N lift 1 kg.
     assert np.isclose(speeds[5].vector.z, -(20.0 - 9.80665) * times[5], rtol=0.02)
+
+
+def test_example_package_is_a_vehicle_by_name(command_line: Run, tmp_path: Path) -> None:
+    example, information = PROJECT / "docs" / "examples" / "my_forces_and_moments", tmp_path / "balloon-1.0.dist-info"
+    information.mkdir()
+    (information / "METADATA").write_text("Metadata-Version: 2.1\nName: my_forces_and_moments\nVersion: 1.0\n")
+    groups = ast.literal_eval((example / "setup.py").read_text().partition("entry_points=")[2].rpartition(",\n)")[0])
+    texts = (f"[{group}]\n" + "\n".join(lines) for group, lines in groups.items())
+    (information / "entry_points.txt").write_text("\n".join(texts))
+    words = ("sim", "--vehicle", "balloon", "--real-time-multiplier", "0", "--duration", "2", "--record", "up.mcap")
+    path = f"{PROJECT}:{example}:{tmp_path}"
+    result = command_line("-m", "rosflight_py_sim", *words, *LONG_STEPS, PYTHONPATH=path)
+    assert result.returncode == 0, result.stdout + result.stderr
+    log = read_recording(tmp_path / "up.mcap", lambda topic, type_name: 1000).topics["/sim/truth_state"]
+    height = -TRUTH_STATE.decode(log.messages[-1]).position_ned[2]
+    # 15 N lift 1 kg against drag, until the string holds it.
+    assert 1.5 < height < 2.2
 
 
 def test_registered_node_runs_as_a_process_and_explains_itself(command_line: Run, site: Path) -> None:

@@ -22,7 +22,7 @@ from rosflight_py_sim.step.topics import TRUTH_STATE
 from rosflight_py_sim.step.vehicle_state import VehicleState
 
 EXAMPLE = Path(__file__).parents[2] / "docs" / "examples" / "my_forces_and_moments"
-PARAMETERS = EXAMPLE / "config" / "balloon.yaml"
+PARAMETERS = EXAMPLE / "my_forces_and_moments" / "vehicles" / "parameters" / "balloon.yaml"
 NODES = ("standalone_sensors", "sil_board", "standalone_dynamics", "lockstep_time_manager")
 
 MASS, GRAVITY, BUOYANCY, DRAG, STIFFNESS, LENGTH = 1.0, 9.81, 40.0, 7.0, 100.0, 2.0

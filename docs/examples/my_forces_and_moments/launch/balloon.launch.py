@@ -6,10 +6,12 @@ from launch.actions import IncludeLaunchDescription
 from launch.launch_description_sources import PythonLaunchDescriptionSource
 from rosflight_py_sim.graph.launching import additional_node
 
+from my_forces_and_moments import VEHICLES
+
 
 def generate_launch_description() -> LaunchDescription:
     """All nodes of the simulator but forces_and_moments, which is ours."""
-    parameters = str(get_package_share_path("my_forces_and_moments") / "config" / "balloon.yaml")
+    parameters = str(VEHICLES / "parameters" / "balloon.yaml")
     simulator = get_package_share_path("rosflight_py_sim") / "launch" / "multirotor_standalone.launch.py"
     arguments = {"leave_out": "forces_and_moments", "dynamics_param_file": parameters}
     return LaunchDescription(

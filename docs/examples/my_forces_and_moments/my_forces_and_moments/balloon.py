@@ -4,9 +4,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from rosflight_py_sim.interfaces.forces_and_moments_interface import ForcesAndMomentsInterface
 from rosflight_py_sim.nodes.running import run
 from rosflight_py_sim.parameters import Parameter, ParameterTable
+from rosflight_py_sim.parts.forces_and_moments import ForcesAndMoments
 from rosflight_py_sim.physics.rotations import rotate_to_body, rotate_to_inertial
 from rosflight_py_sim.step.vehicle_state import VehicleState
 
@@ -20,10 +20,10 @@ BALLOON_PARAMETERS = ParameterTable(
 )
 
 
-class Balloon(ForcesAndMomentsInterface):
+class Balloon(ForcesAndMoments):
     """A balloon on a string, with a fan on the first output of the flight controller."""
 
-    PARAMETERS: ClassVar[ParameterTable] = ForcesAndMomentsInterface.PARAMETERS + BALLOON_PARAMETERS
+    PARAMETERS: ClassVar[ParameterTable] = ForcesAndMoments.PARAMETERS + BALLOON_PARAMETERS
 
     def configure(self, values: dict[str, Any]) -> None:
         """Take over the parameters, at the start and whenever `ros2 param set` changes one."""
