@@ -6,7 +6,7 @@ from enum import Enum, auto
 
 
 class NodeKind(Enum):
-    """Place of a node in a simulation, which a vehicle file or an option fills with a node of this kind."""
+    """Place of a node in a simulation; a vehicle file or an option selects a node of this kind for it."""
 
     TIME_MANAGER = auto()
     SENSORS = auto()
@@ -42,10 +42,10 @@ _NODES = {
     "view_relay": ("ViewRelay", NodeKind.OBSERVER),
     "web_viewer": ("WebViewer", NodeKind.OBSERVER),
 }
-"""Executable (and module) to class name and kind, for all nodes of the package."""
+"""Class name and kind of each node of the package, by executable, which is also the name of the module."""
 
 NODE_CLASSES = {executable: name for executable, (name, _) in _NODES.items()}
-"""Executable (and module) to class name."""
+"""Class name of each node, by executable."""
 
 NODE_KINDS = {executable: kind for executable, (_, kind) in _NODES.items()}
-"""Executable to kind."""
+"""Kind of each node, by executable."""

@@ -1,7 +1,7 @@
 """Registry of nodes, front-ends, flight controllers, missions and wind models, and of folders of files.
 
 The folders hold vehicles, worlds and scenarios. Other packages register theirs by entry points
-(docs/add_a_vehicle.md); a table of the same form lists this package's.
+(docs/add_a_vehicle.md); a table of the same form lists those of this package.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ _OWN = {
 
 @cache
 def registered(group: str) -> dict[str, list[EntryPoint]]:
-    """Entry points of a group by name, those of this package last; several if packages register different ones."""
+    """Entry points of a group by name, those of this package last; several for a name registered differently."""
     from importlib.metadata import EntryPoint  # slow to import, and not needed by every node
 
     own = [EntryPoint(name, value, PREFIX + group) for name, value in _OWN[group].items()]
@@ -80,7 +80,7 @@ def _installed() -> Any:
 
 
 def search_again() -> None:
-    """Search the installed packages at the next use once more, after an installation at run time."""
+    """Search the installed packages again at the next use; needed after an installation at run time."""
     registered.cache_clear()
     _installed.cache_clear()
 
@@ -134,7 +134,7 @@ def registered_class(group: str, name: str, base: type) -> Any:
 
 
 def node_names(kind: NodeKind | None = None) -> list[str]:
-    """Names of the registered nodes, or of those of a kind, without those that cannot be loaded; ours come first."""
+    """Names of all nodes, or of one kind, without those that cannot be loaded; this package's come first."""
     own = [name for name, one in NODE_KINDS.items() if kind in (None, one)]
     others = []
     for name in registered("nodes"):
@@ -146,7 +146,7 @@ def node_names(kind: NodeKind | None = None) -> list[str]:
 
 
 def kind_of_node(name: str) -> NodeKind:
-    """Kind of a registered node: the attribute KIND of its class, which the base classes of this package have.
+    """Kind of a registered node: the attribute KIND of its class, as the interface classes of this package have.
 
     Raises:
         ParameterError: the name is not registered, or its object cannot be loaded or has no kind.
@@ -155,9 +155,7 @@ def kind_of_node(name: str) -> NodeKind:
         return NODE_KINDS[name]
     kind = getattr(registered_class("nodes", name, object), "KIND", None)
     if not isinstance(kind, NodeKind):
-        raise ParameterError(
-            f"{_place(_entry('nodes', name))} has no attribute KIND; allowed: {', '.join(map(str, NodeKind))}"
-        )
+        raise ParameterError(f"{_place(_entry('nodes', name))} has no KIND; allowed: {', '.join(map(str, NodeKind))}")
     return kind
 
 

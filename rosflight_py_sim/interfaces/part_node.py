@@ -35,13 +35,14 @@ from rosflight_py_sim.step.topics import ACTIVE_FAILURES, CLOCK, PARAMS_CHANGED,
 
 
 class PartNode(Part, SimulationNode):
-    """The node of a part, by the rule of `StepJoin`; derive from the part's class first, then from this one.
+    """Base class of a part's node: derive from the part's class first, then from this one.
 
-    A change of the parameter `failures` leaves the failures that are still in the list, and the part's models, as they
-    are. The active failures are published on sim/failures.
+    `StepJoin` joins the inputs. A change of the parameter `failures` affects neither the failures that stay in the list
+    nor the part's models. The active failures are published on sim/failures.
 
     Class attributes:
-        WITHOUT_ROS: part that takes the place of a class that adds what a flight without ROS does not use.
+        WITHOUT_ROS: part that runs in a flight without ROS, for a node that adds to it only what such a flight does not
+            use; None for other nodes.
 
     Attributes:
         offered: the part's services, by name.

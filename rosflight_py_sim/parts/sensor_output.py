@@ -21,7 +21,7 @@ M = TypeVar("M")
 
 Fields = Callable[[Any, int, Any], tuple[Any, ...]]
 
-# Without the call in Python that the class of a named tuple makes.
+# Faster than calling the class of a named tuple, whose constructor is a Python function.
 _new = tuple.__new__
 
 
@@ -32,7 +32,7 @@ class SensorOutput(Output[M]):
         sensor: name in the parameters of its rate (`..._update_frequency`) and latency (`..._latency`).
         update: name of the part's method that reads the sensor: (state, time since the last reading in s) -> reading.
         fields: (part, stamp in ns, reading) -> the message's fields after the stamp; None: those of the reading.
-        failures: what failures change in a message, by part that can fail (`failures.failure.TARGETS`).
+        failures: what failures change in a message, by target of the failure (`failures.failure.TARGETS`).
     """
 
     def __init__(
@@ -63,7 +63,7 @@ class Sampling(Schedule):
 
     Attributes:
         line: messages in transit; None without a latency.
-        send: sends a message, as the sensor's failures change it, after the latency.
+        send: sends a message with the sensor's failures, after the latency.
     """
 
     def __init__(self, part: Part, port: SensorOutput[Any]) -> None:
@@ -85,14 +85,14 @@ class Sampling(Schedule):
         self.send = self._outlet
 
     def measure(self, time_ns: int, state: VehicleState) -> Any:
-        """Message of a reading; for the first, the time since the last is one period."""
+        """Message of a new reading; for the first reading, the time since the last one counts as one period."""
         last_ns, self._sampled_ns = self._sampled_ns, time_ns
         reading = self._update(state, (time_ns - last_ns) / NANOSECONDS if 0 <= last_ns < time_ns else self._period_s)
         fields = self._fields
         return _new(self._message, (time_ns, *(reading if fields is None else fields(self._part, time_ns, reading))))
 
     def fail(self, signals: Signals) -> None:
-        """Apply the sensor's failures among these, and no others, from now on."""
+        """Apply those of these failures that affect the sensor, and no others, from now on."""
         self.send = self._outlet
         for name, measured in self._measured.items():
             self.send = through(signals.get((name, 0)), measured, self.send)
@@ -111,17 +111,17 @@ class Sampling(Schedule):
 
 
 class SteadySampling(Sampling):
-    """Sampling of a sensor with a message in each step, whatever its latency: the newest that has arrived."""
+    """Sampling of a sensor that sends a message in each step; with a latency, the newest that has arrived."""
 
     _arrived: Any = None
 
     def drop_in_transit(self) -> None:
-        """Drop the messages that have not arrived, and the one that has."""
+        """Drop the messages that have not arrived, and the newest that has."""
         super().drop_in_transit()
         self._arrived = None
 
     def _send_late(self, message: Any) -> None:
-        """Send the newest message that has arrived, with the stamp of this one; at first, the first message."""
+        """Send the newest message that has arrived, with the stamp of this one; before any has, the first message."""
         assert self.line is not None
         self.line.send(message.time_ns, message)
         if self._arrived is None:

@@ -32,7 +32,7 @@ class Log(Protocol):
 
 
 class NoLog:
-    """A log that nobody reads."""
+    """A log that drops every text."""
 
     def info(self, text: str) -> None:
         """Drop the text."""
@@ -44,24 +44,24 @@ class Part:
     """Answers each message of its trigger, from its other inputs, with its outputs.
 
     The class body declares the ports (`step/ports.py`). A derived class sets its state in `initialise` and implements
-    `answer`. A part runs in a `Pipeline` without ROS, made as `Part(values)`, or behind the node that
-    `interfaces/part_node.py` makes of it.
+    `answer`. Without ROS, a part is made as `Part(values)` and runs in a `Pipeline`. With ROS, it runs as a node whose
+    class derives from the part and from `PartNode` (`interfaces/part_node.py`).
 
     Class attributes:
-        KIND: place of the part in a simulation; a node of another package is registered by a class that has one.
+        KIND: place of the part in a simulation; a class that another package registers as a node must have one.
         DEFAULT_NAME: name of the part's node unless another is given.
         ALIASES: further node names whose sections in parameter files apply, strongest first.
         FILLS: default names of the parts that this one replaces, besides its own.
         PARAMETERS: the part's parameters, which `table_for` may extend.
-        FALLIBLE: names of what can fail, from `failures.failure.TARGETS`.
+        FALLIBLE: names of the targets that can fail, from `failures.failure.TARGETS`.
 
     Attributes:
         values: value of each parameter, checked.
         given: names of the parameters that were given, for `ignored_parameters`; none without ROS.
         has_failures: whether there are failures, active or not.
         lockstep: whether answers wait for the inputs with the trigger's stamp.
-        next_ns: time before which a trigger needs no answer, ns; a pipeline leaves out earlier ones.
-        answered_ns: stamp of the last answer, ns; -1 before the first. During `answer`, still the previous.
+        next_ns: time before which a trigger needs no answer, ns; a pipeline skips earlier triggers.
+        answered_ns: stamp of the last answer, ns; -1 before the first. During `answer`, the stamp of the previous one.
     """
 
     KIND: ClassVar[NodeKind | None] = None
@@ -90,7 +90,7 @@ class Part:
 
         Args:
             values: value of each parameter of `table_for`, checked.
-            log: receiver of messages for the user; None: nobody.
+            log: receiver of messages for the user; None drops them.
 
         Raises:
             ParameterError: the values do not fit together.
@@ -109,15 +109,15 @@ class Part:
 
     @cached_property
     def start_ns(self) -> int:
-        """Unix time of stamp 0, ns: `start_date`; 0 of a node whose stamps are of the system clock."""
+        """Unix time of stamp 0, ns: `start_date`; 0 for a node whose stamps are of the system clock."""
         return unix_ns(start_of(self.values))
 
     @classmethod
     def table_for(cls, given: Mapping[str, Any]) -> ParameterTable:
-        """The part's parameters: PARAMETERS, and those of models that the values choose.
+        """The part's parameters: PARAMETERS, and those of the models that the values select.
 
         Raises:
-            ParameterError: a value that chooses a model is not allowed.
+            ParameterError: a value that selects a model is not allowed.
         """
         return cls.PARAMETERS
 
@@ -136,7 +136,7 @@ class Part:
         """
 
     def ignored_parameters(self) -> Iterable[str]:
-        """Warnings of given parameters that have no effect because of others; none by default."""
+        """Warnings about given parameters that have no effect because of others; none by default."""
         return ()
 
     def begin(self) -> None:
@@ -164,10 +164,10 @@ class Part:
         self.answered_ns = time_ns
 
     def end_port(self, name: str) -> None:
-        """Receive no more messages of an input. Without ROS, whoever gives the messages replaces this function."""
+        """Stop receiving messages of an input. Without ROS, the pipeline replaces this function."""
 
     def make_stale(self) -> None:
-        """Make the last answer stale: if it is requested again, a new one is made. Without ROS it never is."""
+        """Make the last answer stale, so that a repeated request gets a new one. Has no effect without ROS."""
 
     # Failures.
 
@@ -225,7 +225,7 @@ class Part:
     # Ports.
 
     def ports(self, kind: type[P]) -> Iterator[P]:
-        """Ports of this part of a kind, in the order of declaration."""
+        """The part's ports of one kind, in the order of declaration."""
         for port in ports_of(type(self)):
             if isinstance(port, kind) and (not port.when or getattr(self, port.when)()):
                 yield port
@@ -241,7 +241,7 @@ class Part:
 
 
 def rule_of(inputs: Iterable[Input[Any]]) -> JoinRule:
-    """Rule of the join of these inputs."""
+    """Join rule of these inputs."""
     trigger, admitted_by = "", ""
     synchronized: list[str] = []
     required: list[str] = []

@@ -1,8 +1,8 @@
 """Parts that run in one thread without ROS, connected by their ports.
 
-The pipeline is a lockstep graph: its trajectory is that of the parts' nodes, bit for bit. Within a step, the time goes
-to the parts that it triggers. A message goes at once to each input that it does not trigger; the parts that it triggers
-answer in the order of sending, once the part that sent it has answered.
+The pipeline behaves as a graph in lockstep: its trajectory equals that of the parts' nodes, bit for bit. In each step,
+the parts that time triggers answer first. A message goes at once to each input that is not a trigger. A part that the
+message triggers answers after the sender, in the order of sending.
 """
 
 from __future__ import annotations
@@ -26,7 +26,10 @@ Take = Callable[[Any], None]
 
 
 class UnconnectedError(ValueError):
-    """Parts do not fit together: a sender or a service is missing, or two send the same; the text names them."""
+    """Parts do not fit together; the text names them.
+
+    A sender or a service is missing, two parts send an exclusive topic, or a part receives a topic of another vehicle.
+    """
 
 
 class Pipeline:
@@ -40,12 +43,12 @@ class Pipeline:
     def __init__(
         self, parts: Sequence[Part], step_ns: int, receivers: Iterable[tuple[StepTopic[Any], Take]] = ()
     ) -> None:
-        """Connect the parts, and let them begin.
+        """Connect the parts, and begin each of them.
 
         Args:
             parts: the parts, in the order in which time triggers them.
             step_ns: length of a step, ns.
-            receivers: topics and functions that take their messages besides the parts.
+            receivers: further receivers, each as a topic and the function that takes its messages.
 
         Raises:
             UnconnectedError: the parts do not fit together.
@@ -78,7 +81,7 @@ class Pipeline:
         self._run_triggered()
 
     def step(self) -> None:
-        """Take one step, with all answers to its time; exceptions of the parts end it."""
+        """Take one step, with all answers to its time; an exception of a part ends it."""
         time_ns = self.time_ns
         for act in self._on_time:
             act(time_ns)
@@ -96,12 +99,12 @@ class Pipeline:
             run(message.time_ns, message)
 
     def give(self, topic: StepTopic[Any], message: Any) -> None:
-        """Give a message to all that receive the topic."""
+        """Give a message to all receivers of a topic."""
         for take in self._takes.get(topic.name, ()):
             take(message)
 
     def call(self, service: str, request: Any = None) -> Any:
-        """Response of a service, by name; without a request, an empty one is made.
+        """Response of a service, by name, to a request; None sends an empty request.
 
         Raises:
             UnconnectedError: no part offers the service.

@@ -20,11 +20,12 @@ P = TypeVar("P", bound="Port")
 class Kind(Enum):
     """Effect of an input's messages.
 
-    TRIGGER: each requests an answer. SYNCHRONIZED: the answer waits for the one with the trigger's stamp. NEWEST: each
-    takes effect at once. LATER: each takes effect in the step after its stamp, whatever the order of arrival. EXPECTED:
-    as LATER, and the answer waits for a regular input that is late. ADMITTING: as NEWEST; in lockstep each admits
-    answers, and no answer is given without admission. REPEATED: each repeats the trigger with its stamp. TICKS: time
-    itself requests answers, at a rate, in lockstep too.
+    TRIGGER: each message requests an answer. SYNCHRONIZED: in lockstep the answer waits for the message with the
+    trigger's stamp. NEWEST: each message takes effect at once. LATER: in lockstep each message takes effect in the step
+    after its stamp, whatever the order of arrival. EXPECTED: as LATER; in lockstep the answer also waits while a
+    regular input is late. ADMITTING: as NEWEST; in lockstep each message admits answers, and no answer is given without
+    admission. REPEATED: in lockstep each message repeats the trigger with its stamp. TICKS: answers are requested at a
+    rate, in every time mode, without a message.
     """
 
     TRIGGER = "trigger"
@@ -41,9 +42,9 @@ class Port:
     """A declaration in the body of a part's class.
 
     Attributes:
-        name: of the attribute or method.
-        when: name of the part's method that tells whether the port exists; empty for a port that always does. It is
-            called once, after the part's first `configure`.
+        name: name of the attribute or method.
+        when: name of the part's method that returns whether the port exists; empty if it always does. The method is
+            called after the part's first `configure`, possibly several times.
     """
 
     name = ""
@@ -82,13 +83,14 @@ class Input(_Method, Generic[M]):
         needed: whether diagnostics report missing messages.
         required: whether the first answer waits for a message, with any stamp.
         renews: whether a message with the stamp of the last answer makes that answer stale.
-        rate: of a trigger, the parameter (Hz) that gives the rate of answers outside of lockstep, in which the messages
-            are then an ordinary input if the port has a method; empty if they always trigger. Of ticks, the parameter
-            that gives their rate.
-        initial: message before the first.
-        at: name of the part's attribute that names the vehicle whose topic it is (`namespace_of`); empty: its own.
-        ages_from_arrival: of an expected input, whether its messages may have stamps of another clock, so that they
-            count as late by their arrival.
+        rate: for a trigger, the parameter that gives the rate (Hz) of answers outside of lockstep; the messages then
+            only go to the port's method, if it has one. Empty if messages trigger answers in every time mode. For
+            ticks, the parameter that gives their rate (Hz).
+        initial: value before the first message.
+        at: name of the part's attribute that names the vehicle whose topic is received (`namespace_of`); empty for the
+            part's own vehicle.
+        ages_from_arrival: for an expected input, whether lateness counts from the arrival of the last message, not from
+            its stamp, which may be of another clock.
     """
 
     def __init__(
@@ -118,7 +120,7 @@ class Input(_Method, Generic[M]):
         return self.initial if self.function is None else self.function.__get__(part, owner)
 
     def taker(self, part: Any) -> Callable[[M], None]:
-        """Function that gives the part a message."""
+        """Function that passes a message to the part."""
         if self.function is not None:
             take: Callable[[M], None] = self.function.__get__(part)
             return take
@@ -159,22 +161,22 @@ def later(topic: StepTopic[M], *, initial: Any = None) -> Input[M]:
 
 
 def expected(topic: StepTopic[M], *, ages_from_arrival: bool = False) -> Input[M]:
-    """As `later`; in lockstep, the answer also waits for a message that arrived regularly and is late."""
+    """Input as of `later`; in lockstep the answer also waits if messages arrived regularly and the next one is late."""
     return Input(topic, Kind.EXPECTED, ages_from_arrival=ages_from_arrival)
 
 
 def admitting(topic: StepTopic[StepSize]) -> Input[StepSize]:
-    """Input of step sizes; in lockstep, one that was requested admits the answer of its step, any other all answers."""
+    """Input of step sizes; in lockstep a requested size admits the answer of its step, any other size all answers."""
     return Input(topic, Kind.ADMITTING)
 
 
 def repeated() -> Input[int]:
-    """In lockstep, repeats the trigger of the stamp on sim/repeated_clock: for triggers that are not sent twice."""
+    """Input that in lockstep repeats the trigger with the stamp on sim/repeated_clock; for triggers sent only once."""
     return Input(REPEATED_CLOCK, Kind.REPEATED)
 
 
 def ticks(rate: str) -> Input[int]:
-    """Time as the request of answers, in every time mode, at the rate (Hz) of a parameter."""
+    """Input that requests answers at the rate (Hz) of a parameter, in every time mode, without a message."""
     return Input(CLOCK, Kind.TICKS, rate=rate)
 
 
@@ -206,7 +208,7 @@ class Output(Port, Generic[M]):
 
     Attributes:
         topic: row of the table in `step/topics.py`.
-        lazy: whether the function takes a function that makes the message, called only if somebody receives it.
+        lazy: whether the function takes a function that makes the message, called only if the topic has a receiver.
     """
 
     def __init__(self, topic: StepTopic[M], *, lazy: bool = False, when: str = "") -> None:
@@ -246,7 +248,8 @@ class Call(NamedTuple):
 
     Attributes:
         is_available: whether the service exists at present.
-        send: takes the request and a function, which receives the response, perhaps within the call.
+        send: function that sends a request. Its second argument is a function that receives the response, possibly
+            before `send` returns.
     """
 
     is_available: Callable[[], bool]
@@ -254,12 +257,12 @@ class Call(NamedTuple):
 
     @classmethod
     def answered_by(cls, service_type: Any, serve: Callable[[Any, Any], Any]) -> Call:
-        """A call that a service's method answers at once."""
+        """Call that the method of a service answers at once."""
         return cls(lambda: True, lambda request, take: take(serve(request, service_type.Response())))
 
 
 class Calls(Port):
-    """Services that the part calls: on a part, each name with its `Call`; empty on a part that is not connected.
+    """Services that the part calls: on a part, a mapping of names to `Call`s; empty if the part is not connected.
 
     Attributes:
         service_type: ROS service type.
@@ -286,7 +289,7 @@ class FirmwareReading(_Method):
     Parameters that the flight controller lacks are left out.
 
     Attributes:
-        names: of the parameters.
+        names: names of the parameters.
     """
 
     def __init__(self, names: Sequence[str]) -> None:
@@ -306,7 +309,10 @@ def _nothing() -> None:
 
 
 def namespace_of(vehicle: str, own: str) -> str:
-    """Absolute namespace of another vehicle: an absolute name is that; others name a neighbour of `own`, absolute."""
+    """Absolute namespace of another vehicle.
+
+    An absolute name is returned as it is. A relative name replaces the last element of `own`, an absolute namespace.
+    """
     return vehicle if vehicle.startswith("/") else f"{own.rstrip('/').rpartition('/')[0]}/{vehicle}"
 
 

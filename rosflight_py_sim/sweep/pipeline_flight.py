@@ -80,7 +80,7 @@ class PipelineFlight:
         return pilot.failure is not None or bool(judge.take_off.text) or (pilot.done and judge.log.is_completed)
 
     def fly(self, limit_s: float) -> None:
-        """Fly until the mission has ended, or for a simulated time, s; the judge receives the end."""
+        """Fly until the mission has ended, at most `limit_s` of simulated time; then report the end to the judge."""
         limit_ns = round(limit_s * NANOSECONDS)
         pipeline, reason = self.pipeline, ""
         try:
