@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import partial
 from typing import Any, ClassVar
 
@@ -16,7 +16,7 @@ from rosflight_py_sim.failures.schedule import FailureSchedule
 from rosflight_py_sim.interfaces.firmware_parameters import FirmwareParameterReader
 from rosflight_py_sim.interfaces.simulation_node import SimulationNode
 from rosflight_py_sim.interfaces.ticks import start_ticks, subscribe_to_clock
-from rosflight_py_sim.parameters import ParameterError, Value, number
+from rosflight_py_sim.parameters import ParameterError, ParameterTable, Value, number
 from rosflight_py_sim.shared_parameters import TIME_MODE
 from rosflight_py_sim.step.join import StepJoin
 from rosflight_py_sim.step.part import Log, Part
@@ -83,6 +83,11 @@ class PartNode(Part, SimulationNode):
                 start_ticks(self, number(self.values, port.rate), self.run)
             elif port.rate and not self.lockstep:
                 start_ticks(self, number(self.values, port.rate), self._join.trigger)
+
+    @classmethod
+    def table_for(cls, given: Mapping[str, Any]) -> ParameterTable:
+        """The part's parameters, and those given for one of the vehicles."""
+        return cls.with_vehicle_parameters(super().table_for(given), given)
 
     @property
     def log(self) -> Log:

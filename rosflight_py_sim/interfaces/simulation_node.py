@@ -247,11 +247,16 @@ class SimulationNode(Node):
         Raises:
             ParameterError: a value that chooses a part is not allowed.
         """
+        return cls.with_vehicle_parameters(cls.PARAMETERS, given)
+
+    @classmethod
+    def with_vehicle_parameters(cls, table: ParameterTable, given: Mapping[str, Any]) -> ParameterTable:
+        """The table with the VEHICLE_PARAMETERS that are given for one of the vehicles."""
         if not len(cls.VEHICLE_PARAMETERS):
-            return cls.PARAMETERS
+            return table
         vehicles = given.get("vehicles")
         names = vehicles if isinstance(vehicles, list) else []
-        return cls.PARAMETERS + vehicle_parameters(cls.VEHICLE_PARAMETERS, names, given)
+        return table + vehicle_parameters(cls.VEHICLE_PARAMETERS, names, given)
 
     def configure(self, values: dict[str, Value]) -> None:
         """Build the objects that depend on parameters; called at start-up and at each change.

@@ -149,10 +149,12 @@ def test_invalid_settings_are_rejected(graph: MakeGraph, given: str, text: str) 
         graph("-p", given, vehicles=filmed())
 
 
+RUN_CAMERA = "from rosflight_py_sim.nodes.running import run_by_name; run_by_name('camera')"
+
+
 @pytest.mark.parametrize("missing", ["panda3d", "cv2"])
 def test_missing_library_ends_the_node_and_names_the_extra(command_line: Callable[..., Any], missing: str) -> None:
-    program = f"import sys; sys.modules[{missing!r}] = None; from rosflight_py_sim.nodes.camera import main; main()"
-    done = command_line("-c", program)
+    done = command_line("-c", f"import sys; sys.modules[{missing!r}] = None; {RUN_CAMERA}")
     assert done.returncode == 1
     assert len(done.stderr.strip().splitlines()) == 1
     assert "pip install" in done.stderr and "or leave the cameras out" in done.stderr
@@ -164,8 +166,7 @@ def test_missing_system_library_ends_the_node_and_names_the_package(
     # An empty file instead of a library: the loader takes the first file of that name, and fails.
     (tmp_path / "libX11.so.6").touch()
     folders = os.pathsep.join([str(tmp_path), os.environ.get("LD_LIBRARY_PATH", "")])
-    program = "from rosflight_py_sim.nodes.camera import main; main()"
-    done = command_line("-c", program, LD_LIBRARY_PATH=folders)
+    done = command_line("-c", RUN_CAMERA, LD_LIBRARY_PATH=folders)
     assert done.returncode == 1
     assert "apt-get install libx11-6" in done.stderr.splitlines()[-1]
 

@@ -50,13 +50,13 @@ FILES = {
 
 
 @pytest.mark.parametrize(("text", "expected_error"), FILES.values(), ids=FILES)
-@pytest.mark.parametrize("module", ["nodes.rc", "commands.cli"])
+@pytest.mark.parametrize("module", ["executables", "commands.cli"])
 def test_invalid_parameter_file_is_reported_in_one_line(
     processes: Any, tmp_path: Path, module: str, text: str, expected_error: str
 ) -> None:
     file = tmp_path / "given.yaml"
     file.write_text(text)
-    before = ["sim"] if module == "commands.cli" else []
+    before = ["sim" if module == "commands.cli" else "rc"]
     program = processes.run(module, *before, "--ros-args", "--params-file", str(file))
     assert program.wait() == 1
     assert len(program.error_lines) == 1, program.stderr
