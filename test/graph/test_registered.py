@@ -37,7 +37,9 @@ metronome = kites.front_end:Metronome
 patience = kites.task:Patience
 
 [rosflight_py_sim.nodes]
+glide = kites.cutter:Glide
 lift = kites.lift:Lift
+hoist = kites.cutter:Hoist
 log_line = kites.log_line:LogLine
 
 [rosflight_py_sim.scenarios]
@@ -108,6 +110,26 @@ class Metronome(ActuatorFrontEnd):
 
     def exchange(self, vehicle, snapshot):
         return [int(self.values["metronome.pulse"])] * 14
+''',
+    "cutter": '''\
+from rosflight_py_sim.parts.multirotor_forces import MultirotorForces
+from rosflight_py_sim.parts.rigid_body_dynamics import RigidBodyDynamics
+
+
+class Hoist(MultirotorForces):
+    """A multirotor on a hoist, which carries half a newton."""
+
+    def update_forces_and_torques(self, state, wind_ned, pwm_us, dt):
+        wrench = super().update_forces_and_torques(state, wind_ned, pwm_us, dt).copy()
+        wrench[2] -= 0.5
+        return wrench
+
+
+class Glide(RigidBodyDynamics):
+    """Motion with the air at rest relative to the ground."""
+
+    def compute_wind_truth(self):
+        return 0.0 * super().compute_wind_truth()
 ''',
     "lift": '''\
 import numpy as np
@@ -247,6 +269,46 @@ mission: {program: wait.py, parts: 3, task: patience}
 # Climbs by the forces of the package's own node.
 PARACHUTE_KITE = BOX_KITE.replace("multirotor_forces_and_moments", "lift") + "extra_nodes: [log_line]\n"
 
+CUTTER = f"""\
+description: multirotor with the package's own forces and dynamics
+forces_and_moments: hoist
+dynamics: glide
+parameters: {CONFIG}/multirotor.yaml
+firmware: {CONFIG}/multirotor_firmware.yaml
+autopilot: autopilot
+extra_nodes: [log_line]
+actuators:
+  - {{name: one, output: 0, kind: motor}}
+"""
+
+SWEEP = """\
+description: The package's own parts without ROS
+vehicle: cutter
+runs: 1
+limit: 3
+parameters: {step_size: 0.01, steady_state_wind: [3.0, 0.0, 0.0], use_random_wind: false}
+"""
+
+FLOWN = """\
+from pathlib import Path
+from rosflight_py_sim.graph.parameter_sources import parameter_sources
+from rosflight_py_sim.step.topics import TRUTH_WIND
+from rosflight_py_sim.sweep.fly_run import check_direct
+from rosflight_py_sim.sweep.pipeline_flight import PipelineFlight
+from rosflight_py_sim.sweep.definition import run_of, scenario_of
+from rosflight_py_sim.sweep.sweep_file import read_sweep
+
+sweep = read_sweep(Path("sweep.yaml"))
+check_direct(sweep)
+scenario = scenario_of(sweep, run_of(sweep, 0))
+sources = parameter_sources(scenario.members, files=scenario.files, weakest={}, settings=scenario.settings)
+flight = PipelineFlight(scenario.members[0], sources)
+flight.fly(sweep.limit_s)
+print(*(type(part).__name__ for part in flight.pipeline.parts))
+print([abs(speed) for speed in flight.judge.newest(TRUTH_WIND).velocity_ned])
+print(flight.judge.reason)
+"""
+
 # A quarter of the usual number of steps, to keep the tests short.
 LONG_STEPS = ("--ros-args", "-p", "step_size:=0.01")
 
@@ -273,6 +335,7 @@ def site(tmp_path: Path) -> Path:
     (package / "vehicles" / "parachute_kite.yaml").write_text(
         PARACHUTE_KITE.replace("parameters/kite.yaml", "parameters/parachute_kite.yaml")
     )
+    (package / "vehicles" / "cutter.yaml").write_text(CUTTER)
     (package / "vehicles" / "wait.py").write_text(PROGRAM)
     (parameters / "kite.yaml").write_text((CONFIG / "multirotor.yaml").read_text())
     dynamics = "Jxx: 0.1, Jyy: 0.1, Jzz: 0.1, contact_points: [0.2, 0.2, 0.1, -0.2, 0.2, 0.1, 0.0, -0.2, 0.1]"
@@ -338,6 +401,18 @@ def test_registered_nodes_are_named_in_a_vehicle_file(command_line: Run, site: P
     assert len(times) > 10 and np.allclose(np.diff(times), 0.2)
     # 20 N lift 1 kg.
     assert np.isclose(speeds[5].vector.z, -(20.0 - 9.80665) * times[5], rtol=0.02)
+
+
+def test_registered_parts_fly_in_a_sweep_without_ros(command_line: Run, site: Path, tmp_path: Path) -> None:
+    (tmp_path / "sweep.yaml").write_text(SWEEP)
+    path = f"{PROJECT}:{site}"
+    flown = command_line("-c", FLOWN, PYTHONPATH=path)
+    assert flown.returncode == 0, flown.stderr
+    parts, wind, reason = flown.stdout.splitlines()
+    assert {"Hoist", "Glide", "LogLine"} <= set(parts.split())
+    # The wind of 3 m/s, which this dynamics leaves out.
+    assert wind == "[0.0, 0.0, 0.0]"
+    assert reason == "calibrating the IMU: not done after 3 s"
 
 
 def test_example_package_is_a_vehicle_by_name(command_line: Run, tmp_path: Path) -> None:
