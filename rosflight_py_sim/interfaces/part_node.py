@@ -33,6 +33,9 @@ from rosflight_py_sim.step.ports import (
 )
 from rosflight_py_sim.step.topics import ACTIVE_FAILURES, CLOCK, PARAMS_CHANGED, StepSize
 
+# Inputs whose effect differs between lockstep and the other time modes.
+_OF_LOCKSTEP = (Kind.SYNCHRONIZED, Kind.LATER, Kind.EXPECTED, Kind.ADMITTING, Kind.REPEATED)
+
 
 class PartNode(Part, SimulationNode):
     """Base class of a part's node: derive from the part's class first, then from this one.
@@ -113,6 +116,11 @@ class PartNode(Part, SimulationNode):
 
     def _connect(self, port: Input[Any]) -> None:
         topic, kind = port.topic, port.kind
+        if kind in _OF_LOCKSTEP and TIME_MODE.name not in self.values:
+            raise ParameterError(
+                f"{type(self).__name__}: input '{port.name}' is {kind.value}, which depends on the parameter "
+                f"'{TIME_MODE.name}'; add shared_parameters.TIME_MODE to PARAMETERS"
+            )
         on_message = port.taker(self)
         if kind is Kind.TRIGGER and (self.lockstep or not port.rate):
             if topic is CLOCK:

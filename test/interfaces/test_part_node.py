@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import pytest
+import rclpy
 
 from rosflight_py_sim.interfaces.dynamics_interface import DynamicsInterface
 from rosflight_py_sim.interfaces.node_of_part import node_of, part_of
 from rosflight_py_sim.interfaces.simulation_node import SimulationNode
 from rosflight_py_sim.interfaces.truth_interface import TruthInterface
 from rosflight_py_sim.nodes.standalone_dynamics import StandaloneDynamics
+from rosflight_py_sim.parameters import ParameterError
 from rosflight_py_sim.parts.rigid_body_dynamics import RigidBodyDynamics
+from rosflight_py_sim.step.part import Part
+from rosflight_py_sim.step.ports import synchronized, trigger
+from rosflight_py_sim.step.topics import TRUTH_STATE, TRUTH_WIND
 
 
 def test_part_of_a_node_is_the_class_that_it_runs() -> None:
@@ -43,3 +48,19 @@ class NodeWithState(RigidBodyDynamics, TruthInterface):
 @pytest.mark.parametrize("cls", [DerivedNode, NodeWithAMethod, NodeWithState, DynamicsInterface, SimulationNode])
 def test_node_that_adds_to_a_part_has_none_without_ros(cls: type) -> None:
     assert part_of(cls) is None
+
+
+class Waiting(Part):
+    """A part that waits for the wind, but has no time mode."""
+
+    DEFAULT_NAME = "waiting"
+    state = trigger(TRUTH_STATE)
+    wind = synchronized(TRUTH_WIND)
+
+
+def test_part_that_waits_without_a_time_mode_is_refused(ros_domain: int) -> None:
+    with (
+        rclpy.init(args=[]),
+        pytest.raises(ParameterError, match=r"input 'wind' is synchronized, which depends on .* 'time_mode'; add"),
+    ):
+        node_of(Waiting)()
