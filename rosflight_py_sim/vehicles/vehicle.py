@@ -96,6 +96,7 @@ class Vehicle:
         description: one line.
         forces_and_moments: executable of its forces-and-moments node.
         dynamics: executable of its dynamics node.
+        sensors: executable of its sensors node.
         parameter_file: parameters of all nodes.
         firmware_file: the flight controller's parameters.
         actuators: actuators on the flight controller's outputs.
@@ -119,6 +120,7 @@ class Vehicle:
     firmware_file: Path
     actuators: tuple[Actuator, ...]
     weather_file: Path
+    sensors: str = "standalone_sensors"
     appearance: str = DEFAULT_SHAPE
     autopilot: str = ""
     waypoint_file: Path | None = None

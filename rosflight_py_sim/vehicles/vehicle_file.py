@@ -21,7 +21,17 @@ VEHICLES = CONFIG / "vehicles"
 
 REQUIRED = ("description", "forces_and_moments", "parameters", "firmware", "actuators")
 OPTIONAL = (
-    *("dynamics", "appearance", "autopilot", "flight_controller", "pairings", "extra_nodes", "spacing", "mission"),
+    *(
+        "dynamics",
+        "sensors",
+        "appearance",
+        "autopilot",
+        "flight_controller",
+        "pairings",
+        "extra_nodes",
+        "spacing",
+        "mission",
+    ),
     "weather",
 )
 
@@ -52,6 +62,7 @@ def read_vehicle(file: Path) -> Vehicle:
         description=section["description"].text(),
         forces_and_moments=_executable(section["forces_and_moments"], NodeKind.FORCES_AND_MOMENTS),
         dynamics=section.read("dynamics", lambda item: _executable(item, NodeKind.DYNAMICS), "standalone_dynamics"),
+        sensors=section.read("sensors", lambda item: _executable(item, NodeKind.SENSORS), "standalone_sensors"),
         parameter_file=_file(section["parameters"]),
         firmware_file=_file(section["firmware"]),
         actuators=_actuators(section["actuators"]),

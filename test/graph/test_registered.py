@@ -40,6 +40,7 @@ patience = kites.task:Patience
 glide = kites.cutter:Glide
 lift = kites.lift:Lift
 hoist = kites.cutter:Hoist
+keen = kites.cutter:Keen
 log_line = kites.log_line:LogLine
 
 [rosflight_py_sim.scenarios]
@@ -114,6 +115,14 @@ class Metronome(ActuatorFrontEnd):
     "cutter": '''\
 from rosflight_py_sim.parts.multirotor_forces import MultirotorForces
 from rosflight_py_sim.parts.rigid_body_dynamics import RigidBodyDynamics
+from rosflight_py_sim.parts.standalone_sensors import ModelledSensors
+
+
+class Keen(ModelledSensors):
+    """Sensors whose thermometer always reads 300 K."""
+
+    def imu_temperature_update(self, state, dt):
+        return super().imu_temperature_update(state, dt)._replace(temperature=300.0)
 
 
 class Hoist(MultirotorForces):
@@ -273,6 +282,7 @@ CUTTER = f"""\
 description: multirotor with the package's own forces and dynamics
 forces_and_moments: hoist
 dynamics: glide
+sensors: keen
 parameters: {CONFIG}/multirotor.yaml
 firmware: {CONFIG}/multirotor_firmware.yaml
 autopilot: autopilot
@@ -306,6 +316,7 @@ flight = PipelineFlight(scenario.members[0], sources)
 flight.fly(sweep.limit_s)
 print(*(type(part).__name__ for part in flight.pipeline.parts))
 print([abs(speed) for speed in flight.judge.newest(TRUTH_WIND).velocity_ned])
+print(flight.board.imu_temperature_k)
 print(flight.judge.reason)
 """
 
@@ -408,8 +419,9 @@ def test_registered_parts_fly_in_a_sweep_without_ros(command_line: Run, site: Pa
     path = f"{PROJECT}:{site}"
     flown = command_line("-c", FLOWN, PYTHONPATH=path)
     assert flown.returncode == 0, flown.stderr
-    parts, wind, reason = flown.stdout.splitlines()
-    assert {"Hoist", "Glide", "LogLine"} <= set(parts.split())
+    parts, wind, temperature_k, reason = flown.stdout.splitlines()
+    assert temperature_k == "300.0"
+    assert {"Hoist", "Glide", "Keen", "LogLine"} <= set(parts.split())
     # The wind of 3 m/s, which this dynamics leaves out.
     assert wind == "[0.0, 0.0, 0.0]"
     assert reason == "calibrating the IMU: not done after 3 s"
@@ -442,7 +454,7 @@ def test_registered_node_runs_as_a_process_and_explains_itself(command_line: Run
     assert refused.stderr.startswith("drift: 'drift' of rosflight_py_sim.nodes given; allowed: lift, log_line, ")
 
 
-@pytest.mark.parametrize(("key", "given"), [("forces_and_moments", "log_line"), ("dynamics", "lift")])
+@pytest.mark.parametrize(("key", "given"), [("forces_and_moments", "log_line"), ("sensors", "lift")])
 def test_registered_node_of_wrong_kind_is_refused_with_its_place(
     command_line: Run, site: Path, key: str, given: str
 ) -> None:
