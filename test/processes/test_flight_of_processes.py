@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 from geometry_msgs.msg import PoseStamped
+from rclpy.qos import QoSProfile
 from rosflight_msgs.msg import SimState
 
 from rosflight_py_sim.nodes.pilot import MissionPilot
 from rosflight_py_sim.stamps import time_ns_of
-from rosflight_py_sim.step.qos import CHAIN
 from rosflight_py_sim.step.topics import SETPOINT, TRUTH_STATE
 
 pytestmark = pytest.mark.timeout(240)
@@ -55,8 +55,9 @@ def test_square_is_flown_by_separate_processes_in_lockstep(simulate: Callable[..
         if pilot.activity.startswith("side"):
             on_square[stamps[-1]] = path[-1]
 
-    observer.node.create_subscription(PoseStamped, SETPOINT.name, on_setpoint, CHAIN)
-    observer.node.create_subscription(SimState, TRUTH_STATE.name, on_truth, CHAIN)
+    # The simulation does not wait for the observer, which may get no processor time for seconds.
+    observer.node.create_subscription(PoseStamped, SETPOINT.name, on_setpoint, QoSProfile(depth=5000))
+    observer.node.create_subscription(SimState, TRUTH_STATE.name, on_truth, QoSProfile(depth=5000))
     pilot = MissionPilot(context=observer.context)
     observer.add(pilot)
     observer.wait_for(lambda: pilot.done or pilot.failure is not None, "the flight ends", timeout=200.0)
