@@ -161,7 +161,8 @@ def _simulated_scenario(options: argparse.Namespace) -> Scenario:
     if options.scenario:
         return _loaded_scenario(options, SIM)
     members = _members(options, _chosen(options))
-    return Scenario(members, options.time_mode, parts_of(options.observers), options.params_file)
+    observers = parts_of(options.observers)
+    return Scenario(members, options.time_mode, observers, options.params_file, time_manager=options.time_manager)
 
 
 def _flown_scenario(options: argparse.Namespace) -> Scenario:
@@ -215,6 +216,7 @@ def _sim_alone(options: argparse.Namespace, other: OtherSimulation) -> int:
             settings=settings,
             arguments=options.ros_arguments,
             time_mode=scenario.time_mode,
+            time_manager=scenario.time_manager,
             namespace=options.namespace,
             observers=scenario.observers,
             # One joystick must not control a whole fleet.

@@ -21,7 +21,7 @@ from rosflight_py_sim.graph.parameter_sources import parameter_sources, ros_argu
 from rosflight_py_sim.graph.plan import PlannedNode, planned_nodes
 from rosflight_py_sim.graph.run_description import RunDescription, versions
 from rosflight_py_sim.graph.sidecar import Sidecar
-from rosflight_py_sim.graph.time_modes import TIME_MANAGERS
+from rosflight_py_sim.graph.time_modes import time_manager_of
 from rosflight_py_sim.interfaces.hand_off import HandOff
 from rosflight_py_sim.interfaces.outside_inputs import RepeatedInputs
 from rosflight_py_sim.interfaces.shared_clock import SharedClock
@@ -85,6 +85,7 @@ class ComposedGraph:
         settings: Mapping[str, Value] | None = None,
         arguments: Sequence[str] = (),
         time_mode: str = "lockstep",
+        time_manager: str = "",
         namespace: str = "",
         observers: Sequence[str] = (),
         transmitter: str = "none",
@@ -103,6 +104,7 @@ class ComposedGraph:
             settings: parameters, for every node that has them.
             arguments: ROS arguments for all nodes, with or without --ros-args before them.
             time_mode: wall, paced, gated or lockstep.
+            time_manager: name of a registered time manager; empty: that of the time mode.
             namespace: of all nodes; /clock stays outside of it.
             observers: front-ends of the bridge that observe the vehicles.
             transmitter: parameter `device` of rc unless the arguments give it.
@@ -120,6 +122,7 @@ class ComposedGraph:
                 node class lacks methods.
             KeyboardInterrupt: on SIGINT or SIGTERM.
         """
+        manager = time_manager_of(time_mode, time_manager)
         sources = parameter_sources(
             vehicles, observers=observers, files=files, weakest={"device": transmitter}, settings=settings or {}
         )
@@ -153,6 +156,7 @@ class ComposedGraph:
                 "settings": dict(settings or {}),
                 "arguments": common,
                 "time_mode": time_mode,
+                "time_manager": time_manager,
                 "namespace": namespace,
                 "observers": list(observers),
                 "transmitter": transmitter,
@@ -171,7 +175,7 @@ class ComposedGraph:
             self.recorder: Recorder | None = None
             try:
                 self._create_nodes(planned_nodes(vehicles, observers=observers), record, sidecars)
-                self._start(TIME_MANAGERS.get(time_mode), signals)
+                self._start(manager, signals)
             except Exception:
                 self.close()
                 if not signals:

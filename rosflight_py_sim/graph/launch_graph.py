@@ -45,7 +45,7 @@ from rosflight_py_sim.graph.parameter_sources import parameter_sources
 from rosflight_py_sim.graph.plan import PlannedNode, planned_nodes
 from rosflight_py_sim.graph.rviz import config_file, require_rviz
 from rosflight_py_sim.graph.scenario import Scenario, load_scenario
-from rosflight_py_sim.graph.time_modes import TIME_MANAGERS, boolean, check_pace
+from rosflight_py_sim.graph.time_modes import boolean, check_pace, time_manager_of
 from rosflight_py_sim.node_kinds import NODE_CLASSES
 from rosflight_py_sim.nodes.running import node_class
 from rosflight_py_sim.parameters import ParameterError, Value
@@ -80,6 +80,7 @@ def graph(given: dict[str, str]) -> list[LaunchDescriptionEntity]:
         parts_of(given["observers"]),
         parts_of(given["params_file"]),
         {name: given[name] for name in ("firmware_param_file", "world", "earth") if given[name]},
+        time_manager=given["time_manager"],
     )
     return _started(given | {"time_mode": time_mode}, scenario)
 
@@ -228,8 +229,8 @@ def _processes(given: dict[str, str], scenario: Scenario) -> list[LaunchDescript
     shared_executables = ["visualizer"] if _is_drawn(given) else []
     if boolean("view", given["view"]):
         shared_executables.append("web_viewer")
-    if time_mode in TIME_MANAGERS:
-        shared_executables.append(TIME_MANAGERS[time_mode])
+    if manager := time_manager_of(time_mode, scenario.time_manager):
+        shared_executables.append(manager)
     recording = recording_of(given["record"])
     if recording is not None:
         shared["record.file"] = recording

@@ -8,8 +8,9 @@ from enum import Enum
 from functools import cache
 
 from rosflight_py_sim.graph.flight_controllers import FLIGHT_CONTROLLERS, usable_flight_controllers
+from rosflight_py_sim.node_kinds import NodeKind
 from rosflight_py_sim.nodes.node_names import NAMES, SHORT
-from rosflight_py_sim.registry import registered
+from rosflight_py_sim.registry import node_names, registered
 from rosflight_py_sim.shared_parameters import EARTHS, TIME_MODES
 from rosflight_py_sim.vehicles import DEFAULT_VEHICLE, STANDALONE, known_dynamics
 
@@ -141,6 +142,15 @@ def all_options() -> dict[str, Option]:
             at=(LAUNCH, SIM),
             command_default="lockstep",
             pages=(("Time modes", "#time-modes"),),
+            in_scenario=True,
+        ),
+        Option(
+            "time_manager",
+            "time manager, of this or another package",
+            choices=("", *node_names(NodeKind.TIME_MANAGER)),
+            unset="that of the time mode",
+            at=(LAUNCH, SIM),
+            pages=(("A time manager of your own", "nodes.md#a-time-manager-of-your-own"),),
             in_scenario=True,
         ),
         Option(

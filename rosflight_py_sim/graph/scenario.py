@@ -53,6 +53,7 @@ class Scenario:
         files: parameter files for all nodes.
         settings: parameters of all nodes, which override the files.
         description: one line; empty for a scenario without a file.
+        time_manager: name of the time manager; empty: that of the time mode.
         name: file name without suffix; for a scenario without a file, the name of the vehicle.
     """
 
@@ -63,6 +64,7 @@ class Scenario:
     settings: Mapping[str, Value] = field(default_factory=dict)
     description: str = ""
     name: str = ""
+    time_manager: str = ""
 
 
 def known_scenarios() -> list[str]:
@@ -103,7 +105,10 @@ def seed_of(seed: int, name: str) -> int:
 
 
 def _scenario(document: Item) -> Scenario:
-    keys = ("description", "world", "seed", "time_mode", "observers", "parameters", "parameter_files", "vehicles")
+    keys = (
+        *("description", "world", "seed", "time_mode", "time_manager", "observers", "parameters"),
+        *("parameter_files", "vehicles"),
+    )
     section = document.section(keys, ("description", "vehicles"))
     seed = int(section.read("seed", lambda item: checked_value(item, SEED), 0))
     observers = section.read("observers", lambda item: tuple(map(Item.text, item.items())), ())
@@ -132,6 +137,7 @@ def _scenario(document: Item) -> Scenario:
         {**section.read("parameters", lambda item: _values(item, tables), {}), **({"world": world} if world else {})},
         section["description"].text(),
         section["vehicles"].file.stem,
+        section.read("time_manager", lambda item: _one_of(item, node_names(NodeKind.TIME_MANAGER)), ""),
     )
 
 

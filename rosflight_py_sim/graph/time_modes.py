@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from rosflight_py_sim.node_kinds import NodeKind
 from rosflight_py_sim.parameters import ParameterError
+from rosflight_py_sim.registry import node_names
 from rosflight_py_sim.shared_parameters import TIME_MODES
 
 TIME_MANAGERS = {
@@ -13,6 +15,22 @@ TIME_MANAGERS = {
 """Executable of the time manager for each time mode that has one."""
 
 _BOOLEANS = {"true": True, "1": True, "false": False, "0": False}
+
+
+def time_manager_of(time_mode: str, name: str = "") -> str | None:
+    """Executable of the time manager: the named one, or that of the time mode; None in `wall`.
+
+    Raises:
+        ParameterError: there is no time manager of that name, or the time mode is `wall`.
+    """
+    if not name:
+        return TIME_MANAGERS.get(time_mode)
+    if name not in node_names(NodeKind.TIME_MANAGER):
+        allowed = ", ".join(node_names(NodeKind.TIME_MANAGER))
+        raise ParameterError(f"time manager '{name}' given; allowed: {allowed}")
+    if time_mode == "wall":
+        raise ParameterError(f"time manager '{name}' given in the time mode wall; allowed: paced, gated, lockstep")
+    return name
 
 
 def boolean(name: str, text: str) -> bool:

@@ -199,6 +199,7 @@ def fly(
             # INFO messages would break the progress bar; a log level given by the user overrides this one.
             arguments=["--log-level", "warn", *ros_arguments[1:]],
             time_mode=scenario.time_mode,
+            time_manager=scenario.time_manager,
             namespace=namespace,
             observers=scenario.observers,
             sidecars=sidecars,

@@ -41,6 +41,7 @@ glide = kites.cutter:Glide
 lift = kites.lift:Lift
 hoist = kites.cutter:Hoist
 keen = kites.cutter:Keen
+slow_time = kites.slow_time:SlowTime
 log_line = kites.log_line:LogLine
 
 [rosflight_py_sim.scenarios]
@@ -190,6 +191,18 @@ class LogLine(Part):
             set_time(message.header.stamp, time_ns)
             message.vector.x, message.vector.y, message.vector.z = content.velocity_body.tolist()
             self.send(message)
+''',
+    "slow_time": '''\
+from rosflight_py_sim.nodes.lockstep_time_manager import LockstepTimeManager
+
+
+class SlowTime(LockstepTimeManager):
+    """Lockstep that announces a tenth of a second on the log."""
+
+    def publish_time(self):
+        super().publish_time()
+        if self.time_ns == 100_000_000:
+            self.get_logger().info("a tenth of a second of slow time")
 ''',
     "task": '''\
 from rosflight_py_sim.missions.client_judge import ClientJudge
@@ -444,6 +457,26 @@ def test_example_package_is_a_vehicle_by_name(command_line: Run, tmp_path: Path)
     assert 1.5 < height < 2.2
 
 
+def test_registered_time_manager_advances_the_time_by_option_and_in_a_scenario(
+    command_line: Run, site: Path, tmp_path: Path
+) -> None:
+    path = f"{PROJECT}:{site}"
+    (tmp_path / "slow.yaml").write_text(
+        "description: slow\ntime_manager: slow_time\nvehicles: [{name: quad, kind: multirotor}]\n"
+    )
+    for words in (("--time-manager", "slow_time"), ("--scenario", "slow.yaml")):
+        end = ("--duration", "0.2", "--real-time-multiplier", "0", *LONG_STEPS)
+        result = command_line("-m", "rosflight_py_sim", "sim", *words, *end, PYTHONPATH=path)
+        assert result.returncode == 0, result.stderr
+        assert result.stderr.count("a tenth of a second of slow time") == 1
+    refused = command_line("-m", "rosflight_py_sim", "sim", "--time-manager", "lift", PYTHONPATH=path)
+    assert refused.returncode == 2 and "lockstep_time_manager, slow_time" in refused.stderr.replace("'", "")
+    wall = ("sim", "--time-manager", "slow_time", "--time-mode", "wall")
+    refused = command_line("-m", "rosflight_py_sim", *wall, PYTHONPATH=path)
+    assert refused.returncode == 1
+    assert "time manager 'slow_time' given in the time mode wall; allowed: paced, gated, lockstep" in refused.stderr
+
+
 def test_registered_node_runs_as_a_process_and_explains_itself(command_line: Run, site: Path) -> None:
     path = f"{PROJECT}:{site}"
     usage = command_line("-m", "rosflight_py_sim.executables", "lift", "--help", PYTHONPATH=path)
@@ -451,7 +484,8 @@ def test_registered_node_runs_as_a_process_and_explains_itself(command_line: Run
     assert usage.stdout.startswith("usage: lift [--help]") and "A constant lift." in usage.stdout
     refused = command_line("-m", "rosflight_py_sim.executables", "drift", PYTHONPATH=path)
     assert refused.returncode == 1
-    assert refused.stderr.startswith("drift: 'drift' of rosflight_py_sim.nodes given; allowed: lift, log_line, ")
+    assert refused.stderr.startswith("drift: 'drift' of rosflight_py_sim.nodes given; allowed: ")
+    assert " log_line, " in refused.stderr and " sil_board, " in refused.stderr
 
 
 @pytest.mark.parametrize(("key", "given"), [("forces_and_moments", "log_line"), ("sensors", "lift")])
