@@ -58,6 +58,14 @@ class PartNode(Part, SimulationNode):
         self._send_failures: Any = None
         self.initialise()
         SimulationNode.__init__(self, **arguments)
+        try:
+            self._connect_all()
+        except Exception:
+            # Otherwise the context would call the derived class's method, for which the node is not complete.
+            SimulationNode.destroy_node(self)
+            raise
+
+    def _connect_all(self) -> None:
         self.lockstep = self.values.get("time_mode") == "lockstep"
         self._adopt(self.failures_of(self.values.get(FAILURES.name, [])))
         self._join = StepJoin(self.join_rule, self._run, self.answer_again, lockstep=self.lockstep)
