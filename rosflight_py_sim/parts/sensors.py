@@ -51,6 +51,7 @@ from rosflight_py_sim.step.topics import (
     TRUTH_ROTOR_SPEEDS,
     TRUTH_STATE,
     TRUTH_WIND,
+    ZERO_CELSIUS_K,
     BatterySample,
     ImuBias,
     NamedNumbers,
@@ -59,8 +60,6 @@ from rosflight_py_sim.step.topics import (
     Wind,
 )
 from rosflight_py_sim.step.vehicle_state import VehicleState
-
-ZERO_CELSIUS_K = 273.15
 
 _OFF = (0.0, 0.0, 0.0)
 

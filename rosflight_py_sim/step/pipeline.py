@@ -17,7 +17,7 @@ from std_msgs.msg import Bool
 
 from rosflight_py_sim.parameters import number
 from rosflight_py_sim.step.part import Part
-from rosflight_py_sim.step.ports import Call, Calls, FirmwareReading, Input, Kind, Output, Polled, Service
+from rosflight_py_sim.step.ports import Call, Calls, FirmwareReading, Input, Kind, Output, Polled, Service, drop
 from rosflight_py_sim.step.schedule import Schedule
 from rosflight_py_sim.step.topics import CLOCK, PARAMS_CHANGED, SIM_STEP_SIZE, StepSize, StepTopic
 
@@ -88,7 +88,7 @@ class Pipeline:
         self._run_triggered()
         if self._shortened:
             for takes in self._shortened:
-                takes.remove(_drop)
+                takes.remove(drop)
             self._shortened.clear()
         self.time_ns = time_ns + self._step_ns
 
@@ -151,7 +151,7 @@ class Pipeline:
         if take is not None:
             # The list may be delivering a message, so it gets shorter only at the end of the step.
             takes = self._takes[topic]
-            takes[takes.index(take)] = _drop
+            takes[takes.index(take)] = drop
             self._shortened.append(takes)
 
     def _trigger(self, part: Part) -> Take:
@@ -182,7 +182,7 @@ class Pipeline:
     def _sender(self, out: Output[Any]) -> Callable[[Any], None]:
         takes, rounded = self._takes.get(out.topic.name, []), out.topic.as_received
         if not takes:
-            return _drop
+            return drop
         send = partial(_send, takes, rounded)
         return partial(_send_made, send) if out.lazy else send
 
@@ -244,7 +244,3 @@ def _send(takes: Sequence[Take], rounded: Callable[[Any], Any] | None, message: 
 
 def _send_made(send: Take, make: Callable[[], Any]) -> None:
     send(make())
-
-
-def _drop(message: object) -> None:
-    """Send nothing: no part receives the topic."""

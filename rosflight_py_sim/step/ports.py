@@ -1,8 +1,7 @@
 """Ports of a part: what it receives, sends and offers, declared in the body of its class.
 
 An input or a service is declared on the method that takes its messages; an input without a method keeps its newest
-message as an attribute. The declarations, in order, are the part's ports: nodes and pipelines connect them, and the
-pages of the node graph are written from them.
+message as an attribute. The declarations, in order, are the part's ports, which nodes and pipelines connect.
 """
 
 from __future__ import annotations
@@ -217,7 +216,7 @@ class Output(Port, Generic[M]):
 
     def __get__(self, part: Any, owner: type | None = None) -> Any:
         """The port on the class; on a part that is not connected, a function that drops the message."""
-        return self if part is None else _drop
+        return self if part is None else drop
 
 
 def output(topic: StepTopic[M], *, lazy: bool = False, when: str = "") -> Any:
@@ -300,7 +299,7 @@ class FirmwareReading(_Method):
 _NO_CALLS: Mapping[str, Call] = {}
 
 
-def _drop(message: object) -> None:
+def drop(message: object) -> None:
     """Send nothing: no receiver is connected."""
 
 

@@ -469,7 +469,7 @@ TRUTH_BATTERY = _stamped(
     by="forces_and_moments, dynamics",
     to="sensors",
 )
-# False until the first /clock message: a time manager starts the time that no node knows yet.
+# False until a time after 0: a time manager starts the time that no node knows yet.
 HAS_STARTED = StepTopic[Bool]("sim/has_started", Bool, LATCHED, exclusive=True, by="time_manager", to="dynamics")
 # From the beginning of a step (stamp) to its end (time_ref). The source is "step_size_request" for a step of requested
 # length; otherwise it is "step_size", the parameter, and later steps have the same length.
