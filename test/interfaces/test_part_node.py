@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 import rclpy
+from rclpy.node import Node
 
 from rosflight_py_sim.interfaces.dynamics_interface import DynamicsInterface
 from rosflight_py_sim.interfaces.node_of_part import node_of, part_of
@@ -58,9 +59,12 @@ class Waiting(Part):
     wind = synchronized(TRUTH_WIND)
 
 
-def test_part_that_waits_without_a_time_mode_is_refused(ros_domain: int) -> None:
-    with (
-        rclpy.init(args=[]),
-        pytest.raises(ParameterError, match=r"input 'wind' is synchronized, which depends on .* 'time_mode'; add"),
-    ):
-        node_of(Waiting)()
+def test_part_that_waits_without_a_time_mode_is_refused_and_leaves_no_node(ros_domain: int) -> None:
+    with rclpy.init(args=[]):
+        observer = Node("observer")
+        reason = r"input 'wind' is synchronized, which depends on .* 'time_mode'; add"
+        # The exception keeps the frames in which the node was made.
+        with pytest.raises(ParameterError, match=reason) as refused:
+            node_of(Waiting)()
+        assert observer.get_node_names() == ["observer"], refused
+        observer.destroy_node()
