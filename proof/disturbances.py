@@ -22,6 +22,9 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
+from mcap.exceptions import EndOfFile
+from mcap.reader import NonSeekingReader
+
 from proof.node_graph import (
     MULTIROTOR,
     PAUSE_S,
@@ -45,6 +48,9 @@ _LOST = "arrive too fast to be recorded"
 
 STEPS = 100
 """Number of steps after a disturbance that show that the graph continues."""
+
+MESSAGES_KEPT = 100
+"""Number of messages that a recording must have if it ended because the disk is full."""
 
 # ROS domain of the first graph, apart from the domains of the tests.
 _DOMAIN = 170
@@ -257,13 +263,13 @@ class FullDisk:
         errors: warnings and errors that it logged, without their numbers and without those of lost messages.
         reported: whether /diagnostics shows the end of the recording.
         runs: whether the recorder is still running.
-        size: of the file, bytes.
+        messages: count of messages that a reader finds in the file.
     """
 
     errors: list[str]
     reported: bool
     runs: bool
-    size: int
+    messages: int
 
 
 # The file-size limit also applies to bytecode files: truncated ones would break later processes, so none are written.
@@ -304,7 +310,16 @@ def full_disk(graph: NodeGraph, observer: Observer, limit: int) -> FullDisk:
         finally:
             recorder.kill()
         errors = [text for text in warnings_of(graph.log_of("recorder")) if _LOST not in text]
-        return FullDisk(errors, reported, runs, file.stat().st_size if file.exists() else 0)
+        return FullDisk(errors, reported, runs, messages_in(file))
+
+
+def messages_in(file: Path) -> int:
+    """Count of the messages in a recording, which may have lost its end."""
+    count = 0
+    with file.open("rb") as source, contextlib.suppress(EndOfFile):
+        for _ in NonSeekingReader(source, validate_crcs=True).iter_messages(log_time_order=False):
+            count += 1
+    return count
 
 
 STOPPED = ("standalone_dynamics", "standalone_sensors", "sil_board", "rc")
@@ -357,8 +372,8 @@ def disturbed(time_mode: str, domain: int) -> list[Row]:
                 f"full disk (recording limited to 200 kB): multirotor, {time_mode}",
                 "one error in the log, ERROR on /diagnostics; recorder and graph continue; written data is kept",
                 f"{len(disk.errors)} errors, {'reported' if disk.reported else 'not reported'}, the recorder "
-                f"{'continues' if disk.runs else 'HAS ENDED'}, file of {disk.size / 1e3:.0f} kB",
-                len(disk.errors) == 1 and disk.reported and disk.runs and disk.size > 100_000,
+                f"{'continues' if disk.runs else 'HAS ENDED'}, {disk.messages} messages can be read",
+                len(disk.errors) == 1 and disk.reported and disk.runs and disk.messages >= MESSAGES_KEPT,
             )
         )
         row(

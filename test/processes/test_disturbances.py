@@ -142,7 +142,7 @@ def test_full_disk_ends_the_recording_with_one_error(run: Any) -> None:
     (found,) = ended
     assert len(found.errors) == 1, found.errors
     assert found.reported and found.runs
-    assert found.size > 0
+    assert found.messages > 0
 
 
 def killed_and_restarted(run: Any, executables: Sequence[str]) -> list[Restart]:
