@@ -10,6 +10,7 @@ from rosflight_msgs.srv import ParamGet
 from std_srvs.srv import Trigger
 
 from rosflight_py_sim.interfaces.simulation_node import SimulationNode
+from rosflight_py_sim.step.topics import topic_of
 
 # A call without a reply for this long is lost (the flight controller was restarted), and reading restarts.
 _REPLY_TIMEOUT_S = 1.0
@@ -22,8 +23,10 @@ class FirmwareParameterReader:
     left out, with a warning. Calling `read` while reading is under way restarts it.
     """
 
-    def __init__(self, node: SimulationNode, names: Sequence[str], on_read: Callable[[dict[str, float]], None]) -> None:
-        """Start reading as soon as the services of the flight controller are available."""
+    def __init__(
+        self, node: SimulationNode, names: Sequence[str], on_read: Callable[[dict[str, float]], None], at: str = ""
+    ) -> None:
+        """Start reading as soon as the services of the flight controller, in the namespace `at`, are available."""
         self._node = node
         self._names = names
         self._on_read = on_read
@@ -31,8 +34,8 @@ class FirmwareParameterReader:
         self._run = 0
         self._reading = self._requested = False
         self._progress = False
-        self._check = node.create_client(Trigger, "all_params_received")
-        self._get = node.create_client(ParamGet, "param_get")
+        self._check = node.create_client(Trigger, topic_of(at, "all_params_received"))
+        self._get = node.create_client(ParamGet, topic_of(at, "param_get"))
         self._services = (self._check.service_name, self._get.service_name)
         self._timer = node.create_system_timer(_REPLY_TIMEOUT_S, self._on_timer, autostart=False)
         self.read()

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, ClassVar
 
 from rclpy.subscription import Subscription
 from std_msgs.msg import Bool, String
 
 from rosflight_py_sim.interfaces.part_node import PartNode
+from rosflight_py_sim.interfaces.part_ports import PartPorts
 from rosflight_py_sim.parts.truth import Truth
 from rosflight_py_sim.physics.dynamics import StateDivergedError
 from rosflight_py_sim.stamps import NANOSECONDS, seconds_text
@@ -21,6 +22,16 @@ from rosflight_py_sim.step.topics import CLOCK, FAULT, HAS_STARTED
 # Outside of lockstep, subscriptions to the state are volatile: a node that starts while no step is taken receives it at
 # the next of these repetitions.
 _REPEAT_S = 0.5
+
+
+class _TruthPorts(PartPorts):
+    def connect_input(self, port: Input[Any]) -> None:
+        part = self._part
+        if port.kind is Kind.TRIGGER and isinstance(part, TruthInterface):
+            part.await_time()
+            self.subscribe(port, part.drive)
+        else:
+            super().connect_input(port)
 
 
 class TruthInterface(Truth, PartNode):
@@ -39,6 +50,8 @@ class TruthInterface(Truth, PartNode):
     When the state diverges, the last finite state is kept, the error is published on sim/fault (which pauses the time
     manager), and messages have no effect until one of the services sets a finite state.
     """
+
+    PORTS: ClassVar[type[PartPorts]] = _TruthPorts
 
     send_fault = output(FAULT)
 
@@ -66,10 +79,8 @@ class TruthInterface(Truth, PartNode):
         }
         yield Diagnosis("", state, Level.ERROR if self._diverged else Level.OK, values=values)
 
-    def _connect(self, port: Input[Any]) -> None:
-        if port.kind is not Kind.TRIGGER:
-            super()._connect(port)
-            return
+    def await_time(self) -> None:
+        """Subscribe to the topics that give the time, before those of the trigger."""
         if self.lockstep:
             self.follow_stamps()
         else:
@@ -79,7 +90,6 @@ class TruthInterface(Truth, PartNode):
         else:
             self._clock_subscription = self.subscribe(CLOCK, self._start_at)
             self.subscribe(HAS_STARTED, self._on_has_started)
-        self._inputs[port.name] = self.subscribe(port.topic, self._on_trigger, needed=port.needed)
 
     def _on_has_started(self, message: Bool) -> None:
         if not message.data:
@@ -97,7 +107,8 @@ class TruthInterface(Truth, PartNode):
             self.destroy_subscription(self._clock_subscription)
         self.send_state()
 
-    def _on_trigger(self, message: Any) -> None:
+    def drive(self, message: Any) -> None:
+        """Process a message of the trigger."""
         stamp = message.time_ns
         self._start_at(stamp)
         self.update_clock(stamp)

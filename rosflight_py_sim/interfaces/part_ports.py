@@ -1,0 +1,195 @@
+"""Ports of a part, connected to a node: publishers, subscriptions, services, calls, and the join of the inputs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+from rclpy.service import Service as RosService
+from rclpy.subscription import Subscription
+from std_msgs.msg import Bool
+
+from rosflight_py_sim.interfaces.firmware_parameters import FirmwareParameterReader
+from rosflight_py_sim.interfaces.simulation_node import SimulationNode
+from rosflight_py_sim.interfaces.ticks import start_ticks, subscribe_to_clock
+from rosflight_py_sim.parameters import ParameterError, number
+from rosflight_py_sim.shared_parameters import TIME_MODE
+from rosflight_py_sim.step.join import StepJoin
+from rosflight_py_sim.step.part import Part
+from rosflight_py_sim.step.ports import (
+    Call,
+    Calls,
+    FirmwareReading,
+    Input,
+    Kind,
+    Output,
+    Polled,
+    Service,
+    namespace_of,
+)
+from rosflight_py_sim.step.topics import CLOCK, PARAMS_CHANGED, StepSize, topic_of
+
+# Inputs whose effect differs between lockstep and the other time modes.
+_OF_LOCKSTEP = (Kind.SYNCHRONIZED, Kind.LATER, Kind.EXPECTED, Kind.ADMITTING, Kind.REPEATED)
+
+
+class PartPorts:
+    """Connects the ports of one part to a node, in a namespace; a node may host several parts.
+
+    Attributes:
+        join: joins the inputs of the part's answers.
+        offered: the part's services, by name.
+        readers: readers of the flight controller's parameters.
+    """
+
+    def __init__(self, node: SimulationNode, part: Part, at: str = "") -> None:
+        """Set the part's time mode; `connect` connects its ports.
+
+        Args:
+            node: the node; it may be the part itself.
+            part: the part.
+            at: namespace of the part's topics and services, relative to the node's.
+        """
+        self._node, self._part, self._at = node, part, at
+        part.lockstep = node.values.get(TIME_MODE.name) == "lockstep"
+        # In a hand-off the nodes have one clock, which the time manager sets.
+        run = self._run if node.hand_off is None else part.run
+        self.join = StepJoin(part.join_rule, run, part.answer_again, lockstep=part.lockstep)
+        self.offered: dict[str, RosService[Any, Any, Any]] = {}
+        self.readers: list[FirmwareParameterReader] = []
+        self._inputs: dict[str, Subscription[Any]] = {}
+
+    def connect(self) -> None:
+        """Connect the ports, in the order of their declaration, and begin the part once its outputs are connected.
+
+        Raises:
+            ParameterError: an input depends on the time mode, which the node does not have.
+        """
+        node, part, at = self._node, self._part, self._at
+        part.make_stale = self.join.make_stale  # type: ignore[method-assign]
+        part.end_port = self._end_input  # type: ignore[method-assign]
+        for out in part.ports(Output):
+            setattr(part, out.name, (node.lazy_publisher if out.lazy else node.publisher)(out.topic, at))
+        for called in part.ports(Calls):
+            setattr(part, called.name, {name: self._call(called.service_type, name) for name in called.topics})
+        part.begin()
+        for port in part.ports(Input):
+            self.connect_input(port)
+        for read in part.ports(Polled):
+            setattr(part, read.name, node.poll(read.topic, at).take)
+        self.readers += [
+            FirmwareParameterReader(node, reading.names, getattr(part, reading.name), at)
+            for reading in part.ports(FirmwareReading)
+        ]
+        if self.readers:
+            node.subscribe(PARAMS_CHANGED, self._on_params_changed, at)
+        for one in part.ports(Service):
+            serve = getattr(part, one.name)
+            self.offered[one.topic] = node.create_service(one.service_type, topic_of(at, one.topic), serve)
+        for port in part.ports(Input):
+            if port.kind is Kind.TICKS:
+                start_ticks(node, number(part.values, port.rate), part.run)
+            elif port.rate and not part.lockstep:
+                start_ticks(node, number(part.values, port.rate), self.join.trigger)
+
+    def connect_input(self, port: Input[Any]) -> None:
+        """Subscribe to the topic of an input, if the input needs its messages in the node's time mode."""
+        node, part, topic, kind = self._node, self._part, port.topic, port.kind
+        if kind in _OF_LOCKSTEP and TIME_MODE.name not in node.values:
+            raise ParameterError(
+                f"{type(part).__name__}: input '{port.name}' is {kind.value}, which depends on the parameter "
+                f"'{TIME_MODE.name}'; add shared_parameters.TIME_MODE to PARAMETERS"
+            )
+        on_message = port.taker(part)
+        if kind is Kind.TRIGGER and (part.lockstep or not port.rate):
+            if topic is CLOCK:
+                subscribe_to_clock(node, self.join.trigger)
+                return
+            # The triggers of a node outside of the step may be rare, and its time must not stand still.
+            if TIME_MODE.name in node.values:
+                node.follow_stamps()
+            on_message = self._on_trigger
+        elif kind is Kind.REPEATED:
+            if not part.lockstep:
+                return
+            on_message = self.join.repeat
+        elif kind is Kind.ADMITTING:
+            if not part.lockstep:
+                return
+            on_message = partial(self._admit, on_message)
+        elif topic is CLOCK or (kind is Kind.TRIGGER and port.function is None):
+            return  # Ticks, which are started last.
+        elif kind in (Kind.LATER, Kind.EXPECTED) and part.lockstep:
+            on_message = self._held(port, on_message)
+        elif kind is Kind.SYNCHRONIZED or port.required:
+            on_message = self._joined(port, on_message)
+        self.subscribe(port, on_message)
+
+    def subscribe(self, port: Input[Any], on_message: Callable[[Any], None]) -> None:
+        """Subscribe to the topic of an input."""
+        at = self._at
+        if port.at:
+            own = self._node.get_namespace()
+            at = namespace_of(getattr(self._part, port.at), f"{own.rstrip('/')}/{at}" if at else own)
+        self._inputs[port.name] = self._node.subscribe(port.topic, on_message, at, needed=port.needed)
+
+    def _end_input(self, name: str) -> None:
+        subscription = self._inputs.pop(name, None)
+        if subscription is not None:
+            self._node.destroy_subscription(subscription)
+
+    def _call(self, service_type: Any, name: str) -> Call:
+        client = self._node.create_client(service_type, topic_of(self._at, name))
+
+        def send(request: Any, take: Callable[[Any], None]) -> None:
+            client.call_async(request).add_done_callback(lambda future: take(future.result()))
+
+        return Call(client.service_is_ready, send)
+
+    def _joined(self, port: Input[Any], take: Callable[[Any], None]) -> Callable[[Any], None]:
+        arrived = self.join.input(port.topic.name)
+
+        def on_message(message: Any) -> None:
+            take(message)
+            arrived(message.time_ns)
+
+        return on_message
+
+    def _on_trigger(self, message: Any) -> None:
+        self.join.trigger(message.time_ns, message)
+
+    def _held(self, port: Input[Any], take: Callable[[Any], None]) -> Callable[[Any], None]:
+        part = self._part
+
+        def hold(message: Any) -> None:
+            part.held.take(message.time_ns, part.answered_ns, partial(take, message))
+
+        if port.kind is Kind.LATER:
+            return hold
+        arrived = self.join.input(port.topic.name)
+
+        def on_message(message: Any) -> None:
+            hold(message)
+            if port.ages_from_arrival:
+                arrived()
+            else:
+                arrived(message.time_ns)
+
+        return on_message
+
+    def _admit(self, take: Callable[[StepSize], None], step: StepSize) -> None:
+        take(step)
+        if step.is_requested:
+            self.join.admit(step.time_ns)
+        else:
+            self.join.admit()
+
+    def _run(self, time_ns: int, content: Any) -> None:
+        self._node.update_clock(time_ns)
+        self._part.run(time_ns, content)
+
+    def _on_params_changed(self, message: Bool) -> None:
+        if message.data:
+            for reader in self.readers:
+                reader.read()
