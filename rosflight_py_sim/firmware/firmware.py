@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from math import isfinite
+from struct import Struct
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,6 +41,9 @@ from rosflight_py_sim.pulse_width import LOW_US, MOTOR, OUTPUTS, pulse_of
 
 IMU_TIMEOUT_US = 1_000_000
 """Time without an IMU sample after which the IMU counts as not responding."""
+
+
+_write_sample: Callable[..., None] = Struct("7d").pack_into
 
 
 def _silent(severity: Severity, text: str) -> None:
@@ -148,16 +153,13 @@ class Firmware(Inputs):
         temperature_k: float,
     ) -> None:
         """Receive an IMU sample in sensor axes (m/s^2, rad/s); one that is not finite is dropped and counted."""
-        sample = self._sample
         # Reading an array element by element costs twice as much as the rest of this method.
         ax, ay, az = accel.tolist() if isinstance(accel, np.ndarray) else accel
         p, q, r = gyro.tolist() if isinstance(gyro, np.ndarray) else gyro
-        if not math.isfinite(ax + ay + az + p + q + r + temperature_k):
+        if not isfinite(ax + ay + az + p + q + r + temperature_k):
             self.status.num_errors += 1
             return
-        sample[0], sample[1], sample[2] = ax, ay, az
-        sample[3], sample[4], sample[5] = p, q, r
-        sample[6] = temperature_k
+        _write_sample(self._sample, 0, ax, ay, az, p, q, r, temperature_k)
         self.imu_temperature = temperature_k
         self._imu_time_us = time_us
         self._new_imu = True

@@ -163,7 +163,7 @@ class PartPorts:
         part = self._part
 
         def hold(message: Any) -> None:
-            part.held.take(message.time_ns, part.answered_ns, partial(take, message))
+            part.held.take(message.time_ns, part.answered_ns, take, message)
 
         if port.kind is Kind.LATER:
             return hold

@@ -111,7 +111,7 @@ class MissionJudge(ABC):
         self.inputs: list[Input] = []
         self._newest: dict[str, Any] = {}
         self._began_s: float | None = None
-        self._schedule = Schedule(LOG_RATE_HZ)
+        self._schedule, self._row_ns = Schedule(LOG_RATE_HZ), -1
         self._topics: tuple[StepTopic[Any], ...] = (TRUTH_WIND, PWM_OUTPUT, *self.SUBSCRIBES)
         for topic in self._topics:
             self.subscribe(topic, partial(self._newest.__setitem__, topic.name))
@@ -183,9 +183,12 @@ class MissionJudge(ABC):
 
     def _on_truth(self, state: VehicleState) -> None:
         self.state = state
+        if self._row_ns <= state.time_ns < self._schedule.next_ns:
+            return
         on = self.is_on and not self.has_ended and len(self._newest) == len(self._topics)
         if not on or not self._schedule.due(state.time_ns):
             return
+        self._row_ns = state.time_ns
         pwm_us = self.newest(PWM_OUTPUT).pulse_us
         now_s = self.system_s()
         if self._began_s is None:

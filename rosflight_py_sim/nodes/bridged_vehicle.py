@@ -235,7 +235,7 @@ class BridgedVehicle:
         self._battery = sample.voltage, sample.current
 
     def _on_rc(self, rc: PulseWidths) -> None:
-        self._rc_inputs.take(rc.time_ns, self.answered_ns, partial(self._set_rc, tuple(rc.pulse_us)))
+        self._rc_inputs.take(rc.time_ns, self.answered_ns, self._set_rc, tuple(rc.pulse_us))
 
     def _set_rc(self, rc_us: tuple[int, ...]) -> None:
         self._rc_us = rc_us

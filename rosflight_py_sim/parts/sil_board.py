@@ -33,7 +33,7 @@ from rosflight_py_sim.parts.rosflight_io.sensors import SensorRelay
 from rosflight_py_sim.parts.rosflight_io.status import StatusReports
 from rosflight_py_sim.shared_parameters import TIME_MODE
 from rosflight_py_sim.step.diagnosis import Diagnosis, Level
-from rosflight_py_sim.step.ports import expected, later, newest, output, repeated, trigger
+from rosflight_py_sim.step.ports import drop, expected, later, newest, output, repeated, trigger
 from rosflight_py_sim.step.schedule import Schedule
 from rosflight_py_sim.step.topic_statistics import Period
 from rosflight_py_sim.step.topics import (
@@ -56,9 +56,12 @@ from rosflight_py_sim.step.topics import (
     ImuSample,
     Outputs,
     PulseWidths,
+    maker,
 )
 
 _OUTPUT_RATE_HZ = 50.0
+
+_pulse_widths = maker(PulseWidths)
 
 
 class RosflightBoard(CommandServices, ParameterServices, StatusReports, SensorRelay):
@@ -148,6 +151,12 @@ class RosflightBoard(CommandServices, ParameterServices, StatusReports, SensorRe
         self._pwm = PulseWidths(-1, ())
         self._imu_is_new = False
         self._output_schedule = Schedule(_OUTPUT_RATE_HZ)
+        self._has_estimates = True
+
+    def begin(self) -> None:
+        """Find out whether the estimates have receivers at all."""
+        super().begin()
+        self._has_estimates = any(send is not drop for send in (self.send_attitude, self.send_euler, self.send_imu))
 
     def configure(self, values: dict[str, Value]) -> None:
         """Start the firmware, once.
@@ -250,13 +259,14 @@ class RosflightBoard(CommandServices, ParameterServices, StatusReports, SensorRe
             for command in self._link.arrived(time_ns):
                 self._set_command(command)
         firmware.step(time_ns // 1000)
-        self._pwm = PulseWidths(time_ns, firmware.integer_pulse_widths())
+        self._pwm = _pulse_widths((time_ns, firmware.integer_pulse_widths()))
         if self.measures_loop_time:
             firmware.status.loop_time_us = (time.perf_counter_ns() - start) // 1000
         self.send_pwm(self._pwm)
         if self._imu_is_new:
             self._imu_is_new = False
-            self._send_estimates(time_ns)
+            if self._has_estimates:
+                self._send_estimates(time_ns)
         if self._output_schedule.due(time_ns):
             self.send_output(Outputs(time_ns, firmware.outputs.tolist()))
         self.send_reports(time_ns)

@@ -28,8 +28,12 @@ from rosflight_py_sim.step.topics import (
     StepSize,
     Wind,
     WindRates,
+    maker,
 )
 from rosflight_py_sim.step.vehicle_state import VehicleState, truth_of_message
+
+_wind = maker(Wind)
+_wind_rates = maker(WindRates)
 
 
 class Truth(Part, ABC):
@@ -164,13 +168,14 @@ class Truth(Part, ABC):
         """Send wind and state, if the time is known."""
         if not self.time_is_known:
             return
+        time_ns = self.time_ns
         if self.gives_wind:
-            self.send_wind(Wind(self.time_ns, self.compute_wind_truth().tolist()))
+            self.send_wind(_wind((time_ns, self.compute_wind_truth().tolist())))
             rates = self.compute_wind_rates()
             if rates is not None:
-                self.send_wind_rates(WindRates(self.time_ns, rates.tolist()))
+                self.send_wind_rates(_wind_rates((time_ns, rates.tolist())))
         # A copy: the truth vector keeps changing, and receivers keep the message.
-        self.send_truth(VehicleState(self.time_ns, self.compute_truth().copy()))
+        self.send_truth(VehicleState(time_ns, self.compute_truth().copy()))
 
     def adopt_new_state(self) -> None:
         """Go on from a state that a service has set."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from itertools import chain
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,19 +12,19 @@ ROWS = 1024
 
 
 class NormalDraws:
-    """Source of rows of `width` independent standard normal numbers from `rng`, reproducible by seed."""
+    """Source of rows of `width` independent standard normal numbers from `rng`, reproducible by seed.
+
+    Attributes:
+        next: function that returns the next row (width,); at most ROWS further calls overwrite it.
+    """
 
     def __init__(self, rng: np.random.Generator, width: int) -> None:
-        self._rng = rng
-        self._block = np.empty((ROWS, width))
-        self._rows: list[NDArray[np.float64]] = list(self._block)
-        self._left: Iterator[NDArray[np.float64]] = iter(())
+        self.next: Callable[[], NDArray[np.float64]] = chain.from_iterable(_blocks(rng, width)).__next__
 
-    def next(self) -> NDArray[np.float64]:
-        """The next row (width,); at most ROWS further calls overwrite it."""
-        row = next(self._left, None)
-        if row is None:
-            self._rng.standard_normal(out=self._block)
-            self._left = iter(self._rows)
-            row = next(self._left)
-        return row
+
+def _blocks(rng: np.random.Generator, width: int) -> Iterator[list[NDArray[np.float64]]]:
+    block = np.empty((ROWS, width))
+    rows = list(block)
+    while True:
+        rng.standard_normal(out=block)
+        yield rows

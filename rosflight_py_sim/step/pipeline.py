@@ -122,14 +122,14 @@ class Pipeline:
         if port.at:
             raise UnconnectedError(f"{part.DEFAULT_NAME} receives {port.topic.name} of another vehicle")
         if kind is Kind.TICKS:
-            self._on_time.append(partial(_tick, Schedule(number(part.values, port.rate)), part.run))
+            self._on_time.append(_ticking(Schedule(number(part.values, port.rate)), part.run))
         elif kind is Kind.TRIGGER and port.topic is CLOCK:
             self._on_time.append(part.run)
         elif kind is not Kind.REPEATED:
             if kind is Kind.TRIGGER:
                 take = self._trigger(part)
             elif kind in (Kind.LATER, Kind.EXPECTED):
-                take = partial(_hold, part, take)
+                take = _holding(part, take)
             self._takes.setdefault(port.topic.name, []).append(take)
             self._inputs[part, port.name] = port.topic.name, take
 
@@ -183,8 +183,8 @@ class Pipeline:
         takes, rounded = self._takes.get(out.topic.name, []), out.topic.as_received
         if not takes:
             return drop
-        send = partial(_send, takes, rounded)
-        return partial(_send_made, send) if out.lazy else send
+        send = _sending(takes, rounded)
+        return _making(send) if out.lazy else send
 
     # Parameters of the flight controller.
 
@@ -227,20 +227,30 @@ class _Newest:
 _UNAVAILABLE = Call(lambda: False, lambda request, take: None)
 
 
-def _tick(schedule: Schedule, run: Callable[[int], None], time_ns: int) -> None:
-    if schedule.due(time_ns):
-        run(time_ns)
+def _ticking(schedule: Schedule, run: Callable[[int], None]) -> Callable[[int], None]:
+    def tick(time_ns: int) -> None:
+        if time_ns >= schedule.next_ns and schedule.due(time_ns):
+            run(time_ns)
+
+    return tick
 
 
-def _hold(part: Part, take: Take, message: Any) -> None:
-    part.held.take(message.time_ns, part.answered_ns, partial(take, message))
+def _holding(part: Part, take: Take) -> Take:
+    def hold(message: Any) -> None:
+        part.held.take(message.time_ns, part.answered_ns, take, message)
+
+    return hold
 
 
-def _send(takes: Sequence[Take], rounded: Callable[[Any], Any] | None, message: Any) -> None:
-    received = message if rounded is None else rounded(message)
-    for take in takes:
-        take(received)
+def _sending(takes: Sequence[Take], rounded: Callable[[Any], Any] | None) -> Take:
+    def send(message: Any) -> None:
+        if rounded is not None:
+            message = rounded(message)
+        for take in takes:
+            take(message)
+
+    return send
 
 
-def _send_made(send: Take, make: Callable[[], Any]) -> None:
-    send(make())
+def _making(send: Take) -> Callable[[Callable[[], Any]], None]:
+    return lambda make: send(make())

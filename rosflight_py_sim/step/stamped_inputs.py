@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any, TypeVar
+
+M = TypeVar("M")
 
 # The longest step: a publisher of the graph is never further ahead of the firmware.
 _AHEAD_NS = 20_000_000
@@ -36,22 +39,27 @@ class StampedInputs:
     Inputs stamped by another clock (from a terminal, or a program on system time) take effect at once.
 
     Attributes:
-        waiting: stamp and function of each input that has not taken effect.
+        waiting: stamp, function and message of each input that has not taken effect.
     """
 
     def __init__(self) -> None:
-        self.waiting: list[tuple[int, Callable[[], None]]] = []
+        self.waiting: list[tuple[int, Callable[[Any], None], Any]] = []
 
-    def take(self, stamp_ns: int, now_ns: int, act: Callable[[], None]) -> None:
-        """Call `act` before the first step after `stamp_ns`; at once if the last step, `now_ns`, is later than that."""
+    def take(self, stamp_ns: int, now_ns: int, act: Callable[[M], None], message: M) -> None:
+        """Pass the message to `act` before the first step after `stamp_ns`.
+
+        If the last step, `now_ns`, is later than that stamp, or the stamp is of another clock, pass it at once.
+        """
         if now_ns <= stamp_ns <= now_ns + _AHEAD_NS:
-            self.waiting.append((stamp_ns, act))
+            self.waiting.append((stamp_ns, act, message))
         else:
-            act()
+            act(message)
 
     def deliver(self, time_ns: int) -> None:
-        """Call the functions that take effect in the step of `time_ns`."""
-        due = [act for stamp_ns, act in self.waiting if stamp_ns < time_ns]
-        self.waiting = [one for one in self.waiting if one[0] >= time_ns]
-        for act in due:
-            act()
+        """Pass on the messages that take effect in the step of `time_ns`."""
+        waiting, self.waiting = self.waiting, []
+        for one in waiting:
+            if one[0] < time_ns:
+                one[1](one[2])
+            else:
+                self.waiting.append(one)

@@ -48,6 +48,14 @@ Floats: TypeAlias = Sequence[float]
 M = TypeVar("M")
 
 
+def maker(message: Callable[..., M]) -> Callable[[tuple[Any, ...]], M]:
+    """Function that makes a named tuple from a tuple of all its fields, in a third of the time of a call of the class.
+
+    The fields are not checked.
+    """
+    return partial(tuple.__new__, message)
+
+
 UNKNOWN_COVARIANCE = (0.0,) * 9
 """Covariance that is not known, as in sensor_msgs."""
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Any
 
 from std_srvs.srv import Trigger
@@ -43,7 +42,7 @@ def test_each_imu_sample_is_answered_with_pulse_widths_and_status_is_sent_at_10_
 def test_late_link_delays_a_command_of_the_step_in_which_the_failure_begins() -> None:
     part = board(link_latency=0.0, failures=["command late 0.1 at 0.5"])
     run(part, 500_000_000)
-    part.held.take(497_500_000, part.answered_ns, partial(part.receive_command, command(497_500_000)))
+    part.held.take(497_500_000, part.answered_ns, part.receive_command, command(497_500_000))
     run(part, 550_000_000, 500_000_000)
     assert not part.firmware.command.offboard_active
     run(part, 650_000_000, 550_000_000)

@@ -15,7 +15,7 @@ def test_input_takes_effect_in_the_step_after_its_stamp(step_s: float, comes_bef
     step_ns = round(step_s * NANOSECONDS)
     stamp_ns = 3 * step_ns
     inputs, done = StampedInputs(), []
-    inputs.take(stamp_ns, stamp_ns - step_ns if comes_before_its_step else stamp_ns, lambda: done.append(stamp_ns))
+    inputs.take(stamp_ns, stamp_ns - step_ns if comes_before_its_step else stamp_ns, done.append, stamp_ns)
     inputs.deliver(stamp_ns)
     assert not done
     inputs.deliver(stamp_ns + step_ns)
@@ -25,5 +25,5 @@ def test_input_takes_effect_in_the_step_after_its_stamp(step_s: float, comes_bef
 @pytest.mark.parametrize("stamp_s", [0.0, 0.5, 1e9])
 def test_input_of_another_clock_takes_effect_at_once(stamp_s: float) -> None:
     inputs, done = StampedInputs(), []
-    inputs.take(round(stamp_s * NANOSECONDS), NANOSECONDS, lambda: done.append(stamp_s))
+    inputs.take(round(stamp_s * NANOSECONDS), NANOSECONDS, done.append, stamp_s)
     assert done == [stamp_s]
