@@ -1,7 +1,8 @@
 """Intra-process communication: hand-off of messages between the nodes of one process, without the middleware.
 
 rclcpp has this built in; rclpy does not. Publishers and subscriptions exist in the ROS graph as usual, but a message
-goes from node to node as the object that was sent, in the order of sending.
+goes from node to node as the object that was sent, in the order of sending. As in a `Pipeline`, it goes at once to each
+input of a part that is not a trigger; other subscriptions receive it after the sender's callback.
 
 A publisher or subscription that takes no part in the hand-off is external: one of another process, or of a node of this
 process that is not a SimulationNode. A message also goes through the middleware if, and only if, an external
@@ -71,7 +72,8 @@ class Outlet:
         last: last message sent; None before the first.
         history: last messages sent, as many as the queue of a latched topic holds; None unless that is several.
         inlets: subscriptions of the hand-off that match.
-        targets: functions that deliver a message to these subscriptions.
+        at_once: functions that deliver a message to those of these subscriptions that receive it at once.
+        targets: functions that deliver a message to the others.
         sent_count: number of messages that the publisher sent through the middleware.
         is_encoded: whether messages are encoded, for external subscriptions or for a tap.
     """
@@ -95,6 +97,7 @@ class Outlet:
         self.name = publisher.topic_name
         self.last: Any = None
         self.inlets: tuple[Inlet, ...] = ()
+        self.at_once: tuple[Deliver, ...] = ()
         self.targets: tuple[Deliver, ...] = ()
         self.is_latched = topic.qos.durability == DurabilityPolicy.TRANSIENT_LOCAL
         several = self.is_latched and topic.qos.depth > 1
@@ -161,6 +164,7 @@ class Inlet:
         topic: row of the table `step/topics.py`.
         name: full name of the topic.
         deliver: called with each message; None for a polled subscription, which fetches the newest when needed.
+        is_at_once: whether a message is delivered within the call that sends it.
         is_removed: whether the subscription is being destroyed; a callback may destroy its own.
     """
 
@@ -172,6 +176,8 @@ class Inlet:
         deliver: Deliver | None,
         show: Callable[[bool], None],
         take: Callable[[bytes], None] | None = None,
+        *,
+        at_once: bool = False,
     ) -> None:
         """Take over a subscription; `show` adds it to the executor's list, or removes it.
 
@@ -183,6 +189,7 @@ class Inlet:
         self.subscription = subscription
         self.name = subscription.topic_name
         self.deliver = deliver
+        self.is_at_once = at_once
         self.is_removed = False
         self._show, self._is_shown = show, True
         self._take = take
@@ -356,18 +363,24 @@ class HandOff:
             if as_received is not None:
                 # Subscriptions in this process must receive the same numbers as those in others.
                 message = as_received(message)
-            if outlet.has_changed():
+            if self._has_guests and outlet.has_changed():
                 self.check_matches(outlet.name)
             outlet.last = message
-            for deliver in outlet.targets:
-                put((deliver, message))
             if outlet.is_encoded:
                 outlet.send_encoded(message)
+            for deliver in outlet.targets:
+                put((deliver, message))
+            try:
+                for deliver in outlet.at_once:
+                    deliver(message)
+            except Exception as error:
+                # The sender may be in a callback of the executor, and EventsExecutor fails on an exception.
+                self.failure = self.failure or error
             if ends:
                 outside.marks += 1
                 if self._has_guests or self._calls or outside.marks >= outside.next_marks:
                     self._turn_ends = True
-            if self._is_idle:
+            if self._is_idle and outlet.targets:
                 self._wake()
 
         def send_time(time_ns: int) -> None:
@@ -377,7 +390,7 @@ class HandOff:
         send_and_keep: Deliver = send if outlet.history is None else _after(send, outlet.history.append)
 
         def send_lazily(make: Callable[[], Any]) -> None:
-            if outlet.inlets or outlet.is_encoded or outlet.has_changed():
+            if outlet.inlets or outlet.is_encoded or (self._has_guests and outlet.has_changed()):
                 send_and_keep(make())
             else:
                 counter.count += 1
@@ -448,9 +461,25 @@ class HandOff:
                 self._later(outlet.renew)
 
     def subscribe(
-        self, node: Node, topic: StepTopic[M], name: str, qos: QoSProfile, deliver: Callable[[M], None]
+        self,
+        node: Node,
+        topic: StepTopic[M],
+        name: str,
+        qos: QoSProfile,
+        deliver: Callable[[M], None],
+        *,
+        at_once: bool = False,
     ) -> Subscription[Any]:
-        """Subscribe a node to a topic under a name; `deliver` is called with each message."""
+        """Subscribe a node to a topic under a name.
+
+        Args:
+            node: the node.
+            topic: row of the table `step/topics.py`.
+            name: of the topic.
+            qos: of the subscription.
+            deliver: called with each message.
+            at_once: whether a message is delivered within the call that sends it.
+        """
         inlet: Inlet
         subscription: Subscription[Any]
         if topic is CLOCK and self.clock is not None:
@@ -473,7 +502,7 @@ class HandOff:
 
         subscription = Node.create_subscription(node, topic.message_type, name, on_outside, qos, raw=True)
         end = self.outside.add_end("topic", subscription.topic_name, node.get_fully_qualified_name(), act)
-        inlet = Inlet(topic, qos, subscription, deliver, show, take)
+        inlet = Inlet(topic, qos, subscription, deliver, show, take, at_once=at_once)
         self.add_inlet(inlet)
         return subscription
 
@@ -495,7 +524,9 @@ class HandOff:
         outlets, inlets = self.outlets(name), self._inlets.get(name, [])
         for outlet in outlets:
             outlet.inlets = tuple(inlet for inlet in inlets if _fit(outlet, inlet))
-            outlet.targets = tuple(_target(outlet, inlet) for inlet in outlet.inlets if inlet.deliver is not None)
+            taking = [inlet for inlet in outlet.inlets if inlet.deliver is not None]
+            outlet.at_once = tuple(_target(outlet, inlet) for inlet in taking if inlet.is_at_once)
+            outlet.targets = tuple(_target(outlet, inlet) for inlet in taking if not inlet.is_at_once)
         self.check_matches(name)
 
     def _wake(self) -> None:

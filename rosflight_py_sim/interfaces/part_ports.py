@@ -33,6 +33,9 @@ from rosflight_py_sim.step.topics import CLOCK, PARAMS_CHANGED, StepSize, topic_
 # Inputs whose effect differs between lockstep and the other time modes.
 _OF_LOCKSTEP = (Kind.SYNCHRONIZED, Kind.LATER, Kind.EXPECTED, Kind.ADMITTING, Kind.REPEATED)
 
+# Inputs whose messages a part takes as soon as they are sent.
+_TAKEN_AT_ONCE = (Kind.SYNCHRONIZED, Kind.NEWEST, Kind.LATER)
+
 
 class PartPorts:
     """Connects the ports of one part to a node, in a namespace; a node may host several parts.
@@ -132,7 +135,9 @@ class PartPorts:
         if port.at:
             own = self._node.get_namespace()
             at = namespace_of(getattr(self._part, port.at), f"{own.rstrip('/')}/{at}" if at else own)
-        self._inputs[port.name] = self._node.subscribe(port.topic, on_message, at, needed=port.needed)
+        self._inputs[port.name] = self._node.subscribe(
+            port.topic, on_message, at, needed=port.needed, at_once=port.kind in _TAKEN_AT_ONCE
+        )
 
     def _end_input(self, name: str) -> None:
         subscription = self._inputs.pop(name, None)

@@ -524,6 +524,7 @@ class SimulationNode(Node):
         *,
         qos: QoSProfile | None = None,
         needed: bool = False,
+        at_once: bool = False,
     ) -> Subscription[Any]:
         """Subscribe `callback` to the messages of a topic in the namespace `at`, relative to the node's own.
 
@@ -533,6 +534,7 @@ class SimulationNode(Node):
             at: namespace.
             qos: of the subscription; None: the topic's for the node's time mode.
             needed: whether diagnostics report missing messages.
+            at_once: whether `callback` is called within the sender's call, if the sender is in the same process.
         """
         counter, name = TopicCounter(needed), topic_of(at, topic.name)
         qos = qos or topic.requested_qos(self.time_mode)
@@ -541,7 +543,7 @@ class SimulationNode(Node):
             on_data = counter.timed(lambda data: callback(decode(data)))
             subscription = super().create_subscription(topic.message_type, name, on_data, qos, raw=True)
         else:
-            subscription = self.hand_off.subscribe(self, topic, name, qos, counter.timed(callback))
+            subscription = self.hand_off.subscribe(self, topic, name, qos, counter.timed(callback), at_once=at_once)
         self._statistics.add_subscription(subscription, counter)
         return subscription
 

@@ -233,7 +233,9 @@ class LockstepTimeManager(SteppingTimeManager):
         # They differ only if the manager or dynamics has been restarted. Vehicles one step ahead wait for the others; a
         # vehicle that restarts at 0 continues at the time of the others.
         newest_ns = max(stamps)
-        self._ready_ns = min(stamp for stamp in stamps if newest_ns - stamp <= _LONGEST_STEP_NS)
+        if min(stamps) != newest_ns:
+            newest_ns = min(stamp for stamp in stamps if newest_ns - stamp <= _LONGEST_STEP_NS)
+        self._ready_ns = newest_ns
         if self._present_step.length_ns != self._step_ns:
             self._set_ordinary_step()
         self._repeats = 0

@@ -465,6 +465,32 @@ def test_callback_exception_is_raised_from_spin(process: Process) -> None:
         process.hand_off.check()
 
 
+def test_input_at_once_receives_within_the_call_before_those_that_wait(process: Process) -> None:
+    sender, receiver = process.member("sender"), process.member("receiver")
+    order: list[str] = []
+    receiver.subscribe(TRUTH_WIND, lambda message: order.append(f"later {message.time_ns}"))
+    receiver.subscribe(TRUTH_WIND, lambda message: order.append(f"at once {message.time_ns}"), at_once=True)
+    send = sender.publisher(TRUTH_WIND)
+    for k in range(2):
+        send(wind(k))
+        order.append(f"sent {k}")
+    assert order == ["at once 0", "sent 0", "at once 1", "sent 1"]
+    process.until(lambda: len(order) == 6)
+    assert order[4:] == ["later 0", "later 1"]
+
+
+def test_exception_of_an_input_at_once_is_raised_from_spin_not_at_the_sender(process: Process) -> None:
+    sender, receiver = process.member("sender"), process.member("receiver")
+
+    def fail(_: Wind) -> None:
+        raise RuntimeError("cannot take this")
+
+    receiver.subscribe(TRUTH_WIND, fail, at_once=True)
+    sender.publisher(TRUTH_WIND)(wind(0))
+    with pytest.raises(RuntimeError, match="cannot take this"):
+        process.hand_off.check()
+
+
 def test_plain_node_with_queue_of_one_gets_one_message_per_step(process: Process) -> None:
     first, second = process.member("first"), process.member("second")
     guest = Node("guest")
