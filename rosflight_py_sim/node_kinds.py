@@ -20,32 +20,32 @@ class NodeKind(Enum):
 
 
 _NODES = {
-    "standalone_time_manager": ("StandaloneTimeManager", NodeKind.TIME_MANAGER),
-    "gated_time_manager": ("GatedTimeManager", NodeKind.TIME_MANAGER),
-    "lockstep_time_manager": ("LockstepTimeManager", NodeKind.TIME_MANAGER),
-    "standalone_sensors": ("StandaloneSensors", NodeKind.SENSORS),
-    "multirotor_forces_and_moments": ("MultirotorForcesAndMoments", NodeKind.FORCES_AND_MOMENTS),
-    "fixedwing_forces_and_moments": ("FixedwingForcesAndMoments", NodeKind.FORCES_AND_MOMENTS),
-    "auv_forces_and_moments": ("AuvForcesAndMoments", NodeKind.FORCES_AND_MOMENTS),
-    "standalone_dynamics": ("StandaloneDynamics", NodeKind.DYNAMICS),
-    "jsbsim_dynamics": ("JsbsimDynamics", NodeKind.DYNAMICS),
-    "rc": ("Rc", NodeKind.TRANSMITTER),
-    "sil_board": ("SilBoard", NodeKind.FLIGHT_CONTROLLER),
-    "autopilot": ("Autopilot", NodeKind.AUTOPILOT),
-    "follower_autopilot": ("FollowerAutopilot", NodeKind.AUTOPILOT),
-    "fixedwing_autopilot": ("FixedwingAutopilot", NodeKind.AUTOPILOT),
-    "auv_autopilot": ("AuvAutopilot", NodeKind.FLIGHT_CONTROLLER),
-    "bridge": ("Bridge", NodeKind.FLIGHT_CONTROLLER),
-    "camera": ("CameraNode", NodeKind.FURTHER),
-    "visualizer": ("Visualizer", NodeKind.OBSERVER),
-    "recorder": ("Recorder", NodeKind.OBSERVER),
-    "view_relay": ("ViewRelay", NodeKind.OBSERVER),
-    "web_viewer": ("WebViewer", NodeKind.OBSERVER),
+    "standalone_time_manager": ("nodes.standalone_time_manager:StandaloneTimeManager", NodeKind.TIME_MANAGER),
+    "gated_time_manager": ("nodes.gated_time_manager:GatedTimeManager", NodeKind.TIME_MANAGER),
+    "lockstep_time_manager": ("nodes.lockstep_time_manager:LockstepTimeManager", NodeKind.TIME_MANAGER),
+    "standalone_sensors": ("parts.standalone_sensors:ModelledSensors", NodeKind.SENSORS),
+    "multirotor_forces_and_moments": ("parts.multirotor_forces:MultirotorForces", NodeKind.FORCES_AND_MOMENTS),
+    "fixedwing_forces_and_moments": ("parts.fixedwing_forces:FixedwingForces", NodeKind.FORCES_AND_MOMENTS),
+    "auv_forces_and_moments": ("parts.auv_forces:AuvForces", NodeKind.FORCES_AND_MOMENTS),
+    "standalone_dynamics": ("parts.rigid_body_dynamics:RigidBodyDynamics", NodeKind.DYNAMICS),
+    "jsbsim_dynamics": ("parts.jsbsim_flight:JsbsimFlight", NodeKind.DYNAMICS),
+    "rc": ("nodes.rc:Rc", NodeKind.TRANSMITTER),
+    "sil_board": ("nodes.sil_board:SilBoard", NodeKind.FLIGHT_CONTROLLER),
+    "autopilot": ("parts.square_autopilot:SquareAutopilot", NodeKind.AUTOPILOT),
+    "follower_autopilot": ("parts.formation_autopilot:FormationAutopilot", NodeKind.AUTOPILOT),
+    "fixedwing_autopilot": ("parts.waypoint_autopilot:WaypointAutopilot", NodeKind.AUTOPILOT),
+    "auv_autopilot": ("parts.auv_controller:AuvController", NodeKind.FLIGHT_CONTROLLER),
+    "bridge": ("nodes.bridge:Bridge", NodeKind.FLIGHT_CONTROLLER),
+    "camera": ("nodes.camera:CameraNode", NodeKind.FURTHER),
+    "visualizer": ("nodes.visualizer:Visualizer", NodeKind.OBSERVER),
+    "recorder": ("nodes.recorder:Recorder", NodeKind.OBSERVER),
+    "view_relay": ("nodes.view_relay:ViewRelay", NodeKind.OBSERVER),
+    "web_viewer": ("nodes.web_viewer:WebViewer", NodeKind.OBSERVER),
 }
-"""Class name and kind of each node of the package, by executable, which is also the name of the module."""
+"""Class, of a node or a part, and kind of each node of the package, by executable."""
 
-NODE_CLASSES = {executable: name for executable, (name, _) in _NODES.items()}
-"""Class name of each node, by executable."""
+NODE_CLASSES = {executable: f"rosflight_py_sim.{place}" for executable, (place, _) in _NODES.items()}
+"""Class of each node, as an entry point names it, by executable."""
 
 NODE_KINDS = {executable: kind for executable, (_, kind) in _NODES.items()}
 """Kind of each node, by executable."""

@@ -40,7 +40,7 @@ _OWN = {
         "dive": "rosflight_py_sim.missions.dive.task:DiveTask",
         "skywriting": "rosflight_py_sim.missions.skywriting.task:SkywritingTask",
     },
-    "nodes": {name: f"rosflight_py_sim.nodes.{name}:{cls}" for name, cls in NODE_CLASSES.items()},
+    "nodes": NODE_CLASSES,
     "scenarios": {"rosflight_py_sim": "rosflight_py_sim.graph.scenario:SCENARIOS"},
     "vehicles": {"rosflight_py_sim": "rosflight_py_sim.vehicles.vehicle_file:VEHICLES"},
     "wind_models": {
@@ -92,8 +92,12 @@ def own_names(group: str) -> list[str]:
 
 def own_objects(group: str) -> dict[str, Any]:
     """Objects of this package in a group, by name, without a search of the installed packages."""
-    places = {name: value.split(":") for name, value in _OWN[group].items()}
-    return {name: getattr(import_module(module), attribute) for name, (module, attribute) in places.items()}
+    return {name: _own_object(value) for name, value in _OWN[group].items()}
+
+
+def _own_object(place: str) -> Any:
+    module, attribute = place.split(":")
+    return getattr(import_module(module), attribute)
 
 
 def flight_controller_names() -> list[str]:
@@ -131,6 +135,15 @@ def registered_class(group: str, name: str, base: type) -> Any:
         if not isinstance(given, ParameterTable):
             raise ParameterError(f"{_place(one)} given, whose {table} is {given!r}; allowed: a ParameterTable")
     return found
+
+
+def registered_node(name: str) -> Any:
+    """The registered class of a node or part with that name; of two of the name, this package's.
+
+    Raises:
+        ParameterError: the name is not registered, or its object cannot be loaded or is not a class.
+    """
+    return _own_object(NODE_CLASSES[name]) if name in NODE_CLASSES else registered_class("nodes", name, object)
 
 
 def node_names(kind: NodeKind | None = None) -> list[str]:

@@ -24,6 +24,7 @@ ROOMS = (
         "protocols",
         "autopilot",
         "camera",
+        "shapes",
         "vehicles",
     ),
     *(
@@ -103,7 +104,7 @@ def loaded_by_name(file: Path, modules: dict[str, Path]) -> Iterator[str]:
             given = node.args[0]
             if isinstance(given, ast.Constant):
                 yield str(given.value)
-            elif isinstance(given, ast.JoinedStr) and "SHAPES" not in ast.unparse(given):
+            elif isinstance(given, ast.JoinedStr):
                 first = given.values[0]
                 prefix = str(first.value) if isinstance(first, ast.Constant) else ""
                 yield from (name for name in modules if prefix and name.startswith(prefix))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import ClassVar
 
 from rosflight_py_sim.autopilot.autopilot_command import AutopilotCommand
 from rosflight_py_sim.autopilot.flight_state import FlightState
@@ -116,6 +117,8 @@ class FixedwingTargetController(TargetController):
     faster than the outer ones.
     """
 
+    NAME: ClassVar[str] = "fixedwing"
+    PARAMETERS: ClassVar[ParameterTable] = FIXEDWING_TARGET_PARAMETERS
     FLIES_BY_ESTIMATE = False
 
     def __init__(self, values: Values) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 from rosflight_py_sim.autopilot.autopilot_command import AutopilotCommand
 from rosflight_py_sim.autopilot.flight_state import FlightState
@@ -101,6 +101,8 @@ class MultirotorTargetController(TargetController):
     `max_yaw_rate`, and `max_tilt` for angles that are not given. Commanded angles are rate-limited by `tilt_slew`.
     """
 
+    NAME: ClassVar[str] = "multirotor"
+    PARAMETERS: ClassVar[ParameterTable] = MULTIROTOR_TARGET_PARAMETERS
     FLIES_BY_ESTIMATE = True
 
     def __init__(self, values: Values) -> None:

@@ -8,6 +8,7 @@ from typing import ClassVar, TypeVar
 from rosflight_py_sim.autopilot.autopilot_command import AutopilotCommand
 from rosflight_py_sim.autopilot.flight_state import FlightState
 from rosflight_py_sim.autopilot.fly_target import FlyTarget
+from rosflight_py_sim.parameters import ParameterTable, Values
 
 TARGET_LIMITS = {
     "target_airspeed_min": "slowest airspeed commanded; nine tenths of it are kept while a pitch angle is given",
@@ -30,11 +31,23 @@ class TargetController(ABC):
     clipped to it. One of `fly`, `take_off` and `stand` is called each period.
 
     Class attributes:
+        NAME: name of the controller, as users select it.
+        PARAMETERS: its parameters; a controller is made of their values.
         FLIES_BY_ESTIMATE: whether the commands are angles, which the flight controller holds by its own attitude
             estimate, and not outputs, on which that estimate has no effect.
     """
 
+    NAME: ClassVar[str]
+    PARAMETERS: ClassVar[ParameterTable]
     FLIES_BY_ESTIMATE: ClassVar[bool]
+
+    @abstractmethod
+    def __init__(self, values: Values) -> None:
+        """`values` contains the checked values of PARAMETERS; others are ignored.
+
+        Raises:
+            ParameterError: the values do not fit together.
+        """
 
     @abstractmethod
     def fly(self, state: FlightState, target: FlyTarget, dt: float) -> AutopilotCommand:

@@ -118,6 +118,8 @@ class FrontEndInterface(ABC):
     Attributes:
         PARAMETERS: the front-end's parameters, whose names begin with the front-end's name and a dot.
         VEHICLE_PARAMETERS: those of them that may be given for one vehicle alone, see `own_values`.
+        CONTROLLER: name of the parameter that selects the control loops of a vehicle, for which the graph gives those
+            that suit the vehicle's physics; empty if the front-end has no control loops.
         COUNTERS: names of the counters, in the order in which they are reported.
         vehicles: namespace of each vehicle; empty for a single vehicle.
         required_fields: optional snapshot fields, a subset of `OPTIONAL_FIELDS`; set before `open` returns,
@@ -129,6 +131,7 @@ class FrontEndInterface(ABC):
 
     PARAMETERS: ClassVar[ParameterTable] = ParameterTable()
     VEHICLE_PARAMETERS: ClassVar[ParameterTable] = ParameterTable()
+    CONTROLLER: ClassVar[str] = ""
     COUNTERS: ClassVar[tuple[str, ...]] = ()
 
     def __init__(

@@ -16,7 +16,13 @@ from rosflight_py_sim.bridge.numbering import numbers_of_vehicles
 from rosflight_py_sim.bridge.peers import address_text
 from rosflight_py_sim.bridge.rare_warnings import RareWarnings
 from rosflight_py_sim.bridge.subscriptions import EXPIRES_AFTER_S, MOST_CLIENTS, MOST_SUBSCRIPTIONS, Subscriptions
-from rosflight_py_sim.bridge.uthere_plane import UTHERE_PLANE_PARAMETERS, FlightCommand, PlaneCommand, UtherePlane
+from rosflight_py_sim.bridge.uthere_plane import (
+    CONTROLLER,
+    UTHERE_PLANE_PARAMETERS,
+    FlightCommand,
+    PlaneCommand,
+    UtherePlane,
+)
 from rosflight_py_sim.bridge.uthere_settings import UTHERE_SETTINGS, UthereSettings
 from rosflight_py_sim.bridge.uthere_variables import REQUIRED_FIELDS
 from rosflight_py_sim.parameters import ParameterError, ParameterTable, Values
@@ -80,6 +86,7 @@ class UthereFrontEnd(OffboardFrontEnd):
 
     PARAMETERS: ClassVar[ParameterTable] = UTHERE_SETTINGS + UTHERE_PLANE_PARAMETERS
     VEHICLE_PARAMETERS: ClassVar[ParameterTable] = UTHERE_PLANE_PARAMETERS
+    CONTROLLER: ClassVar[str] = CONTROLLER
 
     COUNTERS: ClassVar[tuple[str, ...]] = (
         "packets",

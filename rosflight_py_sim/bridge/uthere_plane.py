@@ -3,23 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
-from typing import NamedTuple, TypeAlias
+from typing import TypeAlias
 
 from rosflight_py_sim.autopilot.autopilot_command import AutopilotCommand
 from rosflight_py_sim.autopilot.cage import CAGE_LIMITS, Observed, ShownUnit
-from rosflight_py_sim.autopilot.fixedwing_target_controller import (
-    FIXEDWING_TARGET_PARAMETERS,
-    FixedwingTargetController,
-)
 from rosflight_py_sim.autopilot.flight_state import flight_state
 from rosflight_py_sim.autopilot.fly_target import TargetError
 from rosflight_py_sim.autopilot.guided_mode_supervisor import GUIDED_MODE_PARAMETERS, GuidedModeSupervisor
-from rosflight_py_sim.autopilot.multirotor_target_controller import (
-    MULTIROTOR_TARGET_PARAMETERS,
-    MultirotorTargetController,
-)
 from rosflight_py_sim.autopilot.target_controller import TARGET_LIMITS, TargetController
 from rosflight_py_sim.bridge.front_end_interface import ControllerStatus, Snapshot
 from rosflight_py_sim.bridge.uthere_targets import target_of_fly, target_of_fly_to, waypoint_of
@@ -45,6 +37,7 @@ from rosflight_py_sim.protocols.uthere import (
 )
 from rosflight_py_sim.pulse_width import OUTPUTS
 from rosflight_py_sim.stamps import NANOSECONDS
+from rosflight_py_sim.vehicles.physics_model import control_loops
 
 PlaneCommand: TypeAlias = Fly | FlyDisengage | FlyEngage | FlyTo | WaypointAdd | WaypointClearAll
 """Commands that name one plane or address all of them."""
@@ -52,22 +45,16 @@ PlaneCommand: TypeAlias = Fly | FlyDisengage | FlyEngage | FlyTo | WaypointAdd |
 FlightCommand: TypeAlias = PlaneCommand | FlyToWaypoint
 """Commands that affect a plane's flight."""
 
+CONTROLLER = "uthere.controller"
+"""Name of the parameter that selects the control loops."""
+
 _OWN = "uthere."
 
 _LARGEST_NUMBER = 2**31 - 1
 
 
-class _Flown(NamedTuple):
-    """Target controller for a kind of vehicle."""
-
-    controller: Callable[[Values], TargetController]
-    parameters: ParameterTable
-
-
-_CONTROLLERS = {
-    "multirotor": _Flown(MultirotorTargetController, MULTIROTOR_TARGET_PARAMETERS),
-    "fixedwing": _Flown(FixedwingTargetController, FIXEDWING_TARGET_PARAMETERS),
-}
+_LOOPS = control_loops()
+"""Control loops by name."""
 
 UTHERE_PLANE_PARAMETERS = (
     ParameterTable(
@@ -81,10 +68,10 @@ UTHERE_PLANE_PARAMETERS = (
             read_only=True,
         ),
         Parameter(
-            "uthere.controller",
+            CONTROLLER,
             "fixedwing",
-            "Target controller that follows the programs' commands",
-            choices=tuple(_CONTROLLERS),
+            "Target controller that follows the programs' commands; the graph sets that of the vehicle's physics",
+            choices=tuple(_LOOPS),
             read_only=True,
         ),
         Parameter(
@@ -98,7 +85,7 @@ UTHERE_PLANE_PARAMETERS = (
         *(replace(one, name=f"{_OWN}{one.name}") for one in GUIDED_MODE_PARAMETERS),
     )
     + UTHERE_UNIT_PARAMETERS
-    + sum((flown.parameters for flown in _CONTROLLERS.values()), start=ParameterTable())
+    + sum((loops.PARAMETERS for loops in _LOOPS.values()), start=ParameterTable())
 )
 
 # The pilot's switches end guided flight; a moved stick or a missing command does not.
@@ -219,7 +206,7 @@ def _own(values: Values) -> dict[str, Value]:
 
 
 def _controller(values: Values) -> TargetController:
-    return _CONTROLLERS[str(values["uthere.controller"])].controller(values)
+    return _LOOPS[str(values[CONTROLLER])](values)
 
 
 def _shown_units(units: UthereUnits) -> dict[str, ShownUnit]:

@@ -9,7 +9,8 @@ from rosflight_py_sim.graph.fleet import Member
 from rosflight_py_sim.graph.flight_controllers import flight_controller_of, front_end_class
 from rosflight_py_sim.interfaces.parameter_files import values_of_arguments
 from rosflight_py_sim.parameters import ParameterError, Value
-from rosflight_py_sim.registry import registered
+from rosflight_py_sim.registry import registered, registered_node
+from rosflight_py_sim.vehicles.physics_model import physics_node
 
 
 def bridge_settings(members: Sequence[Member], observers: Sequence[str]) -> dict[str, list[str]]:
@@ -41,13 +42,17 @@ def bridge_settings(members: Sequence[Member], observers: Sequence[str]) -> dict
     }
 
 
-def observer_settings(member: Member, front_ends: Sequence[str]) -> dict[str, Value]:
-    """Parameters for the front-ends that observe a vehicle, from its pairing files.
+def settings_of_front_ends(member: Member, front_ends: Sequence[str]) -> dict[str, Value]:
+    """Parameters of the front-ends for a vehicle: its control loops, and for those that observe it, its pairing files.
 
     A pairing file also adapts the vehicle to being flown; of these files, only the front-ends' own parameters apply.
     """
     commander = flight_controller_of(member).front_end
     settings: dict[str, Value] = {}
+    loops = registered_node(physics_node(member.vehicle)).CONTROL_LOOPS if front_ends else None
+    if loops is not None:
+        selectors = [front_end_class(name).CONTROLLER for name in front_ends]
+        settings = {selector: loops.NAME for selector in selectors if selector}
     for name in front_ends:
         if name != commander and name in member.vehicle.pairings:
             file = str(member.vehicle.pairings[name].file)

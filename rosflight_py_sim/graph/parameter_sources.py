@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from rosflight_py_sim.graph.bridge_settings import bridge_settings, observer_settings
+from rosflight_py_sim.graph.bridge_settings import bridge_settings, settings_of_front_ends
 from rosflight_py_sim.graph.fleet import Member
 from rosflight_py_sim.graph.flight_controllers import flight_controller_of
 from rosflight_py_sim.interfaces.parameter_files import named_values, values_of_arguments, wildcard_values
 from rosflight_py_sim.interfaces.simulation_node import SimulationNode
-from rosflight_py_sim.nodes.vehicle_physics import physics_of_arguments
-from rosflight_py_sim.parameters import ParameterTable, Value
+from rosflight_py_sim.nodes.vehicle_physics import PHYSICS, physics_of_arguments
+from rosflight_py_sim.parameters import Value
 from rosflight_py_sim.vehicles import reference
+from rosflight_py_sim.vehicles.physics_model import physics_models
+from rosflight_py_sim.viewer.appearance import APPEARANCE
 
 Source: TypeAlias = "Mapping[str, Value] | Path"
 """Values by parameter name, or a parameter file."""
@@ -78,13 +80,16 @@ class ParameterSources:
         Raises:
             ParameterError: a parameter file cannot be read or is invalid.
         """
+        names = {one.name for one in node.VEHICLE_PARAMETERS}
+        if PHYSICS.name in names:
+            names |= {one.name for _, model in physics_models() for one in model.SHAPE_PARAMETERS}
 
         def relevant(sources: Sequence[Source]) -> tuple[str, ...]:
-            return tuple(ros_arguments(_restricted(sources, node.VEHICLE_PARAMETERS)))
+            return tuple(ros_arguments(_restricted(sources, names)))
 
         given = {vehicle: relevant(sources) for vehicle, sources in self.own.items()}
         common = relevant(self.of(member))
-        if not len(node.VEHICLE_PARAMETERS) or {*given.values()} == {common}:
+        if not names or {*given.values()} == {common}:
             return {}
         general = _values(node, [*common, *arguments], namespace, member.namespace if member else "")
         own = {vehicle: _values(node, [*one, *arguments], namespace, vehicle) for vehicle, one in given.items()}
@@ -120,7 +125,7 @@ def parameter_sources(
 
     def sources(member: Member) -> list[Source]:
         vehicle, controller = member.vehicle, flight_controller_of(member)
-        observed = observer_settings(member, bridge.get("front_ends", ()))
+        observed = settings_of_front_ends(member, bridge.get("front_ends", ()))
         named = {"record.vehicle": reference(vehicle)}
         first = {**vehicle.settings, **named, **bridge, **observed, **controller.settings, **weakest}
         own_files = [vehicle.parameter_file, *controller.files_for(vehicle), *map(Path, files), *member.files]
@@ -142,22 +147,23 @@ def values_of_file(file: Path, node: type[SimulationNode], namespace: str) -> di
     return values
 
 
-def _restricted(sources: Iterable[Source], table: ParameterTable) -> Iterator[Source]:
+def _restricted(sources: Iterable[Source], names: Collection[str]) -> Iterator[Source]:
     for one in sources:
-        yield one if isinstance(one, Path) else {name: value for name, value in one.items() if name in table}
+        yield one if isinstance(one, Path) else {name: value for name, value in one.items() if name in names}
 
 
 def _values(node: type[SimulationNode], arguments: Sequence[str], namespace: str, vehicle: str) -> dict[str, Value]:
-    """Values of one vehicle: those given, and defaults; parameters that the node lacks are those of its physics."""
+    """Values of one vehicle: those given, and defaults; PHYSICS has those of the vehicle's physics."""
     path = f"/{namespace.strip('/')}"
     given = values_of_arguments(arguments, node.DEFAULT_NAME, path, node.ALIASES)
-    physics = physics_of_arguments(arguments, namespace, vehicle)
-    values: dict[str, Value] = {}
-    for one in node.VEHICLE_PARAMETERS:
-        if one.name not in node.PARAMETERS:
-            values |= {one.name: physics[one.name]} if one.name in physics else {}
-        elif one.name in given or not one.required:
-            values[one.name] = given.get(one.name, one.default)
+    values: dict[str, Value] = {
+        one.name: given.get(one.name, one.default)
+        for one in node.VEHICLE_PARAMETERS
+        if one.name in given or not one.required
+    }
+    if PHYSICS.name in values:
+        physics = physics_of_arguments(arguments, str(values[APPEARANCE.name]), namespace, vehicle)
+        values[PHYSICS.name] = json.dumps(physics)
     return values
 
 

@@ -10,5 +10,5 @@ from rosflight_py_sim.viewer.appearance import Appearance, appearance
 
 def appearance_of(vehicle: Vehicle, values: Values | None = None) -> Appearance:
     """Appearance of the vehicle with the parameters of its vehicle file; `values` as in `appearance`."""
-    physics = physics_of_arguments(["--params-file", str(vehicle.parameter_file)])
+    physics = physics_of_arguments(["--params-file", str(vehicle.parameter_file)], vehicle.appearance)
     return appearance(vehicle.appearance, physics, values)

@@ -20,7 +20,7 @@ from rosflight_py_sim.failures.schedule import Signals
 from rosflight_py_sim.interfaces.part_node import PartNode
 from rosflight_py_sim.interfaces.simulation_node import SimulationNode
 from rosflight_py_sim.interfaces.time_manager_interface import VEHICLES, vehicle_namespaces
-from rosflight_py_sim.nodes.vehicle_physics import PHYSICS_PARAMETERS
+from rosflight_py_sim.nodes.vehicle_physics import PHYSICS
 from rosflight_py_sim.nodes.vehicle_shape import faces_of_shape, vehicle_shapes
 from rosflight_py_sim.parameters import ParameterError, ParameterTable, Value, number
 from rosflight_py_sim.shared_parameters import TIME_MODE
@@ -69,7 +69,7 @@ class CameraNode(PartNode):
         + CAMERA_PARAMETERS
     )
     FALLIBLE: ClassVar[tuple[str, ...]] = ("camera",)
-    VEHICLE_PARAMETERS: ClassVar[ParameterTable] = ParameterTable(APPEARANCE) + PHYSICS_PARAMETERS
+    VEHICLE_PARAMETERS: ClassVar[ParameterTable] = ParameterTable(APPEARANCE, PHYSICS)
     SERVES_ALL: ClassVar[bool] = False
 
     # A class attribute, because a node that fails during construction is also destroyed.

@@ -30,7 +30,7 @@ from rosflight_py_sim.step.topics import (
 from rosflight_py_sim.step.vehicle_state import VehicleState
 from rosflight_py_sim.step.viewed_topics import RELAYED, viewed
 from rosflight_py_sim.topic_names import camera_pose
-from rosflight_py_sim.viewer.appearance import Appearance, MovingParts, Part, part_attitude
+from rosflight_py_sim.viewer.appearance import Appearance, DrawnPart, MovingParts, part_attitude
 from rosflight_py_sim.viewer.frame_tree import prefixed, transform, transform_of_mounting
 from rosflight_py_sim.viewer.trail import Trail
 from rosflight_py_sim.world.colours import Colour
@@ -188,7 +188,7 @@ class DrawnVehicle:
         one.scale.x, one.scale.y, one.scale.z = thickness, 2.0 * thickness, 3.0 * thickness
         return one
 
-    def _frame_of(self, part: Part) -> str:
+    def _frame_of(self, part: DrawnPart) -> str:
         return self.base_link if part.motion is None else prefixed(self._namespace, part.name.replace(" ", "_"))
 
 

@@ -29,7 +29,7 @@ from rosflight_py_sim.interfaces.outside_inputs import OUTSIDE_INPUTS, OutsideIn
 from rosflight_py_sim.interfaces.simulation_node import SimulationNode
 from rosflight_py_sim.interfaces.time_manager_interface import VEHICLES, vehicle_namespaces
 from rosflight_py_sim.new_files import names
-from rosflight_py_sim.nodes.vehicle_physics import PHYSICS_PARAMETERS, physics_of_vehicle
+from rosflight_py_sim.nodes.vehicle_physics import PHYSICS, physics_of_vehicle
 from rosflight_py_sim.parameters import Parameter, ParameterError, ParameterTable
 from rosflight_py_sim.recording.mcap_file import RUN
 from rosflight_py_sim.recording.pipe_messages import Channel
@@ -92,7 +92,7 @@ class Recorder(SimulationNode):
     DEFAULT_NAME = "recorder"
     ONLY_OBSERVES = True
     PARAMETERS = RECORDER_PARAMETERS
-    VEHICLE_PARAMETERS = ParameterTable(APPEARANCE, RECORDER_PARAMETERS["record.vehicle"]) + PHYSICS_PARAMETERS
+    VEHICLE_PARAMETERS = ParameterTable(APPEARANCE, RECORDER_PARAMETERS["record.vehicle"], PHYSICS)
 
     def __init__(self, **arguments: Any) -> None:
         """Create the file.
@@ -141,10 +141,12 @@ class Recorder(SimulationNode):
     def _facts_of(self, arguments: Sequence[str], vehicle: str) -> dict[str, str]:
         """Facts about a vehicle, by which the replay draws it."""
         values = values_of_vehicle(self.values, vehicle)
+        appearance = str(values["appearance"])
+        physics = physics_of_vehicle(self.values, arguments, appearance, self.get_namespace(), vehicle)
         return {
             "vehicle": str(values["record.vehicle"]),
-            "appearance": str(values["appearance"]),
-            "physics": json.dumps(physics_of_vehicle(self.values, arguments, self.get_namespace(), vehicle)),
+            "appearance": appearance,
+            "physics": json.dumps(physics),
         }
 
     def diagnose(self, period: Period) -> Iterator[Diagnosis]:

@@ -10,7 +10,6 @@ import signal
 import sys
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from importlib import import_module
 
 import rclpy
 from rclpy.exceptions import NameValidationException
@@ -24,9 +23,8 @@ from rosflight_py_sim.interfaces.parameter_files import check_files, files_of_ar
 from rosflight_py_sim.interfaces.rclpy_internals import RCLError, UnknownROSArgsError
 from rosflight_py_sim.interfaces.simulation_node import SimulationNode
 from rosflight_py_sim.kernel_preparation import prepare_kernels
-from rosflight_py_sim.node_kinds import NODE_CLASSES
 from rosflight_py_sim.parameters import ParameterError, ParameterTable, is_utf8, shown
-from rosflight_py_sim.registry import node_names, registered_class, usable_classes
+from rosflight_py_sim.registry import node_names, registered_node, usable_classes
 from rosflight_py_sim.step.part import Part
 
 # Long enough to cost nothing, short enough to react to signals at once.
@@ -47,11 +45,7 @@ def node_class(executable: str) -> type[SimulationNode]:
     Raises:
         ParameterError: there is no such node, or it cannot be loaded.
     """
-    if executable in NODE_CLASSES:
-        module = import_module(f"rosflight_py_sim.nodes.{executable}")
-        found: type[SimulationNode] = getattr(module, NODE_CLASSES[executable])
-        return found
-    registered = registered_class("nodes", executable, object)
+    registered = registered_node(executable)
     if not issubclass(registered, (Part, SimulationNode)):
         raise ParameterError(
             f"node '{executable}': class {registered.__name__} given; allowed: classes derived from Part or "

@@ -2,61 +2,64 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 
 from rosflight_py_sim.interfaces.parameter_files import values_of_arguments
 from rosflight_py_sim.node_kinds import NodeKind
-from rosflight_py_sim.parameters import ParameterTable, Value, Values
-from rosflight_py_sim.physics.auv import AUV_PARAMETERS
-from rosflight_py_sim.physics.dynamics import DYNAMICS_PARAMETERS
-from rosflight_py_sim.physics.fixedwing import FIXEDWING_PARAMETERS
-from rosflight_py_sim.physics.multirotor import MULTIROTOR_PARAMETERS
+from rosflight_py_sim.parameters import Parameter, ParameterError, Value, Values
 from rosflight_py_sim.registry import node_names
-from rosflight_py_sim.vehicle_parameters import values_of_vehicle
+from rosflight_py_sim.vehicles.physics_model import model_with_appearance
 
-# They say where a vehicle starts, not what it is.
-_START = ("world", "initial_position", "initial_altitude", "initial_heading", "use_world_start", "starts_on_ground")
-
-PHYSICS_PARAMETERS = ParameterTable(
-    *(
-        one
-        for one in DYNAMICS_PARAMETERS + MULTIROTOR_PARAMETERS + FIXEDWING_PARAMETERS + AUV_PARAMETERS
-        if one.name not in _START
-    )
+PHYSICS = Parameter(
+    "physics",
+    "{}",
+    "Physics parameters on which the shape of the vehicle depends, as a JSON object; they override those of the "
+    "parameter files",
+    read_only=True,
 )
-"""Parameters that a node which draws or records all vehicles may be given for one of them."""
+"""Parameter that a node which draws or records all vehicles may be given for one of them."""
 
 
-def physics_of_arguments(arguments: Sequence[str], *namespaces: str) -> dict[str, Value]:
-    """Physics parameters of the nodes dynamics and forces_and_moments, from the ROS arguments of a graph.
+def physics_of_arguments(arguments: Sequence[str], appearance: str, *namespaces: str) -> dict[str, Value]:
+    """Parameters on which a vehicle's shape depends, from the ROS arguments of a graph.
 
     Args:
         arguments: as given to rclpy.init.
+        appearance: name of the shape.
         namespaces: parts of the namespace of the vehicle's nodes.
 
     Raises:
-        ParameterError: a parameter file cannot be read or is invalid.
+        ParameterError: there is no such shape, or a parameter file cannot be read or is invalid.
     """
+    table = model_with_appearance(appearance).SHAPE_PARAMETERS
     namespace = "".join(f"/{part.strip('/')}" for part in namespaces if part.strip("/"))
     values: dict[str, Value] = {}
-    for place, kind in (("dynamics", NodeKind.DYNAMICS), ("forces_and_moments", NodeKind.FORCES_AND_MOMENTS)):
-        values |= values_of_arguments(arguments, place, namespace, node_names(kind))
-    return {name: value for name, value in values.items() if name in PHYSICS_PARAMETERS}
+    if len(table):
+        for place, kind in (("dynamics", NodeKind.DYNAMICS), ("forces_and_moments", NodeKind.FORCES_AND_MOMENTS)):
+            values |= values_of_arguments(arguments, place, namespace, node_names(kind))
+    return {name: value for name, value in values.items() if name in table}
 
 
-def physics_of_vehicle(values: Values, arguments: Sequence[str], namespace: str, vehicle: str) -> dict[str, Value]:
-    """Physics parameters of one vehicle, for a node that serves all of them.
+def physics_of_vehicle(
+    values: Values, arguments: Sequence[str], appearance: str, namespace: str, vehicle: str
+) -> dict[str, Value]:
+    """Parameters on which the shape of one vehicle depends, for a node that serves all of them.
 
     Args:
         values: parameter values of the node, among them those given for the vehicle alone.
         arguments: ROS arguments of the node.
+        appearance: name of the shape.
         namespace: namespace of the node.
         vehicle: namespace of the vehicle, relative to it.
 
     Raises:
-        ParameterError: a parameter file cannot be read or is invalid.
+        ParameterError: there is no such shape, a parameter file cannot be read or is invalid, or the parameter
+            `physics` is not a JSON object.
     """
-    own = values_of_vehicle({name: value for name, value in values.items() if name.startswith(f"{vehicle}.")}, vehicle)
-    return physics_of_arguments(arguments, namespace, vehicle) | {
-        name: value for name, value in own.items() if name in PHYSICS_PARAMETERS
-    }
+    own = str(values.get(f"{vehicle}.{PHYSICS.name}", PHYSICS.default))
+    try:
+        given = dict(json.loads(own))
+    except ValueError as error:
+        raise ParameterError(f"parameter '{PHYSICS.name}': {own} given; allowed: a JSON object ({error})") from error
+    return physics_of_arguments(arguments, appearance, namespace, vehicle) | given

@@ -8,7 +8,7 @@ import numpy as np
 
 from rosflight_py_sim.camera import Faces, faces_of_triangles
 from rosflight_py_sim.interfaces.simulation_node import SimulationNode
-from rosflight_py_sim.nodes.vehicle_physics import PHYSICS_PARAMETERS, physics_of_vehicle
+from rosflight_py_sim.nodes.vehicle_physics import PHYSICS, physics_of_vehicle
 from rosflight_py_sim.parameters import ParameterTable
 from rosflight_py_sim.physics.surface_mix import SURFACE_MIX_PARAMETERS
 from rosflight_py_sim.vehicle_parameters import values_of_vehicle
@@ -17,7 +17,7 @@ from rosflight_py_sim.viewer.appearance import APPEARANCE, Appearance, appearanc
 SHAPE_PARAMETERS = ParameterTable(APPEARANCE) + SURFACE_MIX_PARAMETERS
 """Parameters of a node that draws vehicles."""
 
-VEHICLE_SHAPE_PARAMETERS = SHAPE_PARAMETERS + PHYSICS_PARAMETERS
+VEHICLE_SHAPE_PARAMETERS = SHAPE_PARAMETERS + ParameterTable(PHYSICS)
 """Those that may be given for one vehicle."""
 
 
@@ -39,8 +39,9 @@ def vehicle_shapes(
     for vehicle in vehicles:
         values = values_of_vehicle(node.values, vehicle)
         namespace = node.get_namespace() if around is None else around
-        physics = physics_of_vehicle(node.values, arguments, namespace, vehicle)
-        shapes[vehicle] = appearance(str(values[APPEARANCE.name]), physics, values)
+        name = str(values[APPEARANCE.name])
+        physics = physics_of_vehicle(node.values, arguments, name, namespace, vehicle)
+        shapes[vehicle] = appearance(name, physics, values)
     return shapes
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import ClassVar
 
 import numpy as np
@@ -11,8 +12,10 @@ from rosflight_py_sim.parameters import ParameterTable, Value
 from rosflight_py_sim.parts.forces_and_moments import ForcesAndMoments
 from rosflight_py_sim.parts.modelled_forces import ModelledForces
 from rosflight_py_sim.physics.auv import AUV_PARAMETERS, Auv
+from rosflight_py_sim.shapes.hulls import open_frame, plated_frame
 from rosflight_py_sim.stamps import NANOSECONDS
 from rosflight_py_sim.step.vehicle_state import VehicleState
+from rosflight_py_sim.vehicles.physics_model import Shape
 
 
 class AuvForces(ModelledForces[Auv]):
@@ -20,6 +23,12 @@ class AuvForces(ModelledForces[Auv]):
 
     ALIASES: ClassVar[tuple[str, ...]] = ("auv_forces_and_moments",)
     PARAMETERS: ClassVar[ParameterTable] = ForcesAndMoments.PARAMETERS + AUV_PARAMETERS
+    APPEARANCES: ClassVar[Mapping[str, Shape]] = {
+        **ForcesAndMoments.APPEARANCES,
+        "open_frame": open_frame,
+        "plated_frame": plated_frame,
+    }
+    SHAPE_PARAMETERS: ClassVar[ParameterTable] = AUV_PARAMETERS
 
     @classmethod
     def build(cls, values: dict[str, Value]) -> Auv:

@@ -3,17 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import ClassVar
 
 import numpy as np
 
+from rosflight_py_sim.autopilot.fixedwing_target_controller import FixedwingTargetController
+from rosflight_py_sim.autopilot.target_controller import TargetController
 from rosflight_py_sim.firmware.canned_mixers import MixerChoice, canned_mixer
+from rosflight_py_sim.firmware.command import FX, QX, QY, QZ
+from rosflight_py_sim.firmware.mixed_outputs import mixed_pulse_widths
+from rosflight_py_sim.firmware.parameter_table import MIXER_ROWS
 from rosflight_py_sim.firmware.unmixing import THROTTLE_ROW, unmixer, unmixer_of_parameters
 from rosflight_py_sim.parameters import Parameter, ParameterTable, Value, Values, number
 from rosflight_py_sim.parts.forces_and_moments import ForcesAndMoments
 from rosflight_py_sim.parts.modelled_forces import ModelledForces
-from rosflight_py_sim.physics.fixedwing import FIXEDWING_PARAMETERS, FixedWing
+from rosflight_py_sim.physics.dynamics import DYNAMICS_PARAMETERS
+from rosflight_py_sim.physics.fixedwing import FIXEDWING_PARAMETERS, SURFACES, FixedWing
+from rosflight_py_sim.physics.steady_model import Array, ModelInput, SteadyModel, SteadyVehicle
 from rosflight_py_sim.physics.surface_mix import SURFACE_MIX_PARAMETERS, mixer_of_values
+from rosflight_py_sim.shapes.airframes import inverted_v_tail
+from rosflight_py_sim.vehicles.physics_model import Shape
 
 DEFAULT_MIXER = Parameter(
     "default_mixer",
@@ -33,6 +43,11 @@ class FixedwingForces(ModelledForces[FixedWing]):
     PARAMETERS: ClassVar[ParameterTable] = (
         ForcesAndMoments.PARAMETERS + ParameterTable(DEFAULT_MIXER) + SURFACE_MIX_PARAMETERS + FIXEDWING_PARAMETERS
     )
+    APPEARANCES: ClassVar[Mapping[str, Shape]] = {**ForcesAndMoments.APPEARANCES, "inverted_v_tail": inverted_v_tail}
+    SHAPE_PARAMETERS: ClassVar[ParameterTable] = FIXEDWING_PARAMETERS + ParameterTable(
+        DYNAMICS_PARAMETERS["contact_points"], DYNAMICS_PARAMETERS["contact_rolling_friction"]
+    )
+    CONTROL_LOOPS: ClassVar[type[TargetController] | None] = FixedwingTargetController
 
     @classmethod
     def build(cls, values: dict[str, Value]) -> FixedWing:
@@ -65,3 +80,25 @@ class FixedwingForces(ModelledForces[FixedWing]):
             return ""
         choice = int(mixer.get("PRIMARY_MIXER", MixerChoice.NONE))
         return f"PRIMARY_MIXER {choice} gives a fixed wing no throttle (row Fx)"
+
+    @classmethod
+    def steady(cls, values: Values, dynamics: Values, firmware_file: Path) -> SteadyVehicle:
+        """The inputs are the deflections of the surfaces (rad) and the throttle."""
+        aircraft = FixedWing(values)
+        limits = np.radians([number(values, f"max_{surface}_deflection_angle") for surface in SURFACES])
+        still_air = np.zeros(3)
+
+        def wrench(truth: Array, inputs: Array) -> Array:
+            return aircraft.steady_wrench(truth, still_air, *(float(value) for value in inputs))
+
+        def pulse_widths(inputs: Array) -> dict[int, float]:
+            command = np.zeros(MIXER_ROWS)
+            command[[QX, QY, QZ]] = inputs[:3] / limits
+            command[FX] = inputs[3]
+            return mixed_pulse_widths(command, firmware_file)
+
+        surfaces = [
+            ModelInput(name, -limit, limit, 0.0, is_angle=True) for name, limit in zip(SURFACES, limits, strict=True)
+        ]
+        throttle = ModelInput("throttle", 0.0, 1.0, 0.5)
+        return SteadyVehicle(SteadyModel(dynamics, [*surfaces, throttle], wrench), pulse_widths)

@@ -27,9 +27,10 @@ from rosflight_py_sim.step.topics import (
     PulseWidths,
     Wrench,
 )
+from rosflight_py_sim.vehicles.physics_model import PhysicsModel
 
 
-class FlightModel(Truth):
+class FlightModel(PhysicsModel, Truth):
     """Answers each sim/pwm_output with the truth state and the wind; also sends the wrench.
 
     The wrench stamped t is that of the state from which the outputs stamped t advance the model.

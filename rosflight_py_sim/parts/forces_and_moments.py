@@ -38,6 +38,7 @@ from rosflight_py_sim.step.topics import (
     maker,
 )
 from rosflight_py_sim.step.vehicle_state import VehicleState
+from rosflight_py_sim.vehicles.physics_model import PhysicsModel
 
 _PARAMETERS = ParameterTable(
     TIME_MODE,
@@ -62,7 +63,7 @@ _write: Callable[..., None] = Struct("3d").pack_into
 _write_pulses: Callable[..., None] = Struct(f"{OUTPUTS}d").pack_into
 
 
-class ForcesAndMoments(Part, ABC):
+class ForcesAndMoments(PhysicsModel, Part, ABC):
     """Answers each sim/pwm_output with sim/forces_and_moments.
 
     Offers forces_and_moments/reset, which resets rotors, surfaces and battery to their initial state and makes the

@@ -16,7 +16,9 @@ from rosflight_py_sim.physics.ignored_wind import ignored_wind
 from rosflight_py_sim.physics.jsbsim_aircraft import JSBSIM_PARAMETERS, JsbsimAircraft
 from rosflight_py_sim.physics.wind import WIND_PARAMETERS, Wind, with_model_parameters
 from rosflight_py_sim.pulse_width import OUTPUTS
+from rosflight_py_sim.shapes.airframes import high_wing
 from rosflight_py_sim.shared_parameters import ORIGIN_ALTITUDE, ORIGIN_LATITUDE, ORIGIN_LONGITUDE, SEED, WIND_STREAM
+from rosflight_py_sim.vehicles.physics_model import Shape
 
 _SUPPLY = ParameterTable(
     Parameter(
@@ -44,6 +46,7 @@ class JsbsimFlight(FlightModel):
         + _SUPPLY
         + WIND_PARAMETERS
     )
+    APPEARANCES: ClassVar[Mapping[str, Shape]] = {**FlightModel.APPEARANCES, "high_wing": high_wing}
 
     def initialise(self) -> None:
         """Set the state before the first configuration."""

@@ -2,12 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from pathlib import Path
 from typing import ClassVar
 
-from rosflight_py_sim.parameters import ParameterTable, Value
+import numpy as np
+
+from rosflight_py_sim.autopilot.multirotor_target_controller import MultirotorTargetController
+from rosflight_py_sim.autopilot.target_controller import TargetController
+from rosflight_py_sim.parameters import ParameterTable, Value, Values
 from rosflight_py_sim.parts.forces_and_moments import ForcesAndMoments
 from rosflight_py_sim.parts.modelled_forces import ModelledForces
+from rosflight_py_sim.physics.dynamics import DYNAMICS_PARAMETERS
 from rosflight_py_sim.physics.multirotor import MULTIROTOR_PARAMETERS, Multirotor
+from rosflight_py_sim.physics.steady_model import Array, ModelInput, SteadyModel, SteadyVehicle
+from rosflight_py_sim.pulse_width import MOTOR, pulse_of
+from rosflight_py_sim.shapes.airframes import multirotor
+from rosflight_py_sim.vehicles.physics_model import Shape
 
 
 class MultirotorForces(ModelledForces[Multirotor]):
@@ -16,8 +27,28 @@ class MultirotorForces(ModelledForces[Multirotor]):
     ALIASES: ClassVar[tuple[str, ...]] = ("multirotor_forces_and_moments",)
     PARAMETERS: ClassVar[ParameterTable] = ForcesAndMoments.PARAMETERS + MULTIROTOR_PARAMETERS
     ACTUATORS: ClassVar[tuple[str, ...]] = ("motor",)
+    APPEARANCES: ClassVar[Mapping[str, Shape]] = {**ForcesAndMoments.APPEARANCES, "multirotor": multirotor}
+    SHAPE_PARAMETERS: ClassVar[ParameterTable] = MULTIROTOR_PARAMETERS + ParameterTable(
+        DYNAMICS_PARAMETERS["contact_points"]
+    )
+    CONTROL_LOOPS: ClassVar[type[TargetController] | None] = MultirotorTargetController
 
     @classmethod
     def build(cls, values: dict[str, Value]) -> Multirotor:
         """Build the vehicle, rotors at rest."""
         return Multirotor(values)
+
+    @classmethod
+    def steady(cls, values: Values, dynamics: Values, firmware_file: Path) -> SteadyVehicle:
+        """The inputs are the throttles of the motors, each driven by the output with its number."""
+        vehicle = Multirotor(values)
+        motors = [ModelInput(f"motor {i}", 0.0, 1.0, 0.5) for i in range(len(vehicle.rotor_speeds))]
+        still_air = np.zeros(3)
+
+        def wrench(truth: Array, inputs: Array) -> Array:
+            return vehicle.steady_wrench(truth, still_air, inputs)
+
+        def pulse_widths(inputs: Array) -> dict[int, float]:
+            return {output: pulse_of(float(throttle), MOTOR) for output, throttle in enumerate(inputs)}
+
+        return SteadyVehicle(SteadyModel(dynamics, motors, wrench), pulse_widths)

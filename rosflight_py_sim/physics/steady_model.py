@@ -36,6 +36,19 @@ class ModelInput:
     is_angle: bool = False
 
 
+@dataclass(frozen=True)
+class SteadyVehicle:
+    """A vehicle for trim and linearisation.
+
+    Attributes:
+        model: its steady model.
+        pulse_widths: function from the model's inputs to the pulse width (us) of each output in use.
+    """
+
+    model: SteadyModel
+    pulse_widths: Callable[[Array], dict[int, float]]
+
+
 class SteadyModel:
     """A vehicle in still air, for steady flight and small motions about it.
 

@@ -12,16 +12,6 @@ from rosflight_py_sim.pulse_width import MOTOR, SERVO, command_of
 CAMERA = "camera"
 """Executable of the cameras."""
 
-SHAPES = {
-    "dart": "airframes",
-    "multirotor": "airframes",
-    "inverted_v_tail": "airframes",
-    "high_wing": "airframes",
-    "open_frame": "hulls",
-    "plated_frame": "hulls",
-}
-"""Shapes that the viewers can draw, to the module in `viewer` whose function of the same name builds the shape."""
-
 DEFAULT_SHAPE = "dart"
 """Shape of a vehicle whose file specifies none."""
 
@@ -100,7 +90,7 @@ class Vehicle:
         parameter_file: parameters of all nodes.
         firmware_file: the flight controller's parameters.
         actuators: actuators on the flight controller's outputs.
-        appearance: shape, one of SHAPES.
+        appearance: shape, one of the APPEARANCES of a physics model.
         autopilot: executable of its autopilot; empty for none.
         waypoint_file: waypoints of its autopilot; None if the autopilot needs no list.
         flight_controller: default flight controller, from `registry.flight_controller_names`.

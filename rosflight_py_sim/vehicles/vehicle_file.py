@@ -13,7 +13,7 @@ from rosflight_py_sim.parameters import ParameterError, Value
 from rosflight_py_sim.pulse_width import OUTPUTS
 from rosflight_py_sim.registry import flight_controller_names, node_names, registered
 from rosflight_py_sim.resources import share_directory
-from rosflight_py_sim.vehicles.vehicle import DEFAULT_SHAPE, SHAPES, SPACING, Actuator, ClientMission, Pairing, Vehicle
+from rosflight_py_sim.vehicles.vehicle import DEFAULT_SHAPE, SPACING, Actuator, ClientMission, Pairing, Vehicle
 from rosflight_py_sim.yaml_section import Item, read_file
 
 CONFIG = share_directory() / "config"
@@ -56,18 +56,22 @@ def read_vehicle(file: Path) -> Vehicle:
     mission, waypoint_file = section.read("mission", read_mission, (None, None))
     if waypoint_file is not None and "autopilot" not in section:
         raise section["mission"].refuse("waypoints only with the key autopilot", "waypoints without an autopilot")
+    forces_and_moments = _executable(section["forces_and_moments"], NodeKind.FORCES_AND_MOMENTS)
+    dynamics = section.read("dynamics", lambda item: _executable(item, NodeKind.DYNAMICS), "standalone_dynamics")
     return Vehicle(
         name=file.stem,
         file=file.absolute(),
         description=section["description"].text(),
-        forces_and_moments=_executable(section["forces_and_moments"], NodeKind.FORCES_AND_MOMENTS),
-        dynamics=section.read("dynamics", lambda item: _executable(item, NodeKind.DYNAMICS), "standalone_dynamics"),
+        forces_and_moments=forces_and_moments,
+        dynamics=dynamics,
         sensors=section.read("sensors", lambda item: _executable(item, NodeKind.SENSORS), "standalone_sensors"),
         parameter_file=_file(section["parameters"]),
         firmware_file=_file(section["firmware"]),
         actuators=_actuators(section["actuators"]),
         weather_file=section.read("weather", _file, CONFIG / "wind.yaml"),
-        appearance=section.read("appearance", lambda item: _one_of(item, SHAPES), DEFAULT_SHAPE),
+        appearance=section.read(
+            "appearance", lambda item: _appearance(item, forces_and_moments, dynamics), DEFAULT_SHAPE
+        ),
         autopilot=section.read("autopilot", lambda item: _executable(item, NodeKind.AUTOPILOT), ""),
         waypoint_file=waypoint_file,
         flight_controller=section.read(
@@ -86,6 +90,16 @@ def _one_of(item: Item, names: Iterable[str]) -> str:
 
 def _executable(item: Item, kind: NodeKind) -> str:
     return _one_of(item, node_names(kind))
+
+
+def _appearance(item: Item, *physics: str) -> str:
+    # Imported here because it loads numpy, which the command line does not need otherwise.
+    from rosflight_py_sim.vehicles.physics_model import appearances
+
+    text = item.text()
+    if any(name == text for name, _ in appearances(*physics)):
+        return text
+    return _one_of(item, (name for name, _ in appearances()))
 
 
 def _further_nodes(item: Item) -> tuple[str, ...]:

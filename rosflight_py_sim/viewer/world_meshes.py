@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from transforms3d.euler import euler2mat
 
-from rosflight_py_sim.viewer.meshes import Mesh, box, loft, merged, rod, torus
+from rosflight_py_sim.shapes.meshes import Mesh, box, loft, merged, rod, torus
 from rosflight_py_sim.world import Kind, Object, Pool, World, parts
 from rosflight_py_sim.world.colours import Colour
 

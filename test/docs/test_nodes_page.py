@@ -8,15 +8,19 @@ import pytest
 
 from rosflight_py_sim.interfaces.flight_model_interface import FlightModelInterface
 from rosflight_py_sim.interfaces.forces_and_moments_interface import ForcesAndMomentsInterface
+from rosflight_py_sim.interfaces.node_of_part import node_of
 from rosflight_py_sim.interfaces.sensor_interface import SensorInterface
-from rosflight_py_sim.nodes.auv_autopilot import AuvAutopilot
 from rosflight_py_sim.nodes.sil_board import SilBoard
 from rosflight_py_sim.nodes.slot_vehicle import SlotVehicle
-from rosflight_py_sim.nodes.standalone_dynamics import StandaloneDynamics
+from rosflight_py_sim.parts.auv_controller import AuvController
+from rosflight_py_sim.parts.rigid_body_dynamics import RigidBodyDynamics
 from rosflight_py_sim.step.join import JoinRule
 from rosflight_py_sim.step.part import Part, rule_of
 from rosflight_py_sim.step.ports import Input, ports_of
 from rosflight_py_sim.step.topics import STEP_TOPICS
+
+StandaloneDynamics = node_of(RigidBodyDynamics)
+AuvAutopilot = node_of(AuvController)
 
 PAGE = (Path(__file__).parents[2] / "docs" / "nodes.md").read_text(encoding="utf-8")
 TABLE = PAGE[PAGE.index("| for | module of `rosflight_py_sim` | names |") :].partition("\n\n")[0]

@@ -8,7 +8,8 @@ from functools import cache
 
 import numpy as np
 
-from rosflight_py_sim.commands.vehicle_models import fixedwing, given_values
+from rosflight_py_sim.commands.vehicle_models import given_values
+from rosflight_py_sim.parts.fixedwing_forces import FixedwingForces
 from rosflight_py_sim.physics.dynamics import DYNAMICS_PARAMETERS, VehicleDynamics
 from rosflight_py_sim.physics.fixedwing import FIXEDWING_PARAMETERS, FixedWing
 from rosflight_py_sim.physics.rotations import euler_from_quaternion
@@ -72,7 +73,7 @@ class Aircraft:
         self.forces = FIXEDWING_PARAMETERS.checked({**forces, "battery_capacity_mah": 0.0, **own})
         own = {key: value for key, value in changes.items() if key in DYNAMICS_PARAMETERS}
         self.dynamics = DYNAMICS_PARAMETERS.checked({**dynamics, **own, "ground_contact": False})
-        self.model: SteadyModel = fixedwing(self.forces, self.dynamics, chosen.firmware_file).model
+        self.model: SteadyModel = FixedwingForces.steady(self.forces, self.dynamics, chosen.firmware_file).model
 
     @property
     def parameters(self) -> dict[str, float]:

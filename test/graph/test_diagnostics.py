@@ -13,10 +13,13 @@ from numpy.typing import NDArray
 
 from rosflight_py_sim.graph.fleet import fleet
 from rosflight_py_sim.interfaces.diagnostics import DIAGNOSTICS_QOS
+from rosflight_py_sim.interfaces.node_of_part import node_of
 from rosflight_py_sim.interfaces.simulation_node import SimulationNode
-from rosflight_py_sim.nodes.multirotor_forces_and_moments import MultirotorForcesAndMoments
+from rosflight_py_sim.parts.multirotor_forces import MultirotorForces
 from rosflight_py_sim.step.vehicle_state import VehicleState
 from rosflight_py_sim.vehicles import vehicle
+
+MultirotorForcesAndMoments = node_of(MultirotorForces)
 
 # Reports come once per second of system time: at full speed, each would take thousands of steps.
 PACE = 1.0

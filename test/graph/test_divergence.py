@@ -10,10 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 from rosflight_msgs.msg import SimState
 
-from rosflight_py_sim.nodes.multirotor_forces_and_moments import MultirotorForcesAndMoments
+from rosflight_py_sim.interfaces.node_of_part import node_of
+from rosflight_py_sim.parts.multirotor_forces import MultirotorForces
 from rosflight_py_sim.step.qos import LATCHED
 from rosflight_py_sim.step.topics import FAULT, TRUTH_STATE
 from rosflight_py_sim.step.vehicle_state import VehicleState
+
+MultirotorForcesAndMoments = node_of(MultirotorForces)
 
 
 class FailingForces(MultirotorForcesAndMoments):

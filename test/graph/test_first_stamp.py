@@ -19,12 +19,13 @@ from std_msgs.msg import Bool
 from std_srvs.srv import Trigger
 
 from rosflight_py_sim.interfaces.diagnostics import DIAGNOSTICS_QOS, DIAGNOSTICS_TOPIC
+from rosflight_py_sim.interfaces.node_of_part import node_of
 from rosflight_py_sim.interfaces.simulation_node import SimulationNode
 from rosflight_py_sim.nodes.lockstep_time_manager import LockstepTimeManager
-from rosflight_py_sim.nodes.multirotor_forces_and_moments import MultirotorForcesAndMoments
 from rosflight_py_sim.nodes.running import SharedNames
 from rosflight_py_sim.nodes.sil_board import SilBoard
-from rosflight_py_sim.nodes.standalone_dynamics import StandaloneDynamics
+from rosflight_py_sim.parts.multirotor_forces import MultirotorForces
+from rosflight_py_sim.parts.rigid_body_dynamics import RigidBodyDynamics
 from rosflight_py_sim.stamps import NANOSECONDS, stamp_ns
 from rosflight_py_sim.step.qos import LATCHED
 from rosflight_py_sim.step.topics import (
@@ -43,6 +44,9 @@ from rosflight_py_sim.step.topics import (
 )
 from rosflight_py_sim.step.vehicle_state import VehicleState
 from rosflight_py_sim.vehicles import vehicle
+
+MultirotorForcesAndMoments = node_of(MultirotorForces)
+StandaloneDynamics = node_of(RigidBodyDynamics)
 
 TIMEOUT_S = 30.0
 LATE_NS = 5 * NANOSECONDS

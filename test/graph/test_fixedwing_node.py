@@ -16,7 +16,8 @@ from rosflight_msgs.msg import Command, PwmOutput
 
 from rosflight_py_sim.firmware.canned_mixers import MixerChoice, canned_mixer
 from rosflight_py_sim.firmware.unmixing import unmixer
-from rosflight_py_sim.nodes.fixedwing_forces_and_moments import FixedwingForcesAndMoments
+from rosflight_py_sim.interfaces.node_of_part import node_of
+from rosflight_py_sim.parts.fixedwing_forces import FixedwingForces
 from rosflight_py_sim.physics.fixedwing import direct_mixer
 from rosflight_py_sim.physics.surface_mix import mixer_of_values
 from rosflight_py_sim.step.qos import CHAIN
@@ -29,6 +30,8 @@ from rosflight_py_sim.step.topics import (
     TRUTH_WIND_RATES,
     StepTopic,
 )
+
+FixedwingForcesAndMoments = node_of(FixedwingForces)
 
 VALUES = yaml.safe_load(
     (Path(__file__).parents[1] / "data" / "cpp_forces" / "vehicle_values.yaml").read_text(encoding="utf-8")

@@ -114,9 +114,12 @@ class Metronome(ActuatorFrontEnd):
         return [int(self.values["metronome.pulse"])] * 14
 ''',
     "cutter": '''\
+from rosflight_py_sim.autopilot.multirotor_target_controller import MultirotorTargetController
 from rosflight_py_sim.parts.multirotor_forces import MultirotorForces
 from rosflight_py_sim.parts.rigid_body_dynamics import RigidBodyDynamics
 from rosflight_py_sim.parts.standalone_sensors import ModelledSensors
+from rosflight_py_sim.shapes.drawn_parts import DrawnPart
+from rosflight_py_sim.shapes.meshes import box
 
 
 class Keen(ModelledSensors):
@@ -126,8 +129,21 @@ class Keen(ModelledSensors):
         return super().imu_temperature_update(state, dt)._replace(temperature=300.0)
 
 
+class HoistLoops(MultirotorTargetController):
+    NAME = "hoist"
+
+
+def gondola(physics, values):
+    """A box as wide as the propellers."""
+    size = physics["D_prop"]
+    return [DrawnPart("gondola", box((size, size, size), (0.0, 0.0, 0.0)), (200, 0, 0))]
+
+
 class Hoist(MultirotorForces):
     """A multirotor on a hoist, which carries half a newton."""
+
+    APPEARANCES = {**MultirotorForces.APPEARANCES, "gondola": gondola}
+    CONTROL_LOOPS = HoistLoops
 
     def update_forces_and_torques(self, state, wind_ned, pwm_us, dt):
         wrench = super().update_forces_and_torques(state, wind_ned, pwm_us, dt).copy()
@@ -299,6 +315,7 @@ sensors: keen
 parameters: {CONFIG}/multirotor.yaml
 firmware: {CONFIG}/multirotor_firmware.yaml
 autopilot: autopilot
+appearance: gondola
 extra_nodes: [log_line]
 actuators:
   - {{name: one, output: 0, kind: motor}}
@@ -331,6 +348,19 @@ print(*(type(part).__name__ for part in flight.pipeline.parts))
 print([abs(speed) for speed in flight.judge.newest(TRUTH_WIND).velocity_ned])
 print(flight.board.imu_temperature_k)
 print(flight.judge.reason)
+"""
+
+OFFERED = """\
+from rosflight_py_sim.bridge.uthere_plane import UTHERE_PLANE_PARAMETERS
+from rosflight_py_sim.graph.bridge_settings import settings_of_front_ends
+from rosflight_py_sim.graph.fleet import Member
+from rosflight_py_sim.graph.vehicle_appearance import appearance_of
+from rosflight_py_sim.vehicles import vehicle
+
+cutter = vehicle("cutter")
+print(f"{appearance_of(cutter).size:.3f}")
+print(settings_of_front_ends(Member(cutter), ["uthere"])["uthere.controller"])
+print(UTHERE_PLANE_PARAMETERS["uthere.controller"].choices)
 """
 
 # A quarter of the usual number of steps, to keep the tests short.
@@ -438,6 +468,29 @@ def test_registered_parts_fly_in_a_sweep_without_ros(command_line: Run, site: Pa
     # The wind of 3 m/s, which this dynamics leaves out.
     assert wind == "[0.0, 0.0, 0.0]"
     assert reason == "calibrating the IMU: not done after 3 s"
+
+
+def test_physics_of_a_package_is_trimmed_drawn_and_controlled(command_line: Run, site: Path) -> None:
+    path = f"{PROJECT}:{site}"
+    trimmed = command_line("-m", "rosflight_py_sim", "trim", "--vehicle", "cutter", "--airspeed", "0", PYTHONPATH=path)
+    assert trimmed.returncode == 0, trimmed.stderr
+    assert "Trim of cutter" in trimmed.stdout and "motor 3" in trimmed.stdout
+    refused = command_line(
+        "-m", "rosflight_py_sim", "trim", "--vehicle", "parachute_kite", "--airspeed", "0", PYTHONPATH=path
+    )
+    assert refused.returncode == 1
+    assert (
+        "vehicle 'parachute_kite' given, whose forces come from lift; trim supports vehicles with "
+        "multirotor_forces_and_moments or fixedwing_forces_and_moments or hoist" in refused.stderr
+    )
+    offered = command_line("-c", OFFERED, PYTHONPATH=path)
+    assert offered.returncode == 0, offered.stderr
+    propeller = yaml.safe_load((CONFIG / "multirotor.yaml").read_text())["/**/forces_and_moments"]["ros__parameters"]
+    assert offered.stdout.splitlines() == [
+        f"{propeller['D_prop']:.3f}",
+        "hoist",
+        "('multirotor', 'fixedwing', 'hoist')",
+    ]
 
 
 def test_example_package_is_a_vehicle_by_name(command_line: Run, tmp_path: Path) -> None:

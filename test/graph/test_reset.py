@@ -13,10 +13,13 @@ from numpy.typing import NDArray
 from rosflight_msgs.msg import SimState
 from rosflight_msgs.srv import SetSimState
 
-from rosflight_py_sim.nodes.multirotor_forces_and_moments import MultirotorForcesAndMoments
+from rosflight_py_sim.interfaces.node_of_part import node_of
+from rosflight_py_sim.parts.multirotor_forces import MultirotorForces
 from rosflight_py_sim.step.qos import LATCHED
 from rosflight_py_sim.step.topics import FAULT
 from rosflight_py_sim.step.vehicle_state import VehicleState, truth_of_message
+
+MultirotorForcesAndMoments = node_of(MultirotorForces)
 
 MakeGraph = Callable[..., Any]
 

@@ -23,17 +23,18 @@ from std_srvs.srv import Trigger
 
 from rosflight_py_sim.graph.fleet import fleet
 from rosflight_py_sim.interfaces.forces_and_moments_interface import ForcesAndMomentsInterface
+from rosflight_py_sim.interfaces.node_of_part import node_of
 from rosflight_py_sim.interfaces.simulation_node import SimulationNode
 from rosflight_py_sim.interfaces.time_manager_interface import TimeManagerInterface
-from rosflight_py_sim.nodes.fixedwing_forces_and_moments import FixedwingForcesAndMoments
 from rosflight_py_sim.nodes.gated_time_manager import GatedTimeManager
 from rosflight_py_sim.nodes.lockstep_time_manager import LockstepTimeManager
-from rosflight_py_sim.nodes.multirotor_forces_and_moments import MultirotorForcesAndMoments
 from rosflight_py_sim.nodes.running import make_executor
-from rosflight_py_sim.nodes.standalone_dynamics import StandaloneDynamics
-from rosflight_py_sim.nodes.standalone_sensors import StandaloneSensors
 from rosflight_py_sim.nodes.standalone_time_manager import StandaloneTimeManager
 from rosflight_py_sim.parameters import ParameterError
+from rosflight_py_sim.parts.fixedwing_forces import FixedwingForces
+from rosflight_py_sim.parts.multirotor_forces import MultirotorForces
+from rosflight_py_sim.parts.rigid_body_dynamics import RigidBodyDynamics
+from rosflight_py_sim.parts.standalone_sensors import ModelledSensors
 from rosflight_py_sim.stamps import NANOSECONDS, seconds_text, set_time, time_ns_of
 from rosflight_py_sim.step.diagnosis import Level
 from rosflight_py_sim.step.qos import LATCHED
@@ -53,6 +54,11 @@ from rosflight_py_sim.step.topics import (
     topic_of,
 )
 from rosflight_py_sim.vehicles import vehicle
+
+MultirotorForcesAndMoments = node_of(MultirotorForces)
+FixedwingForcesAndMoments = node_of(FixedwingForces)
+StandaloneDynamics = node_of(RigidBodyDynamics)
+StandaloneSensors = node_of(ModelledSensors)
 
 pytestmark = pytest.mark.timeout(120)
 

@@ -10,12 +10,13 @@ from rosflight_py_sim.interfaces.dynamics_interface import DynamicsInterface
 from rosflight_py_sim.interfaces.node_of_part import node_of, part_of
 from rosflight_py_sim.interfaces.simulation_node import SimulationNode
 from rosflight_py_sim.interfaces.truth_interface import TruthInterface
-from rosflight_py_sim.nodes.standalone_dynamics import StandaloneDynamics
 from rosflight_py_sim.parameters import ParameterError
 from rosflight_py_sim.parts.rigid_body_dynamics import RigidBodyDynamics
 from rosflight_py_sim.step.part import Part
 from rosflight_py_sim.step.ports import synchronized, trigger
 from rosflight_py_sim.step.topics import TRUTH_STATE, TRUTH_WIND
+
+StandaloneDynamics = node_of(RigidBodyDynamics)
 
 
 def test_part_of_a_node_is_the_class_that_it_runs() -> None:

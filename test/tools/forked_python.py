@@ -27,7 +27,7 @@ _SERVER = multiprocessing.get_context("forkserver")
 
 _PRELOADED = [
     "rosflight_py_sim.commands.cli",
-    *(f"rosflight_py_sim.nodes.{executable}" for executable in NODE_CLASSES),
+    *(place.partition(":")[0] for place in NODE_CLASSES.values()),
     # Imports of `fly`, `report` and sweeps.
     "rosflight_py_sim.missions.flight",
     "rosflight_py_sim.sweep.fly_run",

@@ -15,9 +15,10 @@ from rosflight_py_sim.graph.vehicle_appearance import appearance_of
 from rosflight_py_sim.nodes.vehicle_physics import physics_of_arguments
 from rosflight_py_sim.parameters import ParameterError, Value, Values
 from rosflight_py_sim.physics.multirotor import MULTIROTOR_PARAMETERS, Multirotor
+from rosflight_py_sim.shapes.meshes import Mesh, box, hoop, merged, panel, propeller, rod
 from rosflight_py_sim.vehicles import Vehicle, all_vehicles, vehicle
-from rosflight_py_sim.viewer.appearance import APPEARANCE, Appearance, MovingParts, Part, appearance, part_attitude
-from rosflight_py_sim.viewer.meshes import Mesh, box, hoop, merged, panel, propeller, rod
+from rosflight_py_sim.vehicles.physics_model import physics_models
+from rosflight_py_sim.viewer.appearance import Appearance, DrawnPart, MovingParts, appearance, part_attitude
 
 # Corners are float32, of parts up to 11 m long.
 ROUNDING = 1e-6
@@ -28,7 +29,7 @@ ALL = {"-".join(key): one for key, one in all_vehicles().items()}
 
 
 def physics_of(one: Vehicle) -> dict[str, Value]:
-    return physics_of_arguments(["--params-file", str(one.parameter_file)])
+    return physics_of_arguments(["--params-file", str(one.parameter_file)], one.appearance)
 
 
 def drawn(name: str, mix: Values | None = None) -> Appearance:
@@ -56,17 +57,17 @@ def bodies(mesh: Mesh) -> Iterator[Mesh]:
         yield Mesh(mesh.vertices, mesh.triangles[of_triangle == one])
 
 
-def placed(part: Part, angle: float = 0.0) -> NDArray[np.float64]:
+def placed(part: DrawnPart, angle: float = 0.0) -> NDArray[np.float64]:
     """Corners of a part in body axes, turned."""
     turn = quat2mat(part_attitude(part, angle))
     return np.asarray(part.mesh.vertices @ turn.T + np.array(part.pivot_frd))
 
 
-def named(shape: Appearance, name: str) -> Part:
+def named(shape: Appearance, name: str) -> DrawnPart:
     return next(part for part in shape.parts if part.name == name)
 
 
-def trailing_edge_moves(part: Part, command: float) -> NDArray[np.float64]:
+def trailing_edge_moves(part: DrawnPart, command: float) -> NDArray[np.float64]:
     """Motion of a surface's rearmost corners, in body axes."""
     assert part.motion is not None
     rear = part.mesh.vertices[:, 0] < part.mesh.vertices[:, 0].min() + 0.01
@@ -119,7 +120,8 @@ def test_mirrored_part_faces_outward() -> None:
 
 
 def test_every_shape_except_the_dart_is_used_by_a_vehicle() -> None:
-    assert {one.appearance for one in ALL.values()} == {*APPEARANCE.choices} - {"dart"}
+    offered = {name for _, model in physics_models() for name in model.APPEARANCES}
+    assert {one.appearance for one in ALL.values()} == offered - {"dart"}
 
 
 def test_dart_needs_no_physics_and_other_shapes_name_their_requirements() -> None:
@@ -234,5 +236,5 @@ def test_rotors_keep_spinning_and_surfaces_move_to_their_angle() -> None:
 
 
 def test_unknown_name_is_rejected_with_known_names() -> None:
-    with pytest.raises(ParameterError, match="'zeppelin' given; allowed: text, one of dart, multirotor"):
+    with pytest.raises(ParameterError, match="'zeppelin' given; allowed: dart, multirotor"):
         appearance("zeppelin")

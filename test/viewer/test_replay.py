@@ -108,7 +108,7 @@ def test_vehicle_missing_from_recording_is_drawn_as_a_dart(kite: RecordedVehicle
     kite.recording.facts["appearance"] = "multirotor"
     assert appearance_of(kite).name == "dart"
     hexarotor = vehicle("hexarotor").parameter_file
-    kite.recording.facts["physics"] = json.dumps(physics_of_arguments(["--params-file", str(hexarotor)]))
+    kite.recording.facts["physics"] = json.dumps(physics_of_arguments(["--params-file", str(hexarotor)], "multirotor"))
     shape = appearance_of(kite)
     assert shape.name == "multirotor" and sum(part.motion is not None for part in shape.parts) == 6
     kite.recording.facts["appearance"] = "zeppelin"

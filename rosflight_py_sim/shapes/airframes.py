@@ -14,8 +14,8 @@ import numpy as np
 from rosflight_py_sim.parameters import Values, number
 from rosflight_py_sim.physics.dynamics import DYNAMICS_PARAMETERS
 from rosflight_py_sim.physics.multirotor import MULTIROTOR_PARAMETERS, rotor_geometry
-from rosflight_py_sim.viewer.meshes import Mesh, box, flap, loft, merged, panel, propeller, rod, spindle
-from rosflight_py_sim.viewer.parts import ROTOR_SPEED, Motion, Part, Vector
+from rosflight_py_sim.shapes.drawn_parts import ROTOR_SPEED, DrawnPart, Motion, Vector
+from rosflight_py_sim.shapes.meshes import Mesh, box, flap, loft, merged, panel, propeller, rod, spindle
 
 Outputs: TypeAlias = dict[int, float]
 Commands: TypeAlias = dict[str, Outputs]
@@ -45,20 +45,20 @@ def contact_points(physics: Values) -> list[Vector]:
     return [(x, y, z) for x, y, z in given.tolist()]
 
 
-def rotor(name: str, pivot: Vector, diameter: float, thrust: Vector, spin: Vector, outputs: Outputs) -> Part:
+def rotor(name: str, pivot: Vector, diameter: float, thrust: Vector, spin: Vector, outputs: Outputs) -> DrawnPart:
     """A propeller with its motor."""
     motion = Motion("rotor", spin, ROTOR_SPEED, outputs, is_motor=True)
-    return Part(name, propeller(diameter, thrust, spin), PROPELLER, pivot, motion)
+    return DrawnPart(name, propeller(diameter, thrust, spin), PROPELLER, pivot, motion)
 
 
-def dart(physics: Values, values: Values) -> list[Part]:
+def dart(physics: Values, values: Values) -> list[DrawnPart]:
     """A paper dart of half a metre, blue with an orange nose, keel down."""
     tail = np.array([(0.0, -0.2, 0.0), (0.0, 0.0, -0.015), (0.0, 0.2, 0.0), (0.0, 0.0, 0.07)])
     rings = [share * tail + (0.3 - 0.5 * share, 0.0, 0.0) for share in (0.01, 0.3, 1.0)]
-    return [Part("nose", loft(rings[:2]), ACCENT), Part("wings", loft(rings[1:]), TRIM)]
+    return [DrawnPart("nose", loft(rings[:2]), ACCENT), DrawnPart("wings", loft(rings[1:]), TRIM)]
 
 
-def multirotor(physics: Values, values: Values) -> list[Part]:
+def multirotor(physics: Values, values: Values) -> list[DrawnPart]:
     """Arms to the rotors, and skids at the ground contact points; front arms are orange."""
     known = {name: value for name, value in physics.items() if name in MULTIROTOR_PARAMETERS}
     rotors = rotor_geometry(MULTIROTOR_PARAMETERS.checked(known))
@@ -67,14 +67,16 @@ def multirotor(physics: Values, values: Values) -> list[Part]:
     size = 0.36 * reach
     centre = [(0.0, 0.55), (0.25, 0.9), (0.6, 1.0), (1.0, 0.7)]
     parts = [
-        Part("body", spindle((0, 0, -0.3 * size), (0, 0, 0.6 * size), [(s, r * size) for s, r in centre], 8), BODY),
-        Part("battery", box((1.5 * size, 0.6 * size, 0.35 * size), (0.0, 0.0, 0.7 * size)), DARK),
-        Part("nose", rod((0.9 * size, 0, 0), (1.25 * size, 0, 0), 0.16 * size, end_radius=0.1 * size), ACCENT),
+        DrawnPart(
+            "body", spindle((0, 0, -0.3 * size), (0, 0, 0.6 * size), [(s, r * size) for s, r in centre], 8), BODY
+        ),
+        DrawnPart("battery", box((1.5 * size, 0.6 * size, 0.35 * size), (0.0, 0.0, 0.7 * size)), DARK),
+        DrawnPart("nose", rod((0.9 * size, 0, 0), (1.25 * size, 0, 0), 0.16 * size, end_radius=0.1 * size), ACCENT),
     ]
     ahead: list[Mesh] = []
     behind: list[Mesh] = []
     motors: list[Mesh] = []
-    turning: list[Part] = []
+    turning: list[DrawnPart] = []
     for index, row in enumerate(rotors):
         place, thrust, direction = row[0:3], row[3:6], float(row[6])
         (ahead if place[0] > _ASIDE * reach else behind).append(
@@ -91,7 +93,7 @@ def multirotor(physics: Values, values: Values) -> list[Part]:
         ("motors", motors, DARK),
         ("legs", legs, DARK),
     )
-    return [*parts, *(Part(name, merged(some), colour) for name, some, colour in pieces if some), *turning]
+    return [*parts, *(DrawnPart(name, merged(some), colour) for name, some, colour in pieces if some), *turning]
 
 
 @dataclass(frozen=True)
@@ -125,12 +127,12 @@ class FixedWingShape:
     commands: Commands
 
 
-def inverted_v_tail(physics: Values, values: Values) -> list[Part]:
+def inverted_v_tail(physics: Values, values: Values) -> list[DrawnPart]:
     """A fixed wing with a pusher propeller, twin booms and an inverted V-tail."""
     return _fixedwing(_shape_of(physics), values)
 
 
-def high_wing(physics: Values, values: Values) -> list[Part]:
+def high_wing(physics: Values, values: Values) -> list[DrawnPart]:
     """A high wing with its propeller in the nose and the dimensions of a Cessna 172 (Cessna 172P manual, 1982)."""
     wheels = ((-0.5, 1.27, 1.25), (-0.5, -1.27, 1.25), (1.2, 0.0, 1.25))
     measures = FixedWingShape(
@@ -170,43 +172,43 @@ def _commands(own: Commands, values: Values) -> Commands:
     }
 
 
-def _fixedwing(shape: FixedWingShape, values: Values) -> list[Part]:
+def _fixedwing(shape: FixedWingShape, values: Values) -> list[DrawnPart]:
     commands = _commands(shape.commands, values)
     return [*_fuselage(shape), *_wing(shape, commands), *_tail(shape, commands), _engine(shape, commands)]
 
 
-def _surface(name: str, mesh: Mesh, axis: Vector, pivot: Vector, shape: FixedWingShape, outputs: Outputs) -> Part:
-    return Part(name, mesh, ACCENT, pivot, Motion("surface", axis, shape.deflection, outputs, is_motor=False))
+def _surface(name: str, mesh: Mesh, axis: Vector, pivot: Vector, shape: FixedWingShape, outputs: Outputs) -> DrawnPart:
+    return DrawnPart(name, mesh, ACCENT, pivot, Motion("surface", axis, shape.deflection, outputs, is_motor=False))
 
 
-def _fuselage(shape: FixedWingShape) -> list[Part]:
+def _fuselage(shape: FixedWingShape) -> list[DrawnPart]:
     radius = 0.5 * shape.width
     # A pusher's fuselage ends ahead of the propeller, behind the wing.
     end = -1.1 * shape.chord if shape.is_pusher else shape.tail_x
     profile = [(0.0, 0.25), (0.08, 0.62), (0.25, 1.0), (0.6, 1.0), (1.0, 0.45 if shape.is_pusher else 0.15)]
     middle = shape.wing_z + radius
     body = spindle((shape.nose_x, 0, middle), (end, 0, middle), [(s, r * radius) for s, r in profile])
-    parts = [Part("fuselage", body, BODY)]
+    parts = [DrawnPart("fuselage", body, BODY)]
     # Behind the engine, if there is one, and ahead of the wing.
     glass_x = shape.nose_x - (0.3 if shape.is_pusher else 0.17) * (shape.nose_x - end)
     glass = box((1.3 * radius, 1.1 * radius, 0.8 * radius), (glass_x, 0.0, middle - 0.62 * radius))
-    parts.append(Part("canopy", glass, TRIM))
+    parts.append(DrawnPart("canopy", glass, TRIM))
     if shape.boom_y:
         booms = [
             rod((-0.3 * shape.chord, side, shape.wing_z), (shape.tail_x, side, shape.wing_z), 0.12 * radius, sides=6)
             for side in (-shape.boom_y, shape.boom_y)
         ]
-        parts.append(Part("booms", merged(booms), DARK))
+        parts.append(DrawnPart("booms", merged(booms), DARK))
     wheel = 0.16 * shape.width
     legs = []
     for x, y, z in shape.wheels:
         legs.append(rod((x, 0.25 * y, middle), (x, y, z - wheel), 0.25 * wheel, sides=6))
         legs.append(rod((x, y - 0.35 * wheel, z - wheel), (x, y + 0.35 * wheel, z - wheel), wheel, sides=10))
-    parts.append(Part("wheels", merged(legs), DARK))
+    parts.append(DrawnPart("wheels", merged(legs), DARK))
     return parts
 
 
-def _wing(shape: FixedWingShape, commands: Commands) -> list[Part]:
+def _wing(shape: FixedWingShape, commands: Commands) -> list[DrawnPart]:
     half, chord, z = 0.5 * shape.span, shape.chord, shape.wing_z
     ahead, thickness = 0.25 * chord, 0.12 * chord
     hinge = ahead - 0.75 * chord
@@ -220,17 +222,17 @@ def _wing(shape: FixedWingShape, commands: Commands) -> list[Part]:
     roll = commands["aileron"]
     # A positive aileron command rolls right: the right surface turns up, about -y, the left one down, about +y.
     return [
-        Part("wing", wing, BODY),
+        DrawnPart("wing", wing, BODY),
         _surface("right aileron", right, (0.0, -1.0, 0.0), (hinge, inner, z), shape, roll),
         _surface("left aileron", right.mirrored(), (0.0, 1.0, 0.0), (hinge, -inner, z), shape, roll),
     ]
 
 
-def _tail(shape: FixedWingShape, commands: Commands) -> list[Part]:
+def _tail(shape: FixedWingShape, commands: Commands) -> list[DrawnPart]:
     return _inverted_v_tail(shape, commands) if shape.boom_y else _standard_tail(shape, commands)
 
 
-def _inverted_v_tail(shape: FixedWingShape, commands: Commands) -> list[Part]:
+def _inverted_v_tail(shape: FixedWingShape, commands: Commands) -> list[DrawnPart]:
     """Two panels from the booms up to the plane of symmetry, each with a surface behind it."""
     chord, foot, x = 0.8 * shape.chord, shape.boom_y, shape.tail_x + 0.8 * shape.chord
     top, low = shape.wing_z - 0.75 * foot, shape.wing_z
@@ -242,7 +244,7 @@ def _inverted_v_tail(shape: FixedWingShape, commands: Commands) -> list[Part]:
     moving = flap([(share * length * along, 0.35 * chord, 0.6 * thickness) for share in (0.02, 0.97)], normal)
     hinge = x - fixed
     elevator, rudder = commands["elevator"], commands["rudder"]
-    parts = [Part("tail", merged([right, right.mirrored()]), BODY)]
+    parts = [DrawnPart("tail", merged([right, right.mirrored()]), BODY)]
     # A positive elevator moves both trailing edges down, a positive rudder both to the left. For the right panel, which
     # leans to the left, both have the same sign; for the left panel, opposite signs.
     for name, side, mesh in (("right tail", 1.0, moving), ("left tail", -1.0, moving.mirrored())):
@@ -253,7 +255,7 @@ def _inverted_v_tail(shape: FixedWingShape, commands: Commands) -> list[Part]:
     return parts
 
 
-def _standard_tail(shape: FixedWingShape, commands: Commands) -> list[Part]:
+def _standard_tail(shape: FixedWingShape, commands: Commands) -> list[DrawnPart]:
     chord, half, x = 0.75 * shape.chord, 0.16 * shape.span, shape.tail_x + 0.75 * shape.chord
     z = shape.wing_z + 0.5 * shape.width
     top, thickness = z - 1.1 * shape.chord, 0.08 * chord
@@ -264,13 +266,13 @@ def _standard_tail(shape: FixedWingShape, commands: Commands) -> list[Part]:
     rudder = flap([((0.0, 0.0, height - z), 0.4 * chord, 0.6 * thickness) for height in (z, top)], (0, 1, 0))
     # A positive elevator moves the trailing edge down, a positive rudder to the left.
     return [
-        Part("tail", merged([plane, fin]), BODY),
+        DrawnPart("tail", merged([plane, fin]), BODY),
         _surface("elevator", elevator, (0.0, 1.0, 0.0), (hinge, 0.0, z), shape, commands["elevator"]),
         _surface("rudder", rudder, (0.0, 0.0, 1.0), (hinge, 0.0, z), shape, commands["rudder"]),
     ]
 
 
-def _engine(shape: FixedWingShape, commands: Commands) -> Part:
+def _engine(shape: FixedWingShape, commands: Commands) -> DrawnPart:
     middle = shape.wing_z + 0.5 * shape.width
     x = -1.15 * shape.chord if shape.is_pusher else shape.nose_x + 0.02 * shape.propeller
     ahead = (1.0, 0.0, 0.0)

@@ -6,14 +6,14 @@ import numpy as np
 
 from rosflight_py_sim.parameters import Values, number
 from rosflight_py_sim.physics.thrusters import AXIS, PLACE, THRUSTER_PARAMETERS, thruster_numbers
-from rosflight_py_sim.viewer.airframes import DARK, PROPELLER
-from rosflight_py_sim.viewer.meshes import Mesh, box, hoop, merged, propeller, rod, spindle
-from rosflight_py_sim.viewer.parts import ROTOR_SPEED, Motion, Part
+from rosflight_py_sim.shapes.airframes import DARK, PROPELLER
+from rosflight_py_sim.shapes.drawn_parts import ROTOR_SPEED, DrawnPart, Motion
+from rosflight_py_sim.shapes.meshes import Mesh, box, hoop, merged, propeller, rod, spindle
 
 YELLOW, BLUE, GLASS, METAL = (250, 200, 20), (20, 90, 190), (150, 200, 220), (150, 156, 164)
 
 
-def open_frame(physics: Values, values: Values) -> list[Part]:
+def open_frame(physics: Values, values: Values) -> list[DrawnPart]:
     """An open frame of bars with a pressure tube for electronics and one for the batteries."""
     length, width, height = np.array(physics["hull_size"], dtype=np.float64).tolist()
     bar = 0.025 * length
@@ -24,14 +24,14 @@ def open_frame(physics: Values, values: Values) -> list[Part]:
     bars += [rod((a * x, b * y, -z), (a * x, b * y, z), bar, sides=6) for a, b in corners]
     tube, floor = 0.34 * width, 0.28 * width
     return [
-        Part("frame", merged(bars), YELLOW),
+        DrawnPart("frame", merged(bars), YELLOW),
         *_tube("electronics", -0.9 * x, 0.8 * x, -z + 1.2 * tube, tube),
-        Part("batteries", rod((-0.7 * x, 0, z - 1.1 * floor), (0.7 * x, 0, z - 1.1 * floor), floor, 12), METAL),
+        DrawnPart("batteries", rod((-0.7 * x, 0, z - 1.1 * floor), (0.7 * x, 0, z - 1.1 * floor), floor, 12), METAL),
         *_thrusters(physics),
     ]
 
 
-def plated_frame(physics: Values, values: Values) -> list[Part]:
+def plated_frame(physics: Values, values: Values) -> list[DrawnPart]:
     """Two side plates, floats on top, a tube with a front dome, and one for the batteries."""
     length, width, height = np.array(physics["hull_size"], dtype=np.float64).tolist()
     x, y, z = 0.5 * length, 0.5 * width, 0.5 * height
@@ -45,23 +45,23 @@ def plated_frame(physics: Values, values: Values) -> list[Part]:
         for b in (-1, 1)
     ]
     return [
-        Part("frame", merged([*plates, *skids]), DARK),
-        Part("floats", merged(floats), BLUE),
+        DrawnPart("frame", merged([*plates, *skids]), DARK),
+        DrawnPart("floats", merged(floats), BLUE),
         *_tube("electronics", -0.75 * x, 0.72 * x, -0.35 * z, 0.2 * y),
-        Part("batteries", rod((-0.6 * x, 0, 0.5 * z), (0.6 * x, 0, 0.5 * z), 0.14 * y, 12), METAL),
+        DrawnPart("batteries", rod((-0.6 * x, 0, 0.5 * z), (0.6 * x, 0, 0.5 * z), 0.14 * y, 12), METAL),
         *_thrusters(physics),
     ]
 
 
-def _tube(name: str, back: float, front: float, z: float, radius: float) -> list[Part]:
+def _tube(name: str, back: float, front: float, z: float, radius: float) -> list[DrawnPart]:
     dome = [(0.0, 0.98 * radius), (0.5, 0.86 * radius), (0.8, 0.6 * radius), (1.0, 0.2 * radius)]
     return [
-        Part(name, rod((back, 0.0, z), (front, 0.0, z), radius, 12), METAL),
-        Part(f"{name} dome", spindle((front, 0.0, z), (front + 0.8 * radius, 0.0, z), dome), GLASS),
+        DrawnPart(name, rod((back, 0.0, z), (front, 0.0, z), radius, 12), METAL),
+        DrawnPart(f"{name} dome", spindle((front, 0.0, z), (front + 0.8 * radius, 0.0, z), dome), GLASS),
     ]
 
 
-def _thrusters(physics: Values) -> list[Part]:
+def _thrusters(physics: Values) -> list[DrawnPart]:
     """Ducts, and propellers that turn with the outputs of their numbers."""
     numbers = thruster_numbers(
         THRUSTER_PARAMETERS.checked({name: value for name, value in physics.items() if name in THRUSTER_PARAMETERS})
@@ -69,7 +69,7 @@ def _thrusters(physics: Values) -> list[Part]:
     diameter = number(physics, "thruster_diameter")
     radius = 0.5 * diameter
     ducts: list[Mesh] = []
-    turning: list[Part] = []
+    turning: list[DrawnPart] = []
     for index, row in enumerate(numbers):
         place, along = row[PLACE : PLACE + 3], row[AXIS : AXIS + 3]
         ducts.append(hoop(place, along, 1.25 * radius, 1.08 * radius, 0.9 * radius))
@@ -86,6 +86,6 @@ def _thrusters(physics: Values) -> list[Part]:
         motion = Motion("rotor", axis, ROTOR_SPEED, {index: 1.0}, is_motor=False)
         pivot = (float(place[0]), float(place[1]), float(place[2]))
         turning.append(
-            Part(f"propeller {index + 1}", propeller(diameter, axis, axis, blades=3), PROPELLER, pivot, motion)
+            DrawnPart(f"propeller {index + 1}", propeller(diameter, axis, axis, blades=3), PROPELLER, pivot, motion)
         )
-    return [Part("thrusters", merged(ducts), DARK), *turning]
+    return [DrawnPart("thrusters", merged(ducts), DARK), *turning]

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rosflight_py_sim.pulse_width import MOTOR, NO_PULSE_US, SERVO, command_of
-from rosflight_py_sim.viewer.meshes import Mesh
+from rosflight_py_sim.shapes.meshes import Mesh
 from rosflight_py_sim.world.colours import Colour
 
 Vector: TypeAlias = tuple[float, float, float]
@@ -50,7 +50,7 @@ class Motion:
 
 
 @dataclass(frozen=True, eq=False)
-class Part:
+class DrawnPart:
     """A mesh of one colour.
 
     Attributes:
@@ -78,7 +78,7 @@ class Appearance:
     """
 
     name: str
-    parts: tuple[Part, ...]
+    parts: tuple[DrawnPart, ...]
 
     @property
     def size(self) -> float:
@@ -107,7 +107,7 @@ class MovingParts:
             self.angles[k] = angle
 
 
-def part_attitude(part: Part, angle: float) -> NDArray[np.float64]:
+def part_attitude(part: DrawnPart, angle: float) -> NDArray[np.float64]:
     """Quaternion w x y z from the part's axes to body axes, at an angle (rad) about its axis."""
     if part.motion is None:
         return np.array([1.0, 0.0, 0.0, 0.0])

@@ -101,7 +101,9 @@ def _across(axis: ArrayLike) -> tuple[Points, Points, Points]:
 def _circle(centre: ArrayLike, axis: ArrayLike, radius: float, sides: int) -> Points:
     _, first, second = _across(axis)
     angles = 2.0 * math.pi * (np.arange(sides) + 0.5) / sides
-    return np.asarray(centre) + radius * (np.outer(np.cos(angles), first) + np.outer(np.sin(angles), second))
+    return np.asarray(
+        np.asarray(centre) + radius * (np.outer(np.cos(angles), first) + np.outer(np.sin(angles), second))
+    )
 
 
 def box(size: Sequence[float], centre: ArrayLike = (0.0, 0.0, 0.0)) -> Mesh:

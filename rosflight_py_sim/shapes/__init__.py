@@ -1,0 +1,1 @@
+"""Shapes of vehicles: coloured meshes, some of which move with the flight controller's outputs."""
