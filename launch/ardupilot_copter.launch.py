@@ -9,6 +9,5 @@ from rosflight_py_sim.vehicles import DEFAULT_VEHICLE
 def generate_launch_description() -> LaunchDescription:
     """The shared graph in lockstep, with ArduPilot as the flight controller."""
     return launch_description(
-        only={"forces_and_moments": ["multirotor_forces_and_moments"], "flight_controller": ["ardupilot"]},
-        defaults={"vehicle": DEFAULT_VEHICLE},
+        defaults={"vehicle": DEFAULT_VEHICLE, "flight_controller": "ardupilot", "time_mode": "lockstep"}
     )

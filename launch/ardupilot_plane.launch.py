@@ -23,8 +23,7 @@ def generate_launch_description() -> LaunchDescription:
         at=(LAUNCH,),
     )
     return launch_description(
-        only={"forces_and_moments": ["fixedwing_forces_and_moments"], "flight_controller": ["ardupilot"]},
-        defaults={"vehicle": "anaconda"},
+        defaults={"vehicle": "anaconda", "flight_controller": "ardupilot", "time_mode": "lockstep"},
         own=[variant],
         entities=_with_variant,
     )

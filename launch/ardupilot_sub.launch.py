@@ -8,6 +8,5 @@ from rosflight_py_sim.graph.launch_graph import launch_description
 def generate_launch_description() -> LaunchDescription:
     """The shared graph in lockstep, with ArduPilot as the flight controller."""
     return launch_description(
-        only={"forces_and_moments": ["auv_forces_and_moments"], "flight_controller": ["ardupilot"]},
-        defaults={"vehicle": "bluerov2"},
+        defaults={"vehicle": "bluerov2", "flight_controller": "ardupilot", "time_mode": "lockstep"}
     )

@@ -7,6 +7,4 @@ from rosflight_py_sim.graph.launch_graph import launch_description
 
 def generate_launch_description() -> LaunchDescription:
     """The shared graph in lockstep, controlled by clients of the AUV protocol."""
-    return launch_description(
-        only={"forces_and_moments": ["auv_forces_and_moments"]}, defaults={"vehicle": "auv", "time_mode": "lockstep"}
-    )
+    return launch_description(defaults={"vehicle": "auv", "time_mode": "lockstep"})

@@ -7,4 +7,4 @@ from rosflight_py_sim.graph.launch_graph import launch_description
 
 def generate_launch_description() -> LaunchDescription:
     """The shared graph, with JSBSim instead of forces_and_moments and dynamics."""
-    return launch_description(only={"dynamics": ["jsbsim"]}, defaults={"vehicle": "fixedwing"})
+    return launch_description(defaults={"vehicle": "fixedwing", "dynamics": "jsbsim"})

@@ -7,6 +7,4 @@ from rosflight_py_sim.graph.launch_graph import launch_description
 
 def generate_launch_description() -> LaunchDescription:
     """The shared graph, with the fixed wing's physics and parameters."""
-    return launch_description(
-        only={"forces_and_moments": ["fixedwing_forces_and_moments"]}, defaults={"vehicle": "fixedwing"}
-    )
+    return launch_description(defaults={"vehicle": "fixedwing"})

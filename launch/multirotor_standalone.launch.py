@@ -8,6 +8,4 @@ from rosflight_py_sim.vehicles import DEFAULT_VEHICLE
 
 def generate_launch_description() -> LaunchDescription:
     """The shared graph, with the multirotor's physics and parameters."""
-    return launch_description(
-        only={"forces_and_moments": ["multirotor_forces_and_moments"]}, defaults={"vehicle": DEFAULT_VEHICLE}
-    )
+    return launch_description(defaults={"vehicle": DEFAULT_VEHICLE})

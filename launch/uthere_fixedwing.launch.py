@@ -22,8 +22,7 @@ def generate_launch_description() -> LaunchDescription:
         at=(LAUNCH,),
     )
     return launch_description(
-        only={"forces_and_moments": ["fixedwing_forces_and_moments"], "flight_controller": ["uthere"]},
-        defaults={"vehicle": "anaconda", "time_mode": "lockstep"},
+        defaults={"vehicle": "anaconda", "flight_controller": "uthere", "time_mode": "lockstep"},
         own=[pilot],
         entities=_with_pilot,
     )

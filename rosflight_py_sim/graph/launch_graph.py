@@ -31,9 +31,7 @@ from rosflight_py_sim.graph.flight_controllers import (
 from rosflight_py_sim.graph.launch_arguments import (
     all_arguments,
     arguments_of_file,
-    check_fixed,
     check_none_in_scenario,
-    check_vehicle,
     is_listed,
     scenario_arguments,
     time_mode_of,
@@ -114,32 +112,24 @@ def _started(given: dict[str, str], scenario: Scenario) -> list[LaunchDescriptio
 
 def launch_description(
     *,
-    only: Mapping[str, Sequence[str]] | None = None,
     defaults: Mapping[str, str] | None = None,
     own: Sequence[Option] = (),
     entities: Callable[[dict[str, str]], list[LaunchDescriptionEntity]] = graph,
 ) -> LaunchDescription:
-    """Launch description of a launch file: the arguments that have an effect in it, and the nodes that they start.
+    """Launch description of a launch file: its arguments, and the nodes that they start.
 
     Args:
-        only: allowed values by argument name; an argument with a single value is not listed, and any other value
-        ends the launch. `forces_and_moments` restricts the physics of its vehicles.
         defaults: name of an argument to its default in this file.
         own: arguments that only this file has.
         entities: function from the values of all arguments to what to start.
     """
-    arguments = arguments_of_file(only or {}, defaults or {}, own)
+    arguments = arguments_of_file(defaults or {}, own)
 
     def start(context: LaunchContext) -> list[LaunchDescriptionEntity]:
         _warn_of_misspelt(context, list(arguments))
         configurations = context.launch_configurations
-        check_fixed(arguments, configurations)
-        fixed = {one.name: one.fixed for one in arguments.values() if one.fixed is not None}
-        given = {name: configurations.get(name, "") for name in arguments} | fixed
-        if "vehicle" in given:
-            check_vehicle(only or {}, given)
-        if "time_mode" in given:
-            configurations[TIME_MODE] = time_mode_of(given)
+        given = {name: configurations.get(name, "") for name in arguments}
+        configurations[TIME_MODE] = time_mode_of(given)
         return entities(given)
 
     listed = [declaration(one) for one in arguments.values() if is_listed(one, arguments)]

@@ -72,11 +72,6 @@ class Option:
     pages: tuple[tuple[str, str], ...] = ()
 
     @property
-    def fixed(self) -> str | None:
-        """The only possible value; None if there is a choice."""
-        return self.choices[0] if len(self.choices) == 1 else None
-
-    @property
     def sentence(self) -> str:
         """The text as a sentence, as launch and the page show it."""
         return f"{self.text[:1].upper()}{self.text[1:]}."

@@ -26,9 +26,7 @@ from rosflight_py_sim.graph.flight_controllers import FLIGHT_CONTROLLERS, instru
 from rosflight_py_sim.graph.launch_arguments import (
     all_arguments,
     arguments_of_file,
-    check_fixed,
     check_none_in_scenario,
-    check_vehicle,
     is_listed,
     scenario_arguments,
 )
@@ -78,9 +76,9 @@ def description(file: str) -> dict[str, Any]:
 
 
 def arguments(file: str) -> dict[str, Option]:
-    """Arguments of a launch file, including those that it fixes."""
+    """Arguments of a launch file."""
     options = description(file)
-    return arguments_of_file(options.get("only", {}), options.get("defaults", {}), options.get("own", ()))
+    return arguments_of_file(options.get("defaults", {}), options.get("own", ()))
 
 
 def listed(file: str) -> dict[str, Option]:
@@ -89,56 +87,38 @@ def listed(file: str) -> dict[str, Option]:
     return {name: one for name, one in found.items() if is_listed(one, found)}
 
 
-def vehicles_of(file: str) -> list[Vehicle]:
-    """The package's vehicles that a launch file accepts."""
-    only, dynamics = description(file).get("only", {}), arguments(file)["dynamics"].choices
-    return [
-        one
-        for (_, by), one in ALL.items()
-        if by in dynamics and one.forces_and_moments in only.get("forces_and_moments", [one.forces_and_moments])
-    ]
-
-
-def fixed(file: str) -> dict[str, str]:
-    return {name: one.fixed for name, one in arguments(file).items() if one.fixed is not None}
-
-
 GRAPHS = sorted(
     path.name.removesuffix(".launch.py")
     for path in LAUNCH.glob("*.launch.py")
     if "init_firmware" not in path.name and "scenario" not in path.name
 )
 
-FLOWN_BY_ARDUPILOT = {
-    "dynamics": "standalone",
-    "flight_controller": "ardupilot",
-    "time_mode": "lockstep",
-    "autopilot": "false",
-    "firmware_param_file": "",
-}
+ARDUPILOT = {"flight_controller": "ardupilot", "time_mode": "lockstep"}
 
-FIXED = {
+DEFAULTS = {
     "standalone": {},
-    "fleet": {},
-    "multirotor_standalone": {"dynamics": "standalone"},
-    "fixedwing_standalone": {},
-    "fixedwing_jsbsim": {"dynamics": "jsbsim"},
-    "auv_standalone": {"dynamics": "standalone", "autopilot": "false"},
-    "ardupilot_copter": FLOWN_BY_ARDUPILOT,
-    "ardupilot_plane": FLOWN_BY_ARDUPILOT,
-    "ardupilot_sub": FLOWN_BY_ARDUPILOT,
-    "uthere_fixedwing": {"dynamics": "standalone", "flight_controller": "uthere", "autopilot": "false"},
+    "fleet": {"vehicle": "multirotor", "count": "2", "time_mode": "lockstep", "composed": "true"},
+    "multirotor_standalone": {"vehicle": "multirotor"},
+    "fixedwing_standalone": {"vehicle": "fixedwing"},
+    "fixedwing_jsbsim": {"vehicle": "fixedwing", "dynamics": "jsbsim"},
+    "auv_standalone": {"vehicle": "auv", "time_mode": "lockstep"},
+    "ardupilot_copter": {"vehicle": "multirotor", **ARDUPILOT},
+    "ardupilot_plane": {"vehicle": "anaconda", **ARDUPILOT},
+    "ardupilot_sub": {"vehicle": "bluerov2", **ARDUPILOT},
+    "uthere_fixedwing": {"vehicle": "anaconda", "flight_controller": "uthere", "time_mode": "lockstep"},
 }
 OWN = {"ardupilot_plane": {"variant"}, "uthere_fixedwing": {"pilot"}}
-LOCKSTEP = {name for name in FIXED if name in ("fleet", "auv_standalone", "uthere_fixedwing") or "ardupilot" in name}
 
 
 @pytest.mark.parametrize("file", GRAPHS)
-def test_each_launch_file_declares_exactly_its_effective_arguments(file: str) -> None:
-    assert fixed(file) == FIXED[file]
+def test_launch_files_differ_in_their_defaults_and_own_arguments_alone(file: str) -> None:
+    shared = all_arguments()
+    given = arguments(file)
+    differing = {name: given[name].default for name, one in shared.items() if given[name] != one}
+    assert differing == DEFAULTS[file]
     # If time_mode has a default, use_sim_time has no effect.
-    without_effect = {*FIXED[file], *({"use_sim_time"} if file in LOCKSTEP else ())}
-    assert set(listed(file)) == (set(all_arguments()) | OWN.get(file, set())) - without_effect
+    without_effect = {"use_sim_time"} if "time_mode" in DEFAULTS[file] else set()
+    assert set(listed(file)) == (set(shared) | OWN.get(file, set())) - without_effect
 
 
 @pytest.mark.parametrize("file", GRAPHS)
@@ -146,78 +126,26 @@ def test_defaults_are_valid_choices_and_only_vehicle_may_lack_one(file: str) -> 
     for name, one in listed(file).items():
         assert one.default is not None or (file, name) == ("standalone", "vehicle")
         assert one.default is None or not one.choices or one.default in one.choices
-    assert (arguments(file)["time_mode"].default == "lockstep") == (file in LOCKSTEP)
 
 
 @pytest.mark.parametrize("file", GRAPHS)
-def test_each_launch_file_overrides_only_existing_arguments(file: str) -> None:
-    options = description(file)
-    assert set(options) <= {"only", "defaults", "own", "entities"}
-    for name, values in options.get("only", {}).items():
-        assert set(values) <= set(NODE_CLASSES if name == "forces_and_moments" else all_arguments()[name].choices)
-    assert set(options.get("defaults", {})) <= set(all_arguments())
-
-
-@pytest.mark.parametrize("file", GRAPHS)
-def test_offered_flight_controllers_fly_at_least_one_vehicle_of_the_launch_file(file: str) -> None:
-    controllers = [FLIGHT_CONTROLLERS[name] for name in arguments(file)["flight_controller"].choices if name]
-    assert controllers
-    for controller in controllers:
-        assert any(controller.flies(one) for one in vehicles_of(file))
-
-
-@pytest.mark.parametrize("file", GRAPHS)
-def test_default_vehicle_is_supported_by_its_launch_file(file: str) -> None:
-    name = arguments(file)["vehicle"].default
-    assert name in [None, *(one.name for one in vehicles_of(file))]
+def test_default_vehicle_and_flight_controller_of_a_launch_file_go_together(file: str) -> None:
+    given = {name: one.default for name, one in arguments(file).items()}
+    if given["vehicle"] is not None:
+        chosen = vehicle(given["vehicle"], str(given["dynamics"]))
+        assert FLIGHT_CONTROLLERS[given["flight_controller"] or chosen.flight_controller].flies(chosen)
 
 
 @pytest.mark.parametrize(("name", "dynamics"), [key for key in ALL if key[1] != STANDALONE])
 def test_vehicles_with_other_dynamics_have_a_launch_file(name: str, dynamics: str) -> None:
-    assert fixed(f"{name}_{dynamics}") == {"dynamics": dynamics}
+    assert arguments(f"{name}_{dynamics}")["dynamics"].default == dynamics
     assert arguments(f"{name}_{dynamics}")["vehicle"].default == name
-
-
-@pytest.mark.parametrize(
-    ("given", "text"), [("anaconda", "which has fixedwing_forces"), ("kite", "allowed: .*aerosonde")]
-)
-def test_unknown_vehicle_or_vehicle_with_other_physics_is_rejected(given: str, text: str) -> None:
-    only = description("multirotor_standalone")["only"]
-    with pytest.raises(ParameterError, match=f"'{given}' given.*{text}"):
-        check_vehicle(only, {"vehicle": given, "dynamics": STANDALONE})
 
 
 def test_uthere_pilot_command_exists() -> None:
     from rosflight_py_sim.commands.cli import command_parser
 
     assert command_parser().parse_args(["hand-over", "--namespace", "a/b"]).namespace == ["a/b"]
-
-
-@pytest.mark.parametrize(
-    ("file", "given", "text"),
-    [
-        (
-            "multirotor_standalone",
-            {"dynamics": "jsbsim"},
-            "'dynamics': 'jsbsim' given; this launch file allows: standal",
-        ),
-        ("auv_standalone", {"autopilot": "True"}, "'autopilot': 'True' given; this launch file allows: false"),
-        ("ardupilot_copter", {"time_mode": "wall"}, "'time_mode': 'wall' given; this launch file allows: lockstep"),
-        (
-            "ardupilot_sub",
-            {"firmware_param_file": "f.yaml"},
-            "'f.yaml' given; this launch file allows: nothing, it has",
-        ),
-    ],
-)
-def test_overriding_an_argument_fixed_by_the_file_is_rejected(file: str, given: dict[str, str], text: str) -> None:
-    with pytest.raises(ParameterError, match=text):
-        check_fixed(arguments(file), given)
-
-
-def test_fixed_value_itself_and_user_launch_arguments_are_accepted() -> None:
-    check_fixed(arguments("multirotor_standalone"), {"dynamics": "standalone", "autopilot": "true", "my_arg": "any"})
-    check_fixed(arguments("auv_standalone"), {"autopilot": "False", "dynamics": ""})
 
 
 @pytest.mark.parametrize("vehicle", ALL.values(), ids=["-".join(names) for names in ALL])
@@ -452,9 +380,9 @@ def test_invalid_vehicle_file_affects_only_launches_of_its_vehicle(
     (tmp_path / "bad.yaml").write_text("description: half a kite\n", encoding="utf-8")
     monkeypatch.setenv("ROSFLIGHT_PY_SIM_VEHICLES", str(tmp_path))
     assert {file: arguments(file) for file in GRAPHS} == before
-    check_vehicle({}, {"vehicle": "auv", "dynamics": STANDALONE})
+    vehicle("auv")
     with pytest.raises(ParameterError, match=r"bad.yaml, line 1: .*no forces_and_moments given"):
-        check_vehicle({}, {"vehicle": "bad", "dynamics": STANDALONE})
+        vehicle("bad")
 
 
 def test_argument_earth_reaches_the_nodes_that_use_it() -> None:
