@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeVar
 
 from rcl_interfaces.msg import SetParametersResult
 from rclpy.parameter import Parameter as RosParameter
@@ -11,11 +11,13 @@ from std_msgs.msg import String
 
 from rosflight_py_sim.failures.failure import FAILURES
 from rosflight_py_sim.failures.schedule import FailureSchedule
-from rosflight_py_sim.interfaces.part_ports import PartPorts
+from rosflight_py_sim.interfaces.part_ports import PartPorts, Renamed, same
 from rosflight_py_sim.interfaces.simulation_node import SimulationNode
 from rosflight_py_sim.parameters import ParameterError, ParameterTable, Value
 from rosflight_py_sim.step.part import Log, Part
 from rosflight_py_sim.step.topics import ACTIVE_FAILURES
+
+P = TypeVar("P", bound=Part)
 
 
 class PartNode(Part, SimulationNode):
@@ -28,6 +30,7 @@ class PartNode(Part, SimulationNode):
         WITHOUT_ROS: part that runs in a flight without ROS, for a node that adds to it only what such a flight does not
             use; None for other nodes.
         PORTS: connects the part's ports.
+        HOSTS: classes of further parts that the node runs, usually one part for each vehicle.
 
     Attributes:
         offered: the part's services, by name.
@@ -35,6 +38,10 @@ class PartNode(Part, SimulationNode):
 
     WITHOUT_ROS: ClassVar[type[Part] | None] = None
     PORTS: ClassVar[type[PartPorts]] = PartPorts
+    HOSTS: ClassVar[tuple[type[Part], ...]] = ()
+
+    # A class attribute, because a node that fails during construction is also destroyed.
+    _connected: Sequence[PartPorts] = ()
 
     def __init__(self, **arguments: Any) -> None:
         """Create the node, and connect the part's ports in the order of their declaration."""
@@ -52,7 +59,28 @@ class PartNode(Part, SimulationNode):
         self._adopt(self.failures_of(self.values.get(FAILURES.name, [])))
         self._ports = self.PORTS(self, self)
         self._join, self.offered = self._ports.join, self._ports.offered
+        self._connected = [self._ports]
         self._ports.connect()
+
+    def host(self, part: P, at: str, renamed: Renamed = same) -> P:
+        """Connect a part of one of the classes in HOSTS.
+
+        Args:
+            part: the part.
+            at: its namespace, relative to the node's.
+            renamed: gives the row that takes the place of a port's.
+        """
+        assert isinstance(part, self.HOSTS)
+        ports = PartPorts(self, part, at, renamed)
+        self._connected = [*self._connected, ports]
+        ports.connect()
+        return part
+
+    def destroy_node(self) -> None:
+        """Also end the polled subscriptions."""
+        for ports in self._connected:
+            ports.close()
+        super().destroy_node()
 
     @classmethod
     def table_for(cls, given: Mapping[str, Any]) -> ParameterTable:
@@ -69,7 +97,7 @@ class PartNode(Part, SimulationNode):
 
     def awaited_services(self) -> Collection[str]:
         """The services of the flight controller, until its parameters have been read."""
-        return [name for reader in self._ports.readers for name in reader.awaited_services()]
+        return [name for ports in self._connected for one in ports.readers for name in one.awaited_services()]
 
     # Failures.
 

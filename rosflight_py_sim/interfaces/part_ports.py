@@ -11,6 +11,7 @@ from rclpy.subscription import Subscription
 from std_msgs.msg import Bool
 
 from rosflight_py_sim.interfaces.firmware_parameters import FirmwareParameterReader
+from rosflight_py_sim.interfaces.polled_subscription import PolledSubscription
 from rosflight_py_sim.interfaces.simulation_node import SimulationNode
 from rosflight_py_sim.interfaces.ticks import start_ticks, subscribe_to_clock
 from rosflight_py_sim.parameters import ParameterError, number
@@ -28,13 +29,21 @@ from rosflight_py_sim.step.ports import (
     Service,
     namespace_of,
 )
-from rosflight_py_sim.step.topics import CLOCK, PARAMS_CHANGED, StepSize, topic_of
+from rosflight_py_sim.step.topics import CLOCK, PARAMS_CHANGED, StepSize, StepTopic, topic_of
+
+Renamed = Callable[[StepTopic[Any]], StepTopic[Any]]
+"""Function of a port's row; returns the row that takes its place."""
 
 # Inputs whose effect differs between lockstep and the other time modes.
 _OF_LOCKSTEP = (Kind.SYNCHRONIZED, Kind.LATER, Kind.EXPECTED, Kind.ADMITTING, Kind.REPEATED)
 
 # Inputs whose messages a part takes as soon as they are sent.
 _TAKEN_AT_ONCE = (Kind.SYNCHRONIZED, Kind.NEWEST, Kind.LATER)
+
+
+def same(topic: StepTopic[Any]) -> StepTopic[Any]:
+    """The row itself."""
+    return topic
 
 
 class PartPorts:
@@ -46,15 +55,16 @@ class PartPorts:
         readers: readers of the flight controller's parameters.
     """
 
-    def __init__(self, node: SimulationNode, part: Part, at: str = "") -> None:
+    def __init__(self, node: SimulationNode, part: Part, at: str = "", renamed: Renamed = same) -> None:
         """Set the part's time mode; `connect` connects its ports.
 
         Args:
             node: the node; it may be the part itself.
             part: the part.
             at: namespace of the part's topics and services, relative to the node's.
+            renamed: gives the row that takes the place of a port's.
         """
-        self._node, self._part, self._at = node, part, at
+        self._node, self._part, self._at, self._renamed = node, part, at, renamed
         part.lockstep = node.values.get(TIME_MODE.name) == "lockstep"
         # In a hand-off the nodes have one clock, which the time manager sets.
         run = self._run if node.hand_off is None else part.run
@@ -62,6 +72,7 @@ class PartPorts:
         self.offered: dict[str, RosService[Any, Any, Any]] = {}
         self.readers: list[FirmwareParameterReader] = []
         self._inputs: dict[str, Subscription[Any]] = {}
+        self._polled: list[PolledSubscription[Any]] = []
 
     def connect(self) -> None:
         """Connect the ports, in the order of their declaration, and begin the part once its outputs are connected.
@@ -69,18 +80,19 @@ class PartPorts:
         Raises:
             ParameterError: an input depends on the time mode, which the node does not have.
         """
-        node, part, at = self._node, self._part, self._at
+        node, part, at, renamed = self._node, self._part, self._at, self._renamed
         part.make_stale = self.join.make_stale  # type: ignore[method-assign]
         part.end_port = self._end_input  # type: ignore[method-assign]
         for out in part.ports(Output):
-            setattr(part, out.name, (node.lazy_publisher if out.lazy else node.publisher)(out.topic, at))
+            setattr(part, out.name, (node.lazy_publisher if out.lazy else node.publisher)(renamed(out.topic), at))
         for called in part.ports(Calls):
             setattr(part, called.name, {name: self._call(called.service_type, name) for name in called.topics})
         part.begin()
         for port in part.ports(Input):
             self.connect_input(port)
         for read in part.ports(Polled):
-            setattr(part, read.name, node.poll(read.topic, at).take)
+            self._polled.append(node.poll(renamed(read.topic), at))
+            setattr(part, read.name, self._polled[-1].take)
         self.readers += [
             FirmwareParameterReader(node, reading.names, getattr(part, reading.name), at)
             for reading in part.ports(FirmwareReading)
@@ -95,6 +107,11 @@ class PartPorts:
                 start_ticks(node, number(part.values, port.rate), part.run)
             elif port.rate and not part.lockstep:
                 start_ticks(node, number(part.values, port.rate), self.join.trigger)
+
+    def close(self) -> None:
+        """End the polled subscriptions, which must end before the node; may be called again."""
+        while self._polled:
+            self._polled.pop().close()
 
     def connect_input(self, port: Input[Any]) -> None:
         """Subscribe to the topic of an input, if the input needs its messages in the node's time mode."""
@@ -121,7 +138,7 @@ class PartPorts:
             if not part.lockstep:
                 return
             on_message = partial(self._admit, on_message)
-        elif topic is CLOCK or (kind is Kind.TRIGGER and port.function is None):
+        elif kind is Kind.TICKS or (kind is Kind.TRIGGER and port.function is None):
             return  # Ticks, which are started last.
         elif kind in (Kind.LATER, Kind.EXPECTED) and part.lockstep:
             on_message = self._held(port, on_message)
@@ -136,7 +153,7 @@ class PartPorts:
             own = self._node.get_namespace()
             at = namespace_of(getattr(self._part, port.at), f"{own.rstrip('/')}/{at}" if at else own)
         self._inputs[port.name] = self._node.subscribe(
-            port.topic, on_message, at, needed=port.needed, at_once=port.kind in _TAKEN_AT_ONCE
+            self._renamed(port.topic), on_message, at, needed=port.needed, at_once=port.kind in _TAKEN_AT_ONCE
         )
 
     def _end_input(self, name: str) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, ClassVar
 
-from rclpy.subscription import Subscription
 from std_msgs.msg import Bool, String
 
 from rosflight_py_sim.interfaces.part_node import PartNode
@@ -14,7 +13,7 @@ from rosflight_py_sim.parts.truth import Truth
 from rosflight_py_sim.physics.dynamics import StateDivergedError
 from rosflight_py_sim.stamps import NANOSECONDS, seconds_text
 from rosflight_py_sim.step.diagnosis import Diagnosis, Level
-from rosflight_py_sim.step.ports import Input, Kind, output
+from rosflight_py_sim.step.ports import newest, output
 from rosflight_py_sim.step.schedule import LONGEST_STEP_NS
 from rosflight_py_sim.step.topic_statistics import Period
 from rosflight_py_sim.step.topics import CLOCK, FAULT, HAS_STARTED
@@ -25,13 +24,19 @@ _REPEAT_S = 0.5
 
 
 class _TruthPorts(PartPorts):
-    def connect_input(self, port: Input[Any]) -> None:
-        part = self._part
-        if port.kind is Kind.TRIGGER and isinstance(part, TruthInterface):
-            part.await_time()
-            self.subscribe(port, part.drive)
+    """The first driving message gives the time; one of an earlier step is answered with the present state."""
+
+    _part: TruthInterface
+
+    def _on_trigger(self, message: Any) -> None:
+        part, stamp = self._part, message.time_ns
+        part.start_at(stamp)
+        part.update_clock(stamp)
+        part.is_idle = False
+        if part.is_past(stamp):
+            part.answer_again(stamp)
         else:
-            super().connect_input(port)
+            self.join.trigger(stamp, message)
 
 
 class TruthInterface(Truth, PartNode):
@@ -59,14 +64,28 @@ class TruthInterface(Truth, PartNode):
         """Set the state before the first message."""
         super().initialise()
         self.time_is_known = self._diverged = False
-        self._is_idle = True
+        self.is_idle = True
         self._answered_again = self._gaps = self._left_out_ns = 0
-        self._clock_subscription: Subscription[Any] | None = None
 
     def begin(self) -> None:
         """Withdraw the fault of a previous node."""
         self.send_fault(String())
         super().begin()
+        # Before the subscription to /clock, which it would end.
+        self.follow_stamps()
+        if self.time_mode == "wall":
+            self.start_at(self.now_ns)
+        if not self.lockstep:
+            self.create_system_timer(_REPEAT_S, self._repeat_if_idle)
+
+    def waits_for_time(self) -> bool:
+        """Whether the time is that of /clock."""
+        return self.time_mode != "wall"
+
+    def follow_stamps(self) -> None:
+        """Take the time from the driving messages; only in lockstep, because elsewhere these may be late."""
+        if self.lockstep:
+            super().follow_stamps()
 
     def diagnose(self, period: Period) -> Iterable[Diagnosis]:
         """Whether the state is finite, the messages with the stamp of an earlier one, and gaps taken for pauses."""
@@ -79,23 +98,16 @@ class TruthInterface(Truth, PartNode):
         }
         yield Diagnosis("", state, Level.ERROR if self._diverged else Level.OK, values=values)
 
-    def await_time(self) -> None:
-        """Subscribe to the topics that give the time, before those of the trigger."""
-        if self.lockstep:
-            self.follow_stamps()
-        else:
-            self.create_system_timer(_REPEAT_S, self._repeat_if_idle)
-        if self.time_mode == "wall":
-            self._start_at(self.now_ns)
-        else:
-            self._clock_subscription = self.subscribe(CLOCK, self._start_at)
-            self.subscribe(HAS_STARTED, self._on_has_started)
+    @newest(CLOCK, when="waits_for_time")
+    def _on_clock(self, time_ns: int) -> None:
+        self.start_at(time_ns)
 
+    @newest(HAS_STARTED, when="waits_for_time")
     def _on_has_started(self, message: Bool) -> None:
         if not message.data:
-            self._start_at(0)
+            self.start_at(0)
 
-    def _start_at(self, time_ns: int) -> None:
+    def start_at(self, time_ns: int) -> None:
         """Set the time of the initial state and publish it, unless the time is known."""
         if self.time_is_known:
             return
@@ -103,22 +115,10 @@ class TruthInterface(Truth, PartNode):
         self.gives_wind = not (self.lockstep and time_ns)
         self.time_ns = time_ns
         self.update_clock(time_ns)
-        if self._clock_subscription is not None:
-            self.destroy_subscription(self._clock_subscription)
+        self.end_port("_on_clock")
         self.send_state()
 
-    def drive(self, message: Any) -> None:
-        """Process a message of the trigger."""
-        stamp = message.time_ns
-        self._start_at(stamp)
-        self.update_clock(stamp)
-        self._is_idle = False
-        if self._is_past(stamp):
-            self.answer_again(stamp)
-        else:
-            self._join.trigger(stamp, message)
-
-    def _is_past(self, stamp_ns: int) -> bool:
+    def is_past(self, stamp_ns: int) -> bool:
         """Whether the state is beyond the step of that stamp."""
         if self.lockstep:
             return 0 < self.step_ns <= self.time_ns - stamp_ns
@@ -157,6 +157,6 @@ class TruthInterface(Truth, PartNode):
         super().adopt_new_state()
 
     def _repeat_if_idle(self) -> None:
-        if self._is_idle:
+        if self.is_idle:
             self.send_state()
-        self._is_idle = True
+        self.is_idle = True

@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import pytest
 import rclpy
+from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
+from std_msgs.msg import String
+from std_srvs.srv import Trigger
 
 from rosflight_py_sim.interfaces.dynamics_interface import DynamicsInterface
 from rosflight_py_sim.interfaces.node_of_part import node_of, part_of
+from rosflight_py_sim.interfaces.part_node import PartNode
 from rosflight_py_sim.interfaces.simulation_node import SimulationNode
 from rosflight_py_sim.interfaces.truth_interface import TruthInterface
 from rosflight_py_sim.parameters import ParameterError
 from rosflight_py_sim.parts.rigid_body_dynamics import RigidBodyDynamics
 from rosflight_py_sim.step.part import Part
-from rosflight_py_sim.step.ports import synchronized, trigger
-from rosflight_py_sim.step.topics import TRUTH_STATE, TRUTH_WIND
+from rosflight_py_sim.step.ports import newest, output, polled, service, synchronized, trigger
+from rosflight_py_sim.step.topics import FAULT, TRUTH_STATE, TRUTH_WIND, WAITING_FOR, StepTopic
 
 StandaloneDynamics = node_of(RigidBodyDynamics)
 
@@ -69,3 +73,62 @@ def test_part_that_waits_without_a_time_mode_is_refused_and_leaves_no_node(ros_d
             node_of(Waiting)()
         assert observer.get_node_names() == ["observer"], refused
         observer.destroy_node()
+
+
+class Echo(Part):
+    """A part that sends the texts that it receives, and the newest of another topic."""
+
+    send = output(FAULT)
+    newest_note = polled(StepTopic[String]("note", String))
+
+    @newest(WAITING_FOR)
+    def _on_text(self, message: String) -> None:
+        self.send(message)
+
+    @service(Trigger, "note/read")
+    def _read(self, request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
+        note = self.newest_note()
+        response.message = "" if note is None else note.data
+        return response
+
+
+class Hosting(PartNode):
+    """A node with one part for each of two vehicles."""
+
+    DEFAULT_NAME = "hosting"
+    HOSTS = (Echo,)
+
+    def begin(self) -> None:
+        """Connect both parts."""
+        super().begin()
+        for name in ("red", "green"):
+            self.host(Echo({}), name)
+
+
+def test_node_connects_each_hosted_part_in_its_namespace(ros_domain: int) -> None:
+    with rclpy.init(args=[]):
+        node, tester = Hosting(), Node("tester")
+        executor = SingleThreadedExecutor()
+        executor.add_node(node)
+        executor.add_node(tester)
+        received: list[str] = []
+        tester.create_subscription(String, "red/sim/fault", lambda message: received.append(message.data), FAULT.qos)
+        text = tester.create_publisher(String, f"red/{WAITING_FOR.name}", WAITING_FOR.qos)
+        note = tester.create_publisher(String, "red/note", 1)
+        client = tester.create_client(Trigger, "red/note/read")
+        while not (text.get_subscription_count() and note.get_subscription_count() and client.service_is_ready()):
+            executor.spin_once(timeout_sec=0.05)
+        note.publish(String(data="calm"))
+        text.publish(String(data="wind"))
+        while not received:
+            executor.spin_once(timeout_sec=0.05)
+        reply = client.call_async(Trigger.Request())
+        while not reply.done():
+            executor.spin_once(timeout_sec=0.05)
+        assert (received, reply.result().message) == (["wind"], "calm")
+        assert node.count_publishers("green/sim/fault") == 1
+        node.destroy_node()
+        while tester.count_subscribers("red/note"):
+            executor.spin_once(timeout_sec=0.05)
+        executor.shutdown()
+        tester.destroy_node()
