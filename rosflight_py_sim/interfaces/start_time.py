@@ -5,11 +5,11 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 
+from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy
-from rclpy.subscription import Subscription
 
-from rosflight_py_sim.interfaces.simulation_node import SimulationNode
-from rosflight_py_sim.step.qos import CHAIN
+from rosflight_py_sim.interfaces.time_manager_interface import TimedVehicle
+from rosflight_py_sim.step.ports import newest
 from rosflight_py_sim.step.topics import TRUTH_STATE, topic_of
 from rosflight_py_sim.step.vehicle_state import VehicleState
 
@@ -23,6 +23,21 @@ _DISCOVERY_S = 7.0
 _CHECK_S = 0.05
 
 
+class StartingVehicle(TimedVehicle):
+    """A vehicle whose truth state gives the time of a running graph.
+
+    Attributes:
+        newest_ns: stamp of the newest truth state, ns; -1 before the first.
+    """
+
+    newest_ns = -1
+
+    @newest(TRUTH_STATE)
+    def take_truth(self, state: VehicleState) -> None:
+        """Store the stamp."""
+        self.newest_ns = state.time_ns
+
+
 class StartTime:
     """Time of the newest truth state, or 0 if there is none.
 
@@ -31,28 +46,18 @@ class StartTime:
     dynamics node is limited, because it may publish nothing until time advances.
     """
 
-    def __init__(self, node: SimulationNode, vehicles: Sequence[str]) -> None:
-        """Subscribe to the truth states of all vehicles, by their namespaces."""
-        self._node = node
-        self._topics = [topic_of(vehicle, TRUTH_STATE.name) for vehicle in vehicles]
-        self._newest_ns = -1
+    def __init__(self, node: Node, vehicles: Sequence[StartingVehicle]) -> None:
+        """Wait for the truth states of vehicles, which are connected to the node."""
+        self._node, self._vehicles = node, vehicles
+        self._topics = [topic_of(vehicle.name, TRUTH_STATE.name) for vehicle in vehicles]
         self._give_up_s = time.monotonic() + _DISCOVERY_S
         self._next_check_s = 0.0
         self._found_s: float | None = None
-        self._subscriptions: list[Subscription] = [
-            node.subscribe(TRUTH_STATE, self._on_truth, vehicle, qos=CHAIN) for vehicle in vehicles
-        ]
 
     def known_ns(self) -> int | None:
-        """Start time, ns; None while it is unknown. Do not call again once it is known."""
-        if self._newest_ns < 0 and not self._has_waited():
-            return None
-        for subscription in self._subscriptions:
-            self._node.destroy_subscription(subscription)
-        return max(self._newest_ns, 0)
-
-    def _on_truth(self, state: VehicleState) -> None:
-        self._newest_ns = max(self._newest_ns, state.time_ns)
+        """Start time, ns; None while it is unknown."""
+        newest_ns = max(vehicle.newest_ns for vehicle in self._vehicles)
+        return None if newest_ns < 0 and not self._has_waited() else max(newest_ns, 0)
 
     def _has_waited(self) -> bool:
         now_s = time.monotonic()

@@ -7,7 +7,7 @@ import time
 from abc import abstractmethod
 from collections.abc import Iterable
 from statistics import median
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from rosflight_py_sim.interfaces.time_manager_interface import (
     REAL_TIME_MULTIPLIER,
@@ -42,14 +42,18 @@ class SteppingTimeManager(TimeManagerInterface):
         STEP_SIZE,
     )
 
-    def __init__(self, **arguments: Any) -> None:
-        """Create the pace timer."""
+    def initialise(self) -> None:
+        """Set the state before the first step."""
+        super().initialise()
         self.time_ns = -1
         self._began_s: float | None = None
         self._multiplier = math.nan
         self._took_s: list[float] = []
-        super().__init__(**arguments)
+
+    def begin(self) -> None:
+        """Create the pace timer."""
         self._pace_timer = self.create_system_timer(1.0, self._on_pace_timer, autostart=False)
+        super().begin()
 
     def configure(self, values: dict[str, Value]) -> None:
         """Set the pace."""

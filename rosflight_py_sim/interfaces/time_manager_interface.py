@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable
-from functools import partial
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, ClassVar
 
 from rclpy.clock import ClockType
@@ -16,12 +15,14 @@ from rclpy.validate_topic_name import validate_topic_name
 from std_msgs.msg import Bool, String
 from std_srvs.srv import Trigger
 
-from rosflight_py_sim.interfaces.simulation_node import SimulationNode
+from rosflight_py_sim.interfaces.part_node import PartNode
 from rosflight_py_sim.node_kinds import NodeKind
 from rosflight_py_sim.parameters import Parameter, ParameterError, ParameterTable, Value, number
 from rosflight_py_sim.shared_parameters import TIME_MODE, TIME_MODES
 from rosflight_py_sim.stamps import NANOSECONDS, seconds_text
 from rosflight_py_sim.step.diagnosis import Diagnosis, Level
+from rosflight_py_sim.step.part import Part
+from rosflight_py_sim.step.ports import newest, output, service
 from rosflight_py_sim.step.topic_statistics import Period
 from rosflight_py_sim.step.topics import CLOCK, FAULT, HAS_STARTED, topic_of
 
@@ -70,7 +71,31 @@ _SILENT_PERIODS = 2
 _START_PERIODS = 10
 
 
-class TimeManagerInterface(SimulationNode, ABC):
+class TimedVehicle(Part):
+    """A vehicle, as a time manager receives it.
+
+    Attributes:
+        name: its namespace, relative to the time manager's.
+    """
+
+    send_has_started = output(HAS_STARTED)
+
+    def __init__(self, name: str, on_fault: Callable[[str, str], None]) -> None:
+        """Build the part; `on_fault` receives the name and the text of each fault."""
+        super().__init__({})
+        self.name, self._report_fault = name, on_fault
+
+    def begin(self) -> None:
+        """Send that time has not started."""
+        self.send_has_started(Bool(data=False))
+
+    @newest(FAULT)
+    def _on_fault(self, message: String) -> None:
+        if message.data:
+            self._report_fault(self.name, message.data)
+
+
+class TimeManagerInterface(PartNode, ABC):
     """Publishes /clock; offers time_manager/toggle_pause and time_manager/step.
 
     A derived class calls `advance` whenever a new time is due and `may_advance` is true, and `check_end` once per step.
@@ -91,9 +116,13 @@ class TimeManagerInterface(SimulationNode, ABC):
     KIND: ClassVar[NodeKind | None] = NodeKind.TIME_MANAGER
     DEFAULT_NAME: ClassVar[str] = "time_manager"
     PARAMETERS: ClassVar[ParameterTable] = TIME_MANAGER_PARAMETERS
+    HOSTS: ClassVar[tuple[type[Part], ...]] = (TimedVehicle,)
 
-    def __init__(self, **arguments: Any) -> None:
-        """Create the clock publisher and the services."""
+    send_time = output(CLOCK)
+
+    def initialise(self) -> None:
+        """Set the state before the first step."""
+        super().initialise()
         self.paused = self.is_held = False
         self._go_on: Callable[[], bool] = lambda: True
         self.vehicles: list[str] = []
@@ -104,16 +133,18 @@ class TimeManagerInterface(SimulationNode, ABC):
         self._stepped: Future[Trigger.Response] | None = None
         self._has_warned = False
         self._knows_time_s = time.monotonic() + _TIME_ARRIVES_S
-        super().__init__(**arguments)
-        self.follow_stamps()
-        self._send = self.publisher(CLOCK)
-        self._send_has_started = [self.publisher(HAS_STARTED, vehicle) for vehicle in self.vehicles]
         self._has_started = False
-        self._publish_has_started()
-        self.create_service(Trigger, "time_manager/toggle_pause", self._toggle_pause)
-        self.create_service(Trigger, "time_manager/step", self._step)
-        for vehicle in self.vehicles:
-            self.subscribe(FAULT, partial(self._on_fault, vehicle), vehicle)
+
+    def begin(self) -> None:
+        """Connect the vehicles."""
+        self.follow_stamps()
+        self._timed = self.timed_vehicles()
+        for vehicle in self._timed:
+            self.host(vehicle, vehicle.name)
+
+    def timed_vehicles(self) -> Sequence[TimedVehicle]:
+        """A part for each vehicle, of a class in HOSTS."""
+        return [TimedVehicle(name, self.on_fault) for name in self.vehicles]
 
     def configure(self, values: dict[str, Value]) -> None:
         """Check the names of the vehicles; a derived class calls this first."""
@@ -196,13 +227,10 @@ class TimeManagerInterface(SimulationNode, ABC):
         time_ns = self._present_ns
         if not self._has_started and time_ns:
             self._has_started = True
-            self._publish_has_started()
+            for vehicle in self._timed:
+                vehicle.send_has_started(Bool(data=True))
         self.update_clock(time_ns)
-        self._send(time_ns)
-
-    def _publish_has_started(self) -> None:
-        for send in self._send_has_started:
-            send(Bool(data=self._has_started))
+        self.send_time(time_ns)
 
     @property
     def _present_ns(self) -> int:
@@ -269,6 +297,7 @@ class TimeManagerInterface(SimulationNode, ABC):
         """Current time as text."""
         return seconds_text(self._present_ns)
 
+    @service(Trigger, "time_manager/toggle_pause")
     def _toggle_pause(self, request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
         self.paused = not self.paused
         response.success = True
@@ -280,6 +309,7 @@ class TimeManagerInterface(SimulationNode, ABC):
             self.on_resume()
         return response
 
+    @service(Trigger, "time_manager/step")
     def _step(
         self, request: Trigger.Request, response: Trigger.Response
     ) -> Trigger.Response | Future[Trigger.Response]:
@@ -294,11 +324,11 @@ class TimeManagerInterface(SimulationNode, ABC):
         self.on_resume()
         return self._stepped
 
-    def _on_fault(self, vehicle: str, message: String) -> None:
-        if message.data:
-            self.paused = True
-            whose = f"{vehicle}: " if vehicle else ""
-            self.get_logger().error(f"paused at {self.time_text}: {whose}{message.data}")
+    def on_fault(self, vehicle: str, text: str) -> None:
+        """Pause because of a vehicle's fault."""
+        self.paused = True
+        whose = f"{vehicle}: " if vehicle else ""
+        self.get_logger().error(f"paused at {self.time_text}: {whose}{text}")
 
 
 def vehicle_namespaces(given: Value) -> list[str]:

@@ -2,27 +2,69 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from functools import partial
-from typing import Any, ClassVar
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, ClassVar, TypeAlias
 
 from rclpy.timer import Timer
 
-from rosflight_py_sim.interfaces.start_time import StartTime
+from rosflight_py_sim.interfaces.start_time import StartingVehicle, StartTime
 from rosflight_py_sim.interfaces.stepping_time_manager import SteppingTimeManager
 from rosflight_py_sim.interfaces.time_manager_interface import only
 from rosflight_py_sim.parameters import Parameter, ParameterTable, Value, number
 from rosflight_py_sim.stamps import NANOSECONDS
 from rosflight_py_sim.step.diagnosis import Diagnosis, Level
+from rosflight_py_sim.step.part import Part
+from rosflight_py_sim.step.ports import newest
 from rosflight_py_sim.step.stamped_inputs import ExpectedInput
 from rosflight_py_sim.step.topic_statistics import Period
-from rosflight_py_sim.step.topics import COMMAND, IMU, RC, TRUTH_STATE, StepTopic, topic_of
+from rosflight_py_sim.step.topics import (
+    COMMAND,
+    IMU,
+    RC,
+    TRUTH_STATE,
+    ControlCommand,
+    ImuSample,
+    PulseWidths,
+    StepTopic,
+    topic_of,
+)
+from rosflight_py_sim.step.vehicle_state import VehicleState
 
 # Interval at which to check whether the start time is known.
 _START_S = 0.05
 
 # Number of consecutive time-outs that causes a warning with the missing messages.
 _MAX_TIMEOUTS = 10
+
+
+Message: TypeAlias = tuple[str, StepTopic[Any]]
+"""A vehicle's name and a topic of it."""
+
+
+class _GatingVehicle(StartingVehicle):
+    """A vehicle whose messages open the gate."""
+
+    def __init__(self, name: str, on_fault: Callable[[str, str], None], on_message: Callable[[Message], None]) -> None:
+        super().__init__(name, on_fault)
+        self._report = on_message
+
+    @newest(TRUTH_STATE)
+    def take_truth(self, state: VehicleState) -> None:
+        """Store the stamp, and report the message."""
+        self.newest_ns = state.time_ns
+        self._report((self.name, TRUTH_STATE))
+
+    @newest(IMU)
+    def _on_imu(self, _: ImuSample) -> None:
+        self._report((self.name, IMU))
+
+    @newest(RC)
+    def _on_rc(self, _: PulseWidths) -> None:
+        self._report((self.name, RC))
+
+    @newest(COMMAND)
+    def _on_command(self, _: ControlCommand) -> None:
+        self._report((self.name, COMMAND))
 
 
 class GatedTimeManager(SteppingTimeManager):
@@ -53,29 +95,28 @@ class GatedTimeManager(SteppingTimeManager):
         ),
     )
 
-    def __init__(self, **arguments: Any) -> None:
-        """Wait for the first truth state."""
-        self._missing: set[str] = set()
-        self._gating: dict[str, ExpectedInput] = {}
+    HOSTS: ClassVar[tuple[type[Part], ...]] = (_GatingVehicle,)
+
+    def initialise(self) -> None:
+        """Set the state before the first step."""
+        super().initialise()
+        self._missing: set[Message] = set()
         self._timeouts, self._timeouts_in_a_row = 0, 0
         self._steps_at_check = -1
         self._timeout_timer: Timer | None = None
-        super().__init__(**arguments)
-        answers: list[tuple[StepTopic[Any], str]] = [
-            (row, vehicle) for row in (TRUTH_STATE, IMU) for vehicle in self.vehicles
-        ]
-        self._topics = frozenset(topic_of(vehicle, row.name) for row, vehicle in answers)
-        for row, vehicle in answers:
-            self.subscribe(row, partial(self._on_message, topic_of(vehicle, row.name)), vehicle)
-        regular: list[tuple[StepTopic[Any], str]] = [
-            (row, vehicle) for row in (RC, COMMAND) for vehicle in self.vehicles
-        ]
-        for row, vehicle in regular:
-            topic = topic_of(vehicle, row.name)
-            self._gating[topic] = ExpectedInput()
-            self.subscribe(row, partial(self._on_gating, topic), vehicle)
-        self._start_time = StartTime(self, self.vehicles)
+
+    def begin(self) -> None:
+        """Wait for the first truth state."""
+        super().begin()
+        self._start_time = StartTime(self, self._vehicles)
         self._start_timer = self.create_system_timer(_START_S, self._start)
+
+    def timed_vehicles(self) -> Sequence[StartingVehicle]:
+        """The vehicles, whose messages open the gate."""
+        self._answers = {(name, row) for name in self.vehicles for row in (TRUTH_STATE, IMU)}
+        self._gating = {(name, row): ExpectedInput() for name in self.vehicles for row in (RC, COMMAND)}
+        self._vehicles = [_GatingVehicle(name, self.on_fault, self._on_message) for name in self.vehicles]
+        return self._vehicles
 
     def configure(self, values: dict[str, Value]) -> None:
         """Set step, pace and time-out."""
@@ -99,8 +140,8 @@ class GatedTimeManager(SteppingTimeManager):
     def update_time(self) -> None:
         """Advance by one step, and close the gate."""
         super().update_time()
-        self._missing.update(self._topics)
-        self._missing.update(topic for topic, one in self._gating.items() if one.is_late(self.time_ns))
+        self._missing.update(self._answers)
+        self._missing.update(message for message, one in self._gating.items() if one.is_late(self.time_ns))
 
     def _start(self) -> None:
         known_ns = self._start_time.known_ns()
@@ -109,17 +150,15 @@ class GatedTimeManager(SteppingTimeManager):
             self.time_ns = known_ns
             self.complete_step()
 
-    def _on_message(self, topic: str, _: object) -> None:
-        if topic in self._missing:
-            self._missing.discard(topic)
+    def _on_message(self, message: Message) -> None:
+        if message in self._gating:
+            self._gating[message].received(self.time_ns)
+        if message in self._missing:
+            self._missing.discard(message)
             if not self._missing:
                 self._timeouts_in_a_row = 0
                 self.end_of_missing()
                 self.complete_step()
-
-    def _on_gating(self, topic: str, message: object) -> None:
-        self._gating[topic].received(self.time_ns)
-        self._on_message(topic, message)
 
     def _on_timeout_timer(self) -> None:
         timed_out = bool(self._missing) and self.steps == self._steps_at_check
@@ -133,13 +172,13 @@ class GatedTimeManager(SteppingTimeManager):
                 f"no {self._missing_text()} after {self.time_text}: a node is missing or still starting, or the step "
                 f"({self._step_ns / NANOSECONDS:g} s) is shorter than the interval at which it publishes"
             )
-        for topic in self._missing & self._gating.keys():
-            self._gating[topic].give_up()
+        for message in self._missing & self._gating.keys():
+            self._gating[message].give_up()
         self._missing.clear()
         self.complete_step()
 
     def _missing_text(self) -> str:
-        return ", ".join(sorted(self._missing))
+        return ", ".join(sorted(topic_of(vehicle, row.name) for vehicle, row in self._missing))
 
     def diagnose(self, period: Period) -> Iterable[Diagnosis]:
         """Number of steps continued without a missing message."""

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from functools import partial
-from typing import Any, ClassVar, cast
+from collections.abc import Iterable, Mapping, Sequence
+from typing import ClassVar, cast
 
 from rclpy.parameter import Parameter as RosParameter
 from rclpy.timer import Timer
 from std_msgs.msg import String
 
 from rosflight_py_sim.interfaces.stepping_time_manager import SteppingTimeManager
-from rosflight_py_sim.interfaces.time_manager_interface import STEP_SIZE, only
+from rosflight_py_sim.interfaces.time_manager_interface import STEP_SIZE, TimedVehicle, only
 from rosflight_py_sim.parameters import Parameter, ParameterError, ParameterTable, Value, number
 from rosflight_py_sim.stamps import NANOSECONDS
 from rosflight_py_sim.step.diagnosis import Diagnosis, Level
+from rosflight_py_sim.step.part import Part
+from rosflight_py_sim.step.ports import newest, output
 from rosflight_py_sim.step.topic_statistics import Period
 from rosflight_py_sim.step.topics import (
     REPEATED_CLOCK,
@@ -37,7 +38,7 @@ _MAX_REPEATS_AT_ONCE = 4
 _LONGEST_STEP_NS = round(STEP_SIZE.maximum * NANOSECONDS)
 
 
-class _Vehicle:
+class _Vehicle(TimedVehicle):
     """State of one vehicle, as received by the time manager.
 
     Attributes:
@@ -48,15 +49,29 @@ class _Vehicle:
         repeats_at_once: number of successive repetitions of a time that its states caused.
     """
 
-    def __init__(self, name: str) -> None:
+    send_step_size = output(SIM_STEP_SIZE)
+    send_repeated = output(REPEATED_CLOCK)
+
+    def __init__(self, name: str, manager: LockstepTimeManager) -> None:
+        super().__init__(name, manager.on_fault)
+        self._manager = manager
         self.truth_topic = topic_of(name, TRUTH_STATE.name)
         self.ready_ns = -1
         self.waiting_for = ""
         self.request: StepSize | None = None
         self.repeats_at_once = 0
 
-    def on_waiting_for(self, message: String) -> None:
+    @newest(WAITING_FOR)
+    def _on_waiting_for(self, message: String) -> None:
         self.waiting_for = message.data
+
+    @newest(SIM_STEP_SIZE_REQUEST)
+    def _on_request(self, request: StepSize) -> None:
+        self._manager.take_request(self, request)
+
+    @newest(TRUTH_STATE)
+    def _on_truth(self, state: VehicleState) -> None:
+        self._manager.take_truth(self, state.time_ns)
 
 
 class LockstepTimeManager(SteppingTimeManager):
@@ -98,28 +113,24 @@ class LockstepTimeManager(SteppingTimeManager):
         ),
     )
 
-    def __init__(self, **arguments: Any) -> None:
-        """Wait for the first truth state of each vehicle."""
+    HOSTS: ClassVar[tuple[type[Part], ...]] = (_Vehicle,)
+
+    def initialise(self) -> None:
+        """Set the state before the first truth state."""
+        super().initialise()
         self._ready_ns = self._repeated_ns = -1
         self._repeats, self._all_repeats = 0, 0
         self._stall_timer: Timer | None = None
-        super().__init__(**arguments)
-        for name, vehicle in zip(self.vehicles, self._all, strict=True):
-            self.subscribe(WAITING_FOR, vehicle.on_waiting_for, name)
-            self.subscribe(SIM_STEP_SIZE_REQUEST, partial(self._on_step_size_request, vehicle), name)
-            self.subscribe(TRUTH_STATE, partial(self._on_truth, vehicle), name)
 
     def configure(self, values: dict[str, Value]) -> None:
         """Set step, pace and stall timeout."""
         super().configure(values)
         if self._stall_timer is None:
-            by_name = {name: _Vehicle(name) for name in self.vehicles}
+            by_name = {name: _Vehicle(name, self) for name in self.vehicles}
             self._all = list(by_name.values())
             self._requesting = _listed(by_name, values["step_size_requests"])
             self._behind = set(self._all)
             self._present_step = StepSize(-1, -1, is_requested=bool(self._requesting))
-            self._send_step_sizes = [self.publisher(SIM_STEP_SIZE, name) for name in self.vehicles]
-            self._send_repeated = [self.publisher(REPEATED_CLOCK, name) for name in self.vehicles]
         self._step_ns = round(number(values, "step_size") * NANOSECONDS)
         timer = self.create_system_timer(number(values, "stall_timeout"), self._on_stall_timer)
         if self._stall_timer is not None:
@@ -128,6 +139,10 @@ class LockstepTimeManager(SteppingTimeManager):
         # During a step, it would reach some vehicles before they take the step and others after.
         if not self._behind:
             self._set_ordinary_step()
+
+    def timed_vehicles(self) -> Sequence[TimedVehicle]:
+        """The vehicles, whose truth states complete the step."""
+        return self._all
 
     @property
     def next_ns(self) -> int:
@@ -182,10 +197,11 @@ class LockstepTimeManager(SteppingTimeManager):
 
     def _publish_step_size(self, step: StepSize) -> None:
         self._present_step = step
-        for send in self._send_step_sizes:
-            send(step)
+        for vehicle in self._all:
+            vehicle.send_step_size(step)
 
-    def _on_step_size_request(self, vehicle: _Vehicle, request: StepSize) -> None:
+    def take_request(self, vehicle: _Vehicle, request: StepSize) -> None:
+        """Process a vehicle's request for the length of a step; a length of 0 withdraws its requests."""
         if request.length_ns == 0:
             self._withdraw(vehicle)
             return
@@ -218,8 +234,8 @@ class LockstepTimeManager(SteppingTimeManager):
             if not self._has_step_size:
                 self._set_requested_step()
 
-    def _on_truth(self, vehicle: _Vehicle, state: VehicleState) -> None:
-        stamp = state.time_ns
+    def take_truth(self, vehicle: _Vehicle, stamp: int) -> None:
+        """Process the stamp (ns) of a vehicle's truth state."""
         if stamp > vehicle.ready_ns:
             vehicle.ready_ns = stamp
             self._behind.discard(vehicle)
@@ -253,8 +269,8 @@ class LockstepTimeManager(SteppingTimeManager):
         self._all_repeats += 1
         self._repeated_ns = self.time_ns
         self.publish_time()
-        for send in self._send_repeated:
-            send(self.time_ns)
+        for vehicle in self._all:
+            vehicle.send_repeated(self.time_ns)
 
     def _on_stall_timer(self) -> None:
         is_busy = self.hand_off is not None and not self.hand_off.is_idle

@@ -182,7 +182,7 @@ class AutopilotPart(Part, ABC):
         """Send the command and the set-point when they are due."""
         if time_ns == self._guided_ns or not self.schedule.due(time_ns):
             return
-        self.next_ns = self.schedule.next_ns
+        self.idle_until_ns = self.schedule.next_ns
         self._state = content
         elapsed_ns = time_ns - self._guided_ns
         # After a longer gap, or if time goes back, another node was restarted: integrators must not advance.

@@ -60,7 +60,7 @@ class Part:
         given: names of the parameters that were given, for `ignored_parameters`; none without ROS.
         has_failures: whether there are failures, active or not.
         lockstep: whether answers wait for the inputs with the trigger's stamp.
-        next_ns: time before which a trigger needs no answer, ns; a pipeline skips earlier triggers.
+        idle_until_ns: time before which a trigger needs no answer, ns; a pipeline skips earlier triggers.
         answered_ns: stamp of the last answer, ns; -1 before the first. During `answer`, the stamp of the previous one.
     """
 
@@ -75,7 +75,7 @@ class Part:
     given: frozenset[str] = frozenset()
     has_failures = False
     lockstep = True
-    next_ns = 0
+    idle_until_ns = 0
     answered_ns = -1
     _log: Log = NoLog()
 

@@ -158,7 +158,7 @@ class Pipeline:
         append, run = self._queue.append, part.run
 
         def trigger(message: Any) -> None:
-            if message.time_ns >= part.next_ns:
+            if message.time_ns >= part.idle_until_ns:
                 append((run, message))
 
         return trigger
