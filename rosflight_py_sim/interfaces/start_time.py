@@ -9,7 +9,7 @@ from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy
 
 from rosflight_py_sim.interfaces.time_manager_interface import TimedVehicle
-from rosflight_py_sim.step.ports import newest
+from rosflight_py_sim.step.ports import queued
 from rosflight_py_sim.step.topics import TRUTH_STATE, topic_of
 from rosflight_py_sim.step.vehicle_state import VehicleState
 
@@ -32,7 +32,7 @@ class StartingVehicle(TimedVehicle):
 
     newest_ns = -1
 
-    @newest(TRUTH_STATE)
+    @queued(TRUTH_STATE)
     def take_truth(self, state: VehicleState) -> None:
         """Store the stamp."""
         self.newest_ns = state.time_ns

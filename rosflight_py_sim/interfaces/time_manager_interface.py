@@ -22,7 +22,7 @@ from rosflight_py_sim.shared_parameters import TIME_MODE, TIME_MODES
 from rosflight_py_sim.stamps import NANOSECONDS, seconds_text
 from rosflight_py_sim.step.diagnosis import Diagnosis, Level
 from rosflight_py_sim.step.part import Part
-from rosflight_py_sim.step.ports import newest, output, service
+from rosflight_py_sim.step.ports import output, queued, service
 from rosflight_py_sim.step.topic_statistics import Period
 from rosflight_py_sim.step.topics import CLOCK, FAULT, HAS_STARTED, topic_of
 
@@ -89,7 +89,7 @@ class TimedVehicle(Part):
         """Send that time has not started."""
         self.send_has_started(Bool(data=False))
 
-    @newest(FAULT)
+    @queued(FAULT)
     def _on_fault(self, message: String) -> None:
         if message.data:
             self._report_fault(self.name, message.data)

@@ -13,7 +13,7 @@ from rosflight_py_sim.parts.truth import Truth
 from rosflight_py_sim.physics.dynamics import StateDivergedError
 from rosflight_py_sim.stamps import NANOSECONDS, seconds_text
 from rosflight_py_sim.step.diagnosis import Diagnosis, Level
-from rosflight_py_sim.step.ports import newest, output
+from rosflight_py_sim.step.ports import output, queued
 from rosflight_py_sim.step.schedule import LONGEST_STEP_NS
 from rosflight_py_sim.step.topic_statistics import Period
 from rosflight_py_sim.step.topics import CLOCK, FAULT, HAS_STARTED
@@ -98,11 +98,11 @@ class TruthInterface(Truth, PartNode):
         }
         yield Diagnosis("", state, Level.ERROR if self._diverged else Level.OK, values=values)
 
-    @newest(CLOCK, when="waits_for_time")
+    @queued(CLOCK, when="waits_for_time")
     def _on_clock(self, time_ns: int) -> None:
         self.start_at(time_ns)
 
-    @newest(HAS_STARTED, when="waits_for_time")
+    @queued(HAS_STARTED, when="waits_for_time")
     def _on_has_started(self, message: Bool) -> None:
         if not message.data:
             self.start_at(0)

@@ -14,7 +14,7 @@ from rosflight_py_sim.parameters import Parameter, ParameterTable, Value, number
 from rosflight_py_sim.stamps import NANOSECONDS
 from rosflight_py_sim.step.diagnosis import Diagnosis, Level
 from rosflight_py_sim.step.part import Part
-from rosflight_py_sim.step.ports import newest
+from rosflight_py_sim.step.ports import queued
 from rosflight_py_sim.step.stamped_inputs import ExpectedInput
 from rosflight_py_sim.step.topic_statistics import Period
 from rosflight_py_sim.step.topics import (
@@ -48,21 +48,21 @@ class _GatingVehicle(StartingVehicle):
         super().__init__(name, on_fault)
         self._report = on_message
 
-    @newest(TRUTH_STATE)
+    @queued(TRUTH_STATE)
     def take_truth(self, state: VehicleState) -> None:
         """Store the stamp, and report the message."""
         self.newest_ns = state.time_ns
         self._report((self.name, TRUTH_STATE))
 
-    @newest(IMU)
+    @queued(IMU)
     def _on_imu(self, _: ImuSample) -> None:
         self._report((self.name, IMU))
 
-    @newest(RC)
+    @queued(RC)
     def _on_rc(self, _: PulseWidths) -> None:
         self._report((self.name, RC))
 
-    @newest(COMMAND)
+    @queued(COMMAND)
     def _on_command(self, _: ControlCommand) -> None:
         self._report((self.name, COMMAND))
 

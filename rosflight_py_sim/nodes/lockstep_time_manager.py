@@ -15,7 +15,7 @@ from rosflight_py_sim.parameters import Parameter, ParameterError, ParameterTabl
 from rosflight_py_sim.stamps import NANOSECONDS
 from rosflight_py_sim.step.diagnosis import Diagnosis, Level
 from rosflight_py_sim.step.part import Part
-from rosflight_py_sim.step.ports import newest, output
+from rosflight_py_sim.step.ports import newest, output, queued
 from rosflight_py_sim.step.topic_statistics import Period
 from rosflight_py_sim.step.topics import (
     REPEATED_CLOCK,
@@ -65,11 +65,11 @@ class _Vehicle(TimedVehicle):
     def _on_waiting_for(self, message: String) -> None:
         self.waiting_for = message.data
 
-    @newest(SIM_STEP_SIZE_REQUEST)
+    @queued(SIM_STEP_SIZE_REQUEST)
     def _on_request(self, request: StepSize) -> None:
         self._manager.take_request(self, request)
 
-    @newest(TRUTH_STATE)
+    @queued(TRUTH_STATE)
     def _on_truth(self, state: VehicleState) -> None:
         self._manager.take_truth(self, state.time_ns)
 

@@ -55,7 +55,7 @@ class Pipeline:
         """
         self.parts = tuple(parts)
         self.time_ns, self._step_ns = 0, step_ns
-        self._queue: deque[tuple[Callable[[int, Any], None], Any]] = deque()
+        self._queue: deque[tuple[Callable[[int, Any], None], int, Any]] = deque()
         self._on_time: list[Callable[[int], None]] = []
         self._takes: dict[str, list[Take]] = {}
         self._inputs: dict[tuple[Part, str], tuple[str, Take]] = {}
@@ -95,8 +95,8 @@ class Pipeline:
     def _run_triggered(self) -> None:
         queue = self._queue
         while queue:
-            run, message = queue.popleft()
-            run(message.time_ns, message)
+            run, time_ns, message = queue.popleft()
+            run(time_ns, message)
 
     def give(self, topic: StepTopic[Any], message: Any) -> None:
         """Give a message to all receivers of a topic."""
@@ -128,6 +128,8 @@ class Pipeline:
         elif kind is not Kind.REPEATED:
             if kind is Kind.TRIGGER:
                 take = self._trigger(part)
+            elif kind is Kind.QUEUED:
+                take = self._queued(take)
             elif kind in (Kind.LATER, Kind.EXPECTED):
                 take = _holding(part, take)
             self._takes.setdefault(port.topic.name, []).append(take)
@@ -158,10 +160,19 @@ class Pipeline:
         append, run = self._queue.append, part.run
 
         def trigger(message: Any) -> None:
-            if message.time_ns >= part.idle_until_ns:
-                append((run, message))
+            time_ns = message.time_ns
+            if time_ns >= part.idle_until_ns:
+                append((run, time_ns, message))
 
         return trigger
+
+    def _queued(self, take: Take) -> Take:
+        append = self._queue.append
+
+        def run(_: int, message: Any) -> None:
+            take(message)
+
+        return lambda message: append((run, 0, message))
 
     def _check_senders(self) -> None:
         senders: dict[str, Part] = {}

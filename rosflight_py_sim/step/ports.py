@@ -20,16 +20,18 @@ class Kind(Enum):
     """Effect of an input's messages.
 
     TRIGGER: each message requests an answer. SYNCHRONIZED: in lockstep the answer waits for the message with the
-    trigger's stamp. NEWEST: each message takes effect at once. LATER: in lockstep each message takes effect in the step
-    after its stamp, whatever the order of arrival. EXPECTED: as LATER; in lockstep the answer also waits while a
-    regular input is late. ADMITTING: as NEWEST; in lockstep each message admits answers, and no answer is given without
-    admission. REPEATED: in lockstep each message repeats the trigger with its stamp. TICKS: answers are requested at a
-    rate, in every time mode, without a message.
+    trigger's stamp. NEWEST: each message takes effect at once. QUEUED: each message takes effect after the sender's
+    call, so that the part may send because of it. LATER: in lockstep each message takes effect in the step after its
+    stamp, whatever the order of arrival. EXPECTED: as LATER; in lockstep the answer also waits while a regular input is
+    late. ADMITTING: as NEWEST; in lockstep each message admits answers, and no answer is given without admission.
+    REPEATED: in lockstep each message repeats the trigger with its stamp. TICKS: answers are requested at a rate, in
+    every time mode, without a message.
     """
 
     TRIGGER = "trigger"
     SYNCHRONIZED = "synchronized"
     NEWEST = "newest"
+    QUEUED = "queued"
     LATER = "later"
     EXPECTED = "expected"
     ADMITTING = "admitting"
@@ -152,6 +154,11 @@ def synchronized(
 def newest(topic: StepTopic[M], *, needed: bool = False, initial: Any = None, when: str = "", at: str = "") -> Input[M]:
     """Input whose messages take effect at once."""
     return Input(topic, Kind.NEWEST, needed=needed, initial=initial, when=when, at=at)
+
+
+def queued(topic: StepTopic[M], *, when: str = "") -> Input[M]:
+    """Input whose messages go to its method after the sender's call; the method may send messages."""
+    return Input(topic, Kind.QUEUED, when=when)
 
 
 def later(topic: StepTopic[M], *, initial: Any = None) -> Input[M]:

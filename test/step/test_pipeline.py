@@ -16,6 +16,7 @@ from rosflight_py_sim.step.ports import (
     newest,
     output,
     polled,
+    queued,
     service,
     synchronized,
     ticks,
@@ -234,3 +235,23 @@ def test_topic_of_a_vehicle_outside_of_the_pipeline_is_refused() -> None:
 
 def _of(name: str) -> list[Any]:
     return [one for one in EVENTS if isinstance(one, tuple) and one[0] == name]
+
+
+class Noting(Part):
+    """Notes the IMU messages, one at once and one later."""
+
+    DEFAULT_NAME = "noting"
+
+    @newest(IMU)
+    def _on_imu(self, imu: ImuSample) -> None:
+        EVENTS.append(("at once", imu.time_ns))
+
+    @queued(IMU)
+    def _on_queued_imu(self, imu: ImuSample) -> None:
+        EVENTS.append(("queued", imu.time_ns))
+
+
+def test_queued_message_goes_to_the_method_after_the_senders_answer() -> None:
+    EVENTS.clear()
+    Pipeline([Clocked({}), Noting({})], STEP_NS).step()
+    assert [event[0] for event in EVENTS] == ["clocked", "at once", "clocked ends", "queued"]
