@@ -20,15 +20,10 @@ from rosflight_py_sim.physics.rotations import rotate_to_inertial
 from rosflight_py_sim.pulse_width import OUTPUTS
 from rosflight_py_sim.stamps import set_time
 from rosflight_py_sim.step.camera_topics import CameraPose, optical_frame, pose_topic
-from rosflight_py_sim.step.topics import (
-    FORCES_AND_MOMENTS,
-    PWM_OUTPUT,
-    TRUTH_STATE,
-    TRUTH_WIND,
-    topic_of,
-)
+from rosflight_py_sim.step.part import Part
+from rosflight_py_sim.step.ports import polled
+from rosflight_py_sim.step.topics import FORCES_AND_MOMENTS, PWM_OUTPUT, TRUTH_STATE, TRUTH_WIND, topic_of
 from rosflight_py_sim.step.vehicle_state import VehicleState
-from rosflight_py_sim.step.viewed_topics import RELAYED, viewed
 from rosflight_py_sim.topic_names import camera_pose
 from rosflight_py_sim.viewer.appearance import Appearance, DrawnPart, MovingParts, part_attitude
 from rosflight_py_sim.viewer.frame_tree import prefixed, transform, transform_of_mounting
@@ -52,7 +47,7 @@ def marker(frame: str, namespace: str, number: int, kind: int, colour: Colour, o
     return one
 
 
-class DrawnVehicle:
+class DrawnVehicle(Part):
     """Takes the newest messages of a vehicle, and encodes its transforms and markers.
 
     Attributes:
@@ -60,14 +55,18 @@ class DrawnVehicle:
         state: the newest truth state.
     """
 
+    take_truth, take_pwm = polled(TRUTH_STATE), polled(PWM_OUTPUT)
+    take_wrench, take_wind = polled(FORCES_AND_MOMENTS), polled(TRUTH_WIND)
+
     def __init__(self, node: SimulationNode, vehicle: str, shape: Appearance) -> None:
-        """Subscribe.
+        """Build the part of a vehicle.
 
         Args:
-            node: node that subscribes.
+            node: node that subscribes to the poses of cameras.
             vehicle: namespace of the vehicle, relative to the node's; empty: the node's.
             shape: appearance of the vehicle.
         """
+        super().__init__({})
         self.state = VehicleState()
         self._node, self._vehicle = node, vehicle
         self._namespace = topic_of(node.get_namespace().strip("/"), vehicle).strip("/")
@@ -79,11 +78,6 @@ class DrawnVehicle:
         self._trail = Trail(2, 0.0)
         self.base_link = prefixed(self._namespace, BASE_LINK)
 
-        relayed = bool(node.values[RELAYED.name])
-        self._truth = node.poll(viewed(TRUTH_STATE, relayed=relayed), vehicle)
-        self._pwm = node.poll(viewed(PWM_OUTPUT, relayed=relayed), vehicle)
-        self._wrench = node.poll(viewed(FORCES_AND_MOMENTS, relayed=relayed), vehicle)
-        self._wind = node.poll(viewed(TRUTH_WIND, relayed=relayed), vehicle)
         turning = [(k, part) for k, part in enumerate(shape.parts) if part.motion is not None]
         self._turning = [(k, part, swap_frd_flu(part.pivot_frd)) for k, part in turning]
         self._cameras: dict[str, tuple[float, ...] | None] = {}
@@ -104,11 +98,11 @@ class DrawnVehicle:
 
     def poll(self, dt: float) -> bool:
         """Take the newest messages, `dt` s after the last call; return whether there is a new state."""
-        state = self._truth.take()
+        state = self.take_truth()
         if state is None:
             return False
         self.state = state
-        pwm, wrench, wind = self._pwm.take(), self._wrench.take(), self._wind.take()
+        pwm, wrench, wind = self.take_pwm(), self.take_wrench(), self.take_wind()
         if pwm is not None:
             self._pwm_us = tuple(pwm.pulse_us)
         if wrench is not None:

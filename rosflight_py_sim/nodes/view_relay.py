@@ -2,17 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any, ClassVar
 
-from rosflight_py_sim.interfaces.polled_subscription import PolledSubscription
-from rosflight_py_sim.interfaces.simulation_node import SimulationNode
+from rosflight_py_sim.interfaces.part_node import PartNode
 from rosflight_py_sim.interfaces.time_manager_interface import VEHICLES, vehicle_namespaces
 from rosflight_py_sim.parameters import Parameter, ParameterTable, number
-from rosflight_py_sim.step.viewed_topics import VIEWED, viewed
+from rosflight_py_sim.step.part import Part
+from rosflight_py_sim.step.ports import Output, Polled, output, polled
+from rosflight_py_sim.step.topics import FORCES_AND_MOMENTS, PWM_OUTPUT, TRUTH_STATE, TRUTH_WIND
+from rosflight_py_sim.step.viewed_topics import viewed
 
 
-class ViewRelay(SimulationNode):
+class _RelayedVehicle(Part):
+    """The newest messages of a vehicle, sent again."""
+
+    truth, wind, pwm, wrench = polled(TRUTH_STATE), polled(TRUTH_WIND), polled(PWM_OUTPUT), polled(FORCES_AND_MOMENTS)
+    send_truth = output(viewed(TRUTH_STATE, relayed=True))
+    send_wind = output(viewed(TRUTH_WIND, relayed=True))
+    send_pwm = output(viewed(PWM_OUTPUT, relayed=True))
+    send_wrench = output(viewed(FORCES_AND_MOMENTS, relayed=True))
+
+    def relay(self) -> None:
+        """Send each message that has arrived since the last call."""
+        for read, out in zip(self.ports(Polled), self.ports(Output), strict=True):
+            message = getattr(self, read.name)()
+            if message is not None:
+                getattr(self, out.name)(message)
+
+
+class ViewRelay(PartNode):
     """Publishes the newest truth states, wind, pulse widths and wrenches on view/..., at a display's rate.
 
     A subscription in another process wakes that process for each message, which costs a graph in one process a quarter
@@ -25,25 +43,16 @@ class ViewRelay(SimulationNode):
         VEHICLES,
         Parameter("view_rate", 30.0, "Messages per second of system time", "Hz", 1.0, 100.0, read_only=True),
     )
+    HOSTS: ClassVar[tuple[type[Part], ...]] = (_RelayedVehicle,)
 
     def __init__(self, **arguments: Any) -> None:
-        """Subscribe and start relaying."""
-        self._lines: list[tuple[PolledSubscription[Any], Callable[[Any], None]]] = []
+        """Start relaying."""
         super().__init__(**arguments)
-        for vehicle in vehicle_namespaces(self.values["vehicles"]):
-            for topic in VIEWED:
-                self._lines.append((self.poll(topic, vehicle), self.publisher(viewed(topic, relayed=True), vehicle)))
+        self._vehicles = [
+            self.host(_RelayedVehicle({}), vehicle) for vehicle in vehicle_namespaces(self.values["vehicles"])
+        ]
         self.create_system_timer(1.0 / number(self.values, "view_rate"), self._relay)
 
-    def destroy_node(self) -> None:
-        """Also close the subscriptions."""
-        for polled, _ in self._lines:
-            polled.close()
-        self._lines = []
-        super().destroy_node()
-
     def _relay(self) -> None:
-        for polled, send in self._lines:
-            message = polled.take()
-            if message is not None:
-                send(message)
+        for vehicle in self._vehicles:
+            vehicle.relay()

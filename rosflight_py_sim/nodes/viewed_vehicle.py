@@ -10,20 +10,15 @@ from rosflight_py_sim.interfaces.polled_subscription import PolledSubscription
 from rosflight_py_sim.interfaces.simulation_node import SimulationNode
 from rosflight_py_sim.pulse_width import OUTPUTS
 from rosflight_py_sim.step.camera_topics import PictureFile, compressed_topic
-from rosflight_py_sim.step.topics import (
-    PWM_OUTPUT,
-    STATUS,
-    TRUTH_STATE,
-    TRUTH_WIND,
-    topic_of,
-)
+from rosflight_py_sim.step.part import Part
+from rosflight_py_sim.step.ports import polled
+from rosflight_py_sim.step.topics import PWM_OUTPUT, STATUS, TRUTH_STATE, TRUTH_WIND, topic_of
 from rosflight_py_sim.step.vehicle_state import VehicleState
-from rosflight_py_sim.step.viewed_topics import viewed
 from rosflight_py_sim.topic_names import CAMERAS, compressed_image
 from rosflight_py_sim.viewer.web.vehicle_view import VehicleView
 
 
-class ViewedVehicle:
+class ViewedVehicle(Part):
     """Polls the topics of a vehicle.
 
     Attributes:
@@ -31,28 +26,22 @@ class ViewedVehicle:
         state: newest truth state of the vehicle.
     """
 
-    def __init__(self, node: SimulationNode, name: str, *, relayed: bool) -> None:
-        """Subscribe."""
+    take_truth, take_wind = polled(TRUTH_STATE), polled(TRUTH_WIND)
+    take_pwm, take_status = polled(PWM_OUTPUT), polled(STATUS)
+
+    def __init__(self, node: SimulationNode, name: str) -> None:
+        """Build the part of a vehicle, whose cameras the node polls."""
+        super().__init__({})
         self.name = name
         self.state = VehicleState()
         self._node = node
-        self._truth = node.poll(viewed(TRUTH_STATE, relayed=relayed), name)
-        self._wind = node.poll(viewed(TRUTH_WIND, relayed=relayed), name)
-        self._pwm = node.poll(viewed(PWM_OUTPUT, relayed=relayed), name)
-        self._status = node.poll(STATUS, name)
         self._cameras: dict[str, PolledSubscription[PictureFile]] = {}
         self._wind_ned = np.zeros(3)
         self._pwm_us = np.zeros(OUTPUTS)
 
-    def close(self) -> None:
-        """End the subscriptions."""
-        self.watch_cameras(())
-        for polled in (self._truth, self._wind, self._pwm, self._status):
-            polled.close()
-
     def poll(self) -> VehicleView | None:
         """Current view of the vehicle; None if nothing has changed."""
-        truth, wind, pwm = self._truth.take(), self._wind.take(), self._pwm.take()
+        truth, wind, pwm = self.take_truth(), self.take_wind(), self.take_pwm()
         if wind is not None:
             self._wind_ned = np.array(wind.velocity_ned)
         if pwm is not None:
@@ -66,7 +55,7 @@ class ViewedVehicle:
 
     def status_text(self) -> str | None:
         """Text of the flight controller's newest status; None if there is none since the last call."""
-        status = self._status.take()
+        status = self.take_status()
         if status is None:
             return None
         text = "armed" if status.armed else "disarmed"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any, ClassVar
 
 from rclpy.publisher import Publisher
@@ -11,6 +12,7 @@ from visualization_msgs.msg import Marker, MarkerArray
 
 from rosflight_py_sim.coordinate_frames import MAP, swap_ned_enu
 from rosflight_py_sim.interfaces.marker_wire import MarkerWire
+from rosflight_py_sim.interfaces.part_node import PartNode
 from rosflight_py_sim.interfaces.simulation_node import SimulationNode
 from rosflight_py_sim.interfaces.time_manager_interface import VEHICLES, vehicle_namespaces
 from rosflight_py_sim.interfaces.transform_wire import TransformWire, tf_message_type
@@ -18,10 +20,11 @@ from rosflight_py_sim.nodes.drawn_vehicle import DrawnVehicle, marker
 from rosflight_py_sim.nodes.vehicle_shape import SHAPE_PARAMETERS, VEHICLE_SHAPE_PARAMETERS, vehicle_shapes
 from rosflight_py_sim.parameters import Parameter, ParameterTable, Value, number
 from rosflight_py_sim.step.diagnosis import Diagnosis, Level
+from rosflight_py_sim.step.part import Part
 from rosflight_py_sim.step.qos import CHAIN
 from rosflight_py_sim.step.topic_statistics import Period
 from rosflight_py_sim.step.topics import TRUTH_STATE
-from rosflight_py_sim.step.viewed_topics import RELAYED
+from rosflight_py_sim.step.viewed_topics import RELAYED, viewed
 from rosflight_py_sim.viewer.frame_tree import WORLD_FRAMES, sensor_frames
 from rosflight_py_sim.viewer.world_meshes import world_parts
 from rosflight_py_sim.world import WORLD, world_of
@@ -60,7 +63,7 @@ _PATH_EVERY = 6
 _CHECK_PERIOD_S = 1.0
 
 
-class Visualizer(SimulationNode):
+class Visualizer(PartNode):
     """Publishes frames (tf) and markers of all vehicles for RViz, as ROSflight's standalone_viz_transcriber does.
 
     It polls the newest messages at its own rate of system time, so that it cannot slow down the simulation. Meshes are
@@ -71,6 +74,7 @@ class Visualizer(SimulationNode):
     ALIASES: ClassVar[tuple[str, ...]] = ("standalone_viz_transcriber",)
     PARAMETERS: ClassVar[ParameterTable] = VISUALIZER_PARAMETERS
     VEHICLE_PARAMETERS: ClassVar[ParameterTable] = VEHICLE_SHAPE_PARAMETERS
+    HOSTS: ClassVar[tuple[type[Part], ...]] = (DrawnVehicle,)
 
     def __init__(self, **arguments: Any) -> None:
         """Publish static frames and markers, and start drawing."""
@@ -79,7 +83,8 @@ class Visualizer(SimulationNode):
         self.follow_stamps()
         names = vehicle_namespaces(self.values["vehicles"])
         shapes = vehicle_shapes(self, arguments.get("arguments", ()), names)
-        self._vehicles = [DrawnVehicle(self, name, shape) for name, shape in shapes.items()]
+        renamed = partial(viewed, relayed=bool(self.values[RELAYED.name]))
+        self._vehicles = [self.host(DrawnVehicle(self, name, shape), name, renamed) for name, shape in shapes.items()]
         self._keep_paths(self.values)
         tf_message = tf_message_type()
         self._tf = self.create_publisher(tf_message, "/tf", _TF)

@@ -6,13 +6,14 @@ import queue
 import time
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 from rosflight_msgs.srv import SetSimState
 
-from rosflight_py_sim.interfaces.simulation_node import SimulationNode
+from rosflight_py_sim.interfaces.part_node import PartNode
 from rosflight_py_sim.interfaces.time_manager_interface import VEHICLES, vehicle_namespaces
 from rosflight_py_sim.nodes.node_names import ROSFLIGHT_NAMES
 from rosflight_py_sim.nodes.service_calls import ServiceCalls
@@ -20,10 +21,11 @@ from rosflight_py_sim.nodes.vehicle_shape import SHAPE_PARAMETERS, VEHICLE_SHAPE
 from rosflight_py_sim.nodes.viewed_vehicle import ViewedVehicle
 from rosflight_py_sim.parameters import Parameter, ParameterError, ParameterTable, number
 from rosflight_py_sim.step.diagnosis import Diagnosis, Level
+from rosflight_py_sim.step.part import Part
 from rosflight_py_sim.step.topic_statistics import Period
 from rosflight_py_sim.step.topics import topic_of
 from rosflight_py_sim.step.vehicle_state import message_of_truth
-from rosflight_py_sim.step.viewed_topics import RELAYED
+from rosflight_py_sim.step.viewed_topics import RELAYED, viewed
 from rosflight_py_sim.viewer.graph_watch import GraphWatch
 from rosflight_py_sim.viewer.web.server import NoServerError, open_server, stop_server, url_of
 from rosflight_py_sim.viewer.web.viser_internals import pushing
@@ -69,7 +71,7 @@ KNOWN_AS = {ROSFLIGHT_NAMES["time_manager"]: "time_manager"}
 """ROSflight's node name to the one under which the page calls the node's services."""
 
 
-class WebViewer(SimulationNode):
+class WebViewer(PartNode):
     """Serves a web page with all vehicles, live plots, and buttons that call the simulation's services.
 
     It polls the newest messages at its own rate. Any number of browsers may show the page; a setting changed in one
@@ -82,6 +84,7 @@ class WebViewer(SimulationNode):
     DEFAULT_NAME: ClassVar[str] = "web_viewer"
     PARAMETERS: ClassVar[ParameterTable] = WEB_VIEWER_PARAMETERS
     VEHICLE_PARAMETERS: ClassVar[ParameterTable] = VEHICLE_SHAPE_PARAMETERS
+    HOSTS: ClassVar[tuple[type[Part], ...]] = (ViewedVehicle,)
 
     # A class attribute, because a node that fails during construction is also destroyed.
     _server: Any = None
@@ -115,8 +118,8 @@ class WebViewer(SimulationNode):
         with self._display.view:
             self._graph_page = GraphPage(self._server.gui)
         self._graph = GraphWatch(self)
-        relayed = bool(self.values[RELAYED.name])
-        self._vehicles = [ViewedVehicle(self, name, relayed=relayed) for name in names]
+        renamed = partial(viewed, relayed=bool(self.values[RELAYED.name]))
+        self._vehicles = [self.host(ViewedVehicle(self, name), name, renamed) for name in names]
         self._unseen = 0
         self._paces: deque[tuple[float, float]] = deque()
         self.create_system_timer(1.0 / number(self.values, "web_viewer.rate"), self._draw)
@@ -132,7 +135,7 @@ class WebViewer(SimulationNode):
     def destroy_node(self) -> None:
         """Also close the port."""
         for vehicle in self._vehicles:
-            vehicle.close()
+            vehicle.watch_cameras(())
         self._vehicles = []
         if self._server is not None:
             stop_server(self._server)

@@ -26,9 +26,9 @@ RELAYED = Parameter(
 
 
 def viewed(topic: StepTopic[M], *, relayed: bool) -> StepTopic[M]:
-    """Row of a topic of VIEWED for a viewer."""
-    if not relayed:
+    """Row of a topic for a viewer: of view_relay's topic, if `relayed` and the topic is one of VIEWED."""
+    if not relayed or topic not in VIEWED:
         return topic
-    relay = topic.renamed(topic.name.replace("sim/", "view/"), by="view_relay", to="viewers")
+    relay = topic.renamed(topic.name.replace("sim/", "view/"))
     relay.qos = CHAIN
     return relay
