@@ -18,7 +18,6 @@ ROOMS = (
         "failures",
         "world",
         "physics",
-        "sensing",
         "firmware",
         "transmitter",
         "protocols",
@@ -29,6 +28,7 @@ ROOMS = (
     ),
     *(
         "step",
+        "sensing",
         "parts",
         "interfaces",
         "bridge",

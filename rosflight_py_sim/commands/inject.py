@@ -7,7 +7,7 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from rosflight_py_sim.failures.failure import FAILURES, TARGETS, parse_failure
+from rosflight_py_sim.failures.failure import FAILURES, all_targets, parse_failure
 from rosflight_py_sim.parameters import ParameterError
 
 if TYPE_CHECKING:
@@ -21,6 +21,18 @@ _REPLY_S = 5.0
 _SERVICE = "/get_parameters"
 
 
+_PARTS = "PARTS"
+
+
+class _ListingParts(argparse.HelpFormatter):
+    """Help with the parts that can fail, whose declarations are imported only when the help is printed."""
+
+    def add_text(self, text: str | None) -> None:
+        if text is not None and _PARTS in text:
+            text = text.replace(_PARTS, ", ".join(all_targets()))
+        super().add_text(text)
+
+
 def add_inject_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Add the sub-command's parser."""
     parser = commands.add_parser(
@@ -28,8 +40,8 @@ def add_inject_parser(commands: argparse._SubParsersAction[argparse.ArgumentPars
         help="make parts of the vehicles of a running simulation fail",
         description="Add failures to the parameter `failures` of every node that has it. A failure is one argument: "
         "'motor 2 off', 'gyro drift 0.01 for 20', 'gnss jammed at 60'. Without `at`, it begins at once; without `for`, "
-        "it does not end. Parts: "
-        f"{', '.join(TARGETS)}.",
+        f"it does not end. Parts: {_PARTS}.",
+        formatter_class=_ListingParts,
         epilog="Arguments after --ros-args are passed to ROS.",
     )
     parser.add_argument("failures", nargs="*", metavar="FAILURE", help="failure in words, see docs/failures.md")

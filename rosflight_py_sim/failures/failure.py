@@ -7,9 +7,12 @@ Times are in seconds of simulated time. Without `at` the failure begins at once;
 
 from __future__ import annotations
 
+import contextlib
 import math
 from dataclasses import dataclass
 
+from rosflight_py_sim import registry
+from rosflight_py_sim.node_kinds import NodeKind
 from rosflight_py_sim.parameters import Parameter, ParameterError
 from rosflight_py_sim.pulse_width import OUTPUTS
 from rosflight_py_sim.stamps import NANOSECONDS
@@ -34,7 +37,8 @@ KINDS = {
 }
 """Kinds of failures, with the meaning of their values; empty for none."""
 
-_SIGNAL = (OFF, STUCK, WRONG, DRIFT, NOISY)
+SIGNAL = (OFF, STUCK, WRONG, DRIFT, NOISY)
+"""Kinds of failures of a measured signal."""
 
 
 @dataclass(frozen=True)
@@ -52,7 +56,7 @@ class Target:
     text: str
     unit: str = ""
     size: int = 1
-    kinds: tuple[str, ...] = _SIGNAL
+    kinds: tuple[str, ...] = SIGNAL
     last: int = 0
 
 
@@ -61,20 +65,30 @@ TARGETS = {
     "servo": Target("servo on an output of the flight controller", "us of pulse width", last=OUTPUTS),
     "cell": Target("a cell of the battery", kinds=(OFF,)),
     "wind": Target("wind or current", "m/s, north east down", 3, kinds=(FRONT,)),
-    "gyro": Target("gyroscope", "rad/s", 3),
-    "accel": Target("accelerometer", "m/s^2", 3),
-    "thermometer": Target("thermometer of the IMU", "K"),
-    "mag": Target("magnetometer", "T", 3),
-    "baro": Target("barometer", "Pa"),
-    "gnss": Target("GNSS receiver", "m, north east down", 3, kinds=(*_SIGNAL, JAMMED)),
-    "range": Target("range finder", "m"),
-    "airspeed": Target("pitot tube", "Pa"),
-    "battery": Target("battery monitor", "V"),
     "camera": Target("cameras", kinds=(OFF, STUCK)),
     "rc": Target("link from the transmitter", kinds=(LOST, OFF, LATE)),
     "command": Target("link from the companion computer to the flight controller", kinds=(LOST, LATE)),
 }
-"""Parts that can fail."""
+"""Parts that can fail, by name. Those of a sensor are declared with the sensor; `all_targets` has all of them."""
+
+
+def declare_target(name: str, target: Target) -> None:
+    """Add a part that can fail.
+
+    Raises:
+        ValueError: another part has that name.
+    """
+    if TARGETS.setdefault(name, target) != target:
+        raise ValueError(f"'{name}' is declared twice as a part that can fail: {TARGETS[name]} and {target}")
+
+
+def all_targets() -> dict[str, Target]:
+    """All parts that can fail: imports the sensors, and the nodes of other packages, which may declare parts."""
+    for name in registry.node_names(NodeKind.SENSORS):
+        with contextlib.suppress(ParameterError):
+            registry.registered_class("nodes", name, object)
+    return TARGETS
+
 
 FAILURES = Parameter(
     "failures",
@@ -126,9 +140,9 @@ class _Words:
 
     def failure(self) -> Failure:
         name = self._next()
-        if name not in TARGETS:
-            raise self._refuse(name, ", ".join(TARGETS))
-        target = TARGETS[name]
+        target = TARGETS.get(name) or all_targets().get(name)
+        if target is None:
+            raise self._refuse(name, ", ".join(all_targets()))
         number = self._number_of(name, target.last) if target.last else 0
         kind = self._kind(target)
         values: list[float] = []

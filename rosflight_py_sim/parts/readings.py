@@ -1,13 +1,17 @@
-"""Readings of the sensors, as their models give them."""
+"""Readings of ROSflight's sensors: what the methods of `SensorInterface` return.
+
+`fields` are those of the sensor's message after its stamp; its argument is the Unix time of the reading, ns.
+"""
 
 from __future__ import annotations
 
-from typing import NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rosflight_py_sim.step.topics import UNKNOWN_COVARIANCE, Floats
+from rosflight_py_sim.stamps import NANOSECONDS
+from rosflight_py_sim.step.topics import UNKNOWN_COVARIANCE, ZERO_CELSIUS_K, Floats
 
 Vector: TypeAlias = NDArray[np.float64]
 
@@ -20,6 +24,9 @@ class ImuReading(NamedTuple):
     accel_covariance: Floats = UNKNOWN_COVARIANCE
     gyro_covariance: Floats = UNKNOWN_COVARIANCE
 
+    def fields(self, unix_ns: int) -> tuple[Any, ...]:
+        return self.gyro.tolist(), self.accel.tolist(), self.gyro_covariance, self.accel_covariance
+
 
 class TemperatureReading(NamedTuple):
     """Temperature (K) and its variance (K^2)."""
@@ -27,12 +34,18 @@ class TemperatureReading(NamedTuple):
     temperature: float
     variance: float = 0.0
 
+    def fields(self, unix_ns: int) -> tuple[Any, ...]:
+        return self.temperature - ZERO_CELSIUS_K, self.variance
+
 
 class MagReading(NamedTuple):
     """Magnetic flux density in body axes (T, (3,)) and its covariance (9)."""
 
     field: Vector
     covariance: Floats = UNKNOWN_COVARIANCE
+
+    def fields(self, unix_ns: int) -> tuple[Any, ...]:
+        return self.field.tolist(), self.covariance
 
 
 class BarometerReading(NamedTuple):
@@ -56,6 +69,10 @@ class GnssReading(NamedTuple):
     velocity_ned: Vector
     speed_accuracy: float
 
+    def fields(self, unix_ns: int) -> tuple[Any, ...]:
+        *position, velocity, accuracy = self
+        return *position, *velocity.tolist(), accuracy, *divmod(unix_ns, NANOSECONDS)
+
 
 class RangeReading(NamedTuple):
     """Distance along the beam (m; +inf beyond the maximum, -inf below the minimum: REP 117), limits, beam width.
@@ -68,6 +85,9 @@ class RangeReading(NamedTuple):
     maximum: float
     field_of_view: float
     variance: float = 0.0
+
+    def fields(self, unix_ns: int) -> tuple[Any, ...]:
+        return self.field_of_view, self.minimum, self.maximum, self.distance, self.variance
 
 
 class AirspeedReading(NamedTuple):

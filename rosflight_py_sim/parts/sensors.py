@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rosflight_py_sim.failures.failure import FAILURES
+from rosflight_py_sim.failures.failure import FAILURES, Failure
 from rosflight_py_sim.failures.schedule import Signals
 from rosflight_py_sim.node_kinds import NodeKind
-from rosflight_py_sim.parameters import ParameterTable, number
-from rosflight_py_sim.parts.failed_sensors import DifferentialPressure, Fields, Position, StaticPressure, Vector
+from rosflight_py_sim.parameters import ParameterError, ParameterTable, Value, number
 from rosflight_py_sim.parts.readings import (
     AirspeedReading,
     BarometerReading,
@@ -25,25 +24,26 @@ from rosflight_py_sim.parts.readings import (
     RangeReading,
     TemperatureReading,
 )
-from rosflight_py_sim.parts.sensor_output import Sampling, SensorOutput, SteadySampling, sensor
+from rosflight_py_sim.sensing import (
+    BAROMETER,
+    BATTERY_MONITOR,
+    GNSS_RECEIVER,
+    INERTIAL_SENSOR,
+    MAGNETOMETER,
+    PITOT_TUBE,
+    RANGE_FINDER,
+    SENSORS,
+    THERMOMETER,
+)
 from rosflight_py_sim.sensing.inertial import UNKNOWN
-from rosflight_py_sim.sensing.latency import LATENCY_PARAMETERS
-from rosflight_py_sim.sensing.site import RATE_PARAMETERS
-from rosflight_py_sim.shared_parameters import START_DATE, TIME_MODE
-from rosflight_py_sim.stamps import NANOSECONDS
+from rosflight_py_sim.sensing.sampling import Read, Sampling, SteadySampling
+from rosflight_py_sim.sensing.sensor import FURTHER_SENSORS, SENSOR_STAMPS, TRUE_ERRORS_RATE, Sensor
+from rosflight_py_sim.shared_parameters import SEED, START_DATE, TIME_MODE
 from rosflight_py_sim.step.part import Part
-from rosflight_py_sim.step.ports import later, output, synchronized, trigger
+from rosflight_py_sim.step.ports import drop, later, output, ports_of, synchronized, trigger
 from rosflight_py_sim.step.schedule import Schedule
 from rosflight_py_sim.step.topics import (
-    BARO,
-    BATTERY,
     CLOCK,
-    DIFF_PRESSURE,
-    GNSS_FIX,
-    IMU,
-    IMU_TEMPERATURE,
-    MAG,
-    RANGE,
     STATUS,
     TRUTH_BATTERY,
     TRUTH_ERRORS,
@@ -51,8 +51,6 @@ from rosflight_py_sim.step.topics import (
     TRUTH_ROTOR_SPEEDS,
     TRUTH_STATE,
     TRUTH_WIND,
-    ZERO_CELSIUS_K,
-    BatterySample,
     ImuBias,
     NamedNumbers,
     Outputs,
@@ -61,18 +59,14 @@ from rosflight_py_sim.step.topics import (
 )
 from rosflight_py_sim.step.vehicle_state import VehicleState
 
-_OFF = (0.0, 0.0, 0.0)
-
-
-def _fix(part: Part, time_ns: int, r: GnssReading) -> tuple[Any, ...]:
-    position = (r.latitude_deg, r.longitude_deg, r.altitude_msl_m, r.horizontal_accuracy, r.vertical_accuracy)
-    north, east, down = r.velocity_ned.tolist()
-    unix = divmod(part.start_ns + time_ns, NANOSECONDS)
-    return r.fix_type, r.satellites, *position, north, east, down, r.speed_accuracy, *unix
+_NEVER_NS = 1 << 63
 
 
 class Sensors(Part, ABC):
     """Samples every sensor at its rate and sends the measurements, the IMU last.
+
+    The class declares the sensors (`Sensor`). A derived class declares further sensors in the same way: their
+    parameters, failures and models follow from the declarations.
 
     The trigger is each /clock message in lockstep, and a timer at the IMU's rate in the other time modes. The answer is
     the IMU message, sent after those of the other sensors that are due. A repeated time gets no second answer: no stamp
@@ -80,10 +74,10 @@ class Sensors(Part, ABC):
     `dt` is the time since its previous reading, s.
 
     Attributes:
-        battery: newest true voltage (V) and current (A) from sim/truth_battery; None before the first message.
+        battery: newest message on sim/truth_battery, with the true voltage (V) and current (A); None before the first.
         rotor_speeds: newest true speed of each rotor from sim/truth_rotor_speeds, rad/s (14; 0 beyond the last);
             UNKNOWN before the first message.
-        armed: whether `status` reports armed; False until the first status.
+        models: models of the sensors that no method of this class reads, by name.
 
     Each measurement is sent after the sensor's latency, stamped as `sensor_stamps` says; a state that is set and a
     clock that is set back drop those in transit. The IMU message of each step exists whatever its latency, because it
@@ -95,80 +89,97 @@ class Sensors(Part, ABC):
 
     KIND: ClassVar[NodeKind | None] = NodeKind.SENSORS
     DEFAULT_NAME: ClassVar[str] = "sensors"
-    PARAMETERS: ClassVar[ParameterTable] = (
-        ParameterTable(TIME_MODE, START_DATE, FAILURES) + RATE_PARAMETERS + LATENCY_PARAMETERS
+    PARAMETERS: ClassVar[ParameterTable] = sum(
+        (one.timing for one in SENSORS),
+        ParameterTable(TIME_MODE, START_DATE, FAILURES, TRUE_ERRORS_RATE, SENSOR_STAMPS, FURTHER_SENSORS),
     )
+    FALLIBLE: ClassVar[tuple[str, ...]] = tuple(name for one in SENSORS for name in one.failures)
 
-    send_imu = sensor(
-        IMU,
-        "imu",
-        "imu_update",
-        lambda _, t, r: (r.gyro.tolist(), r.accel.tolist(), r.gyro_covariance, r.accel_covariance),
-        gyro=partial(Vector, "gyro", _OFF),
-        accel=partial(Vector, "accel", _OFF),
-    )
-    send_gnss = sensor(GNSS_FIX, "gnss", "gnss_update", _fix, gnss=Position)
-    send_mag = sensor(
-        MAG,
-        "mag",
-        "mag_update",
-        lambda _, t, r: (r.field.tolist(), r.covariance),
-        mag=partial(Vector, "field"),
-    )
-    send_baro = sensor(BARO, "baro", "baro_update", baro=StaticPressure)
-    send_diff_pressure = sensor(
-        DIFF_PRESSURE,
-        "diff_pressure",
-        "diff_pressure_update",
-        airspeed=DifferentialPressure,
-    )
-    send_range = sensor(
-        RANGE,
-        "range",
-        "sonar_update",
-        lambda _, t, r: (r.field_of_view, r.minimum, r.maximum, r.distance, r.variance),
-        range=partial(Fields, "distance"),
-    )
-    # The current belongs to a stuck reading.
-    send_battery = sensor(
-        BATTERY,
-        "battery",
-        "battery_update",
-        battery=partial(Fields, "voltage", "current"),
-    )
-    # A difference in K is one in deg C.
-    send_imu_temperature = sensor(
-        IMU_TEMPERATURE,
-        "imu_temperature",
-        "imu_temperature_update",
-        lambda _, t, r: (r.temperature - ZERO_CELSIUS_K, r.variance),
-        thermometer=partial(Fields, "temperature_c"),
-    )
+    send_imu = INERTIAL_SENSOR
+    send_gnss = GNSS_RECEIVER
+    send_mag = MAGNETOMETER
+    send_baro = BAROMETER
+    send_diff_pressure = PITOT_TUBE
+    send_range = RANGE_FINDER
+    send_battery = BATTERY_MONITOR
+    send_imu_temperature = THERMOMETER
     send_errors = output(TRUTH_ERRORS, lazy=True)
     send_imu_bias = output(TRUTH_IMU_BIAS, lazy=True)
 
-    FALLIBLE: ClassVar[tuple[str, ...]] = tuple(
-        name for port in list(vars().values()) if isinstance(port, SensorOutput) for name in port.failures
-    )
+    def __init_subclass__(cls, **options: Any) -> None:
+        """Add the parameters and the failures of the sensors that the class declares."""
+        for one in list(vars(cls).values()):
+            if isinstance(one, Sensor):
+                cls.FALLIBLE = (*cls.FALLIBLE, *one.failures)
+                cls.PARAMETERS = cls.PARAMETERS + ParameterTable(SEED)
+                if not one.optional:
+                    cls.PARAMETERS = cls.PARAMETERS + one.timing + one.parameters
+        super().__init_subclass__(**options)
+
+    @classmethod
+    def table_for(cls, given: Mapping[str, Any]) -> ParameterTable:
+        """The parameters, with those of the further sensors that the vehicle has.
+
+        Raises:
+            ParameterError: there is no such sensor, or it is named twice.
+        """
+        table = super().table_for(given)
+        optional = {one.sensor: one for one in ports_of(cls) if isinstance(one, Sensor) and one.optional}
+        names: Any = FURTHER_SENSORS.checked(given.get(FURTHER_SENSORS.name, []))
+        for name in names:
+            if name not in optional or names.count(name) > 1:
+                allowed = f"{', '.join(optional)}, each once" if optional else "none"
+                raise ParameterError(f"parameter '{FURTHER_SENSORS.name}': {names} given; allowed: {allowed}")
+            table = table + optional[name].timing + optional[name].parameters
+        return table
 
     def initialise(self) -> None:
         """Set the state before the first message."""
         super().initialise()
-        self.battery: BatteryReading | None = None
         self.rotor_speeds = UNKNOWN
-        self.armed = False
-        self._state, self._state_ns = VehicleState(), -1
+        self.models: dict[str, Any] = {}
+        self._state = VehicleState()
+
+    def configure(self, values: dict[str, Value]) -> None:
+        """Rebuild the models; they take over the error states of the old ones."""
+        sensors = sorted(filter(self.has_model, self.ports(Sensor)), key=lambda one: one.stream)
+        models = {one.sensor: one.built(values) for one in sensors}
+        for name, old in self.models.items():
+            models[name].adopt(old)
+        self.models = models
 
     def begin(self) -> None:
         """Begin to sample."""
-        rows = {port.name: port for port in self.ports(SensorOutput)}
-        self._imu = SteadySampling(self, rows.pop("send_imu"))
-        self._slow = [Sampling(self, row) for row in rows.values()]
+        sensors = list(self.ports(Sensor))
+        (self._imu,) = [SteadySampling(self, one) for one in sensors if one.every_step]
+        self._slow = [Sampling(self, one) for one in sensors if not one.every_step]
         self._samplings = [*self._slow, self._imu]
         self._late = [one.line for one in self._slow if one.line is not None]
-        self._errors_schedule = Schedule(number(self.values, "truth_errors_frequency"))
-        # Time from which on a sensor besides the IMU is due, ns.
+        self._errors_schedule = Schedule(number(self.values, TRUE_ERRORS_RATE.name))
+        # Time from which on a sensor is due that is not read in every step, ns.
         self._slow_ns = 0
+        self._bound: dict[str, Any] | None = None
+
+    def has_model(self, sensor: Sensor[Any]) -> bool:
+        """Whether a sensor has its model, besides or instead of a method of this class that reads it."""
+        return not sensor.update
+
+    def update_of(self, sensor: Sensor[Any]) -> Callable[[VehicleState, float], Any] | None:
+        """The method of this class that reads a sensor; None: its model does."""
+        update: Callable[[VehicleState, float], Any] | None = getattr(self, sensor.update) if sensor.update else None
+        return update
+
+    def _read_of(self, sensor: Sensor[Any]) -> Read:
+        update = self.update_of(sensor)
+        if update is None:
+            return partial(self.models[sensor.sensor].read, self)
+
+        def read(time_ns: int, state: VehicleState, dt: float) -> tuple[Any, ...]:
+            reading = update(state, dt)
+            fields: tuple[Any, ...] = reading.fields(self.start_ns + time_ns) if hasattr(reading, "fields") else reading
+            return fields
+
+        return read
 
     @abstractmethod
     def imu_update(self, state: VehicleState, dt: float) -> ImuReading:
@@ -207,25 +218,38 @@ class Sensors(Part, ABC):
         for one in self._samplings:
             one.fail(signals)
 
+    def check_failure(self, failure: Failure) -> None:
+        """Refuse the failure of a sensor that the vehicle does not have."""
+        having = [name for one in self.ports(Sensor) for name in one.failures]
+        if failure.target not in having:
+            raise ParameterError(
+                f"failure '{failure.text}': {failure.target} given; allowed for this vehicle's sensors: "
+                f"{', '.join(having)}"
+            )
+
     @property
     def wind_ned(self) -> NDArray[np.float64]:
         """Velocity of the air over the ground, NED, m/s (3,)."""
         return np.asarray(self._wind.velocity_ned)
 
     def true_errors(self) -> Mapping[str, float]:
-        """Constant and slowly varying errors of the last readings, by name, for sim/truth_errors; by default none.
+        """Constant and slowly varying errors of the last measurements, by name, for sim/truth_errors (`SensorModel`).
 
         sim/truth_imu_bias contains gyro_bias_x to _z (rad/s) and acc_bias_x to _z (m/s^2); 0 where the name is missing.
         """
-        return {}
+        errors: dict[str, float] = {}
+        for model in self.models.values():
+            errors |= model.true_errors()
+        return errors
 
-    @later(STATUS)
-    def _on_status(self, status: StatusReport) -> None:
-        self.armed = status.armed
+    @property
+    def armed(self) -> bool:
+        """Whether `status` reports armed; False until the first status."""
+        status: StatusReport | None = self._status
+        return status is not None and status.armed
 
-    @later(TRUTH_BATTERY)
-    def _on_battery(self, battery: BatterySample) -> None:
-        self.battery = BatteryReading(battery.voltage, battery.current)
+    _status = later(STATUS)
+    battery = later(TRUTH_BATTERY)
 
     @later(TRUTH_ROTOR_SPEEDS)
     def _on_rotor_speeds(self, speeds: Outputs) -> None:
@@ -235,16 +259,20 @@ class Sensors(Part, ABC):
 
     @synchronized(TRUTH_STATE, required=True)
     def _on_truth(self, state: VehicleState) -> None:
-        if state.time_ns == self._state_ns and not np.array_equal(state.truth, self._state.truth):
+        if state.time_ns == self._state.time_ns and not np.array_equal(state.truth, self._state.truth):
             # The state was set: the measurements in transit are those of another place.
             self._drop_in_transit()
-        self._state, self._state_ns = state, state.time_ns
+        self._state = state
 
     clock = trigger(CLOCK, rate="imu_update_frequency")
 
     def answer(self, time_ns: int, content: Any) -> None:
         """Send the measurements that arrive at `time_ns`, and sample the sensors that are due, then the IMU."""
         state = self._state
+        if self._bound is not self.models:
+            self._bound = self.models
+            for one in self._samplings:
+                one.read = self._read_of(one.sensor)
         if time_ns < self.answered_ns:
             self._drop_in_transit()
             for schedule in (*self._slow, self._errors_schedule):
@@ -254,12 +282,16 @@ class Sensors(Part, ABC):
             if time_ns >= line.due:
                 line.advance(time_ns)
         if time_ns >= self._slow_ns:
+            next_ns = _NEVER_NS
             for one in self._slow:
                 if time_ns >= one.next_ns and one.due(time_ns):
                     one.send(one.measure(time_ns, state))
-            self._slow_ns = min([one.next_ns for one in self._slow])
+                if one.next_ns < next_ns:
+                    next_ns = one.next_ns
+            self._slow_ns = next_ns
         sample = self._imu.measure(time_ns, state)
-        self.send_imu_bias(lambda: self._imu_bias_message(time_ns))
+        if self.send_imu_bias is not drop:
+            self.send_imu_bias(lambda: self._imu_bias_message(time_ns))
         self._imu.send(sample)
         if time_ns >= self._errors_schedule.next_ns and self._errors_schedule.due(time_ns):
             self.send_errors(lambda: self._errors_message(time_ns))

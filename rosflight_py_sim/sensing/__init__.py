@@ -1,47 +1,48 @@
-"""Sensor models with errors: one module per sensor, each computing readings from the truth vector.
+"""Sensors: each a model with errors and its declaration, in one module.
 
-`SENSOR_PARAMETERS` combines all their tables with the launch site and the update rates. A sensor is built from checked
-values and a numpy Generator. Give each sensor its own Generator (`Generator.spawn`), so that changing one sensor's rate
-does not affect the random numbers of the others. The common error model is in `errors`.
+A model is built from checked values and a numpy Generator, and computes measurements from the truth vector. The common
+error model is in `errors`. `SENSORS` are the declarations of ROSflight's eight sensors, in the order in which their
+messages are sent; `SENSOR_PARAMETERS` combines all their parameters with those of the launch site.
 """
 
-from rosflight_py_sim.sensing import (
-    barometer,
-    battery_monitor,
-    gnss,
-    inertial,
-    magnetometer,
-    pitot,
-    range_finder,
-    thermometer,
-)
-from rosflight_py_sim.sensing.barometer import Barometer
-from rosflight_py_sim.sensing.battery_monitor import BatteryMonitor
-from rosflight_py_sim.sensing.gnss import GnssReceiver
-from rosflight_py_sim.sensing.inertial import InertialSensor
-from rosflight_py_sim.sensing.latency import LATENCY_PARAMETERS
-from rosflight_py_sim.sensing.magnetometer import Magnetometer
-from rosflight_py_sim.sensing.pitot import PitotTube
-from rosflight_py_sim.sensing.range_finder import RangeFinder
-from rosflight_py_sim.sensing.site import RATE_PARAMETERS, SITE_PARAMETERS
-from rosflight_py_sim.sensing.thermometer import Thermometer
+from rosflight_py_sim.parameters import ParameterTable
+from rosflight_py_sim.sensing.barometer import BAROMETER, Barometer
+from rosflight_py_sim.sensing.battery_monitor import BATTERY_MONITOR, BatteryMonitor
+from rosflight_py_sim.sensing.gnss import GNSS_RECEIVER, GnssReceiver
+from rosflight_py_sim.sensing.inertial import INERTIAL_SENSOR, InertialSensor
+from rosflight_py_sim.sensing.magnetometer import MAGNETOMETER, Magnetometer
+from rosflight_py_sim.sensing.pitot import PITOT_TUBE, PitotTube
+from rosflight_py_sim.sensing.range_finder import RANGE_FINDER, RangeFinder
+from rosflight_py_sim.sensing.sensor import SENSOR_STAMPS, TRUE_ERRORS_RATE
+from rosflight_py_sim.sensing.site import SITE_PARAMETERS
+from rosflight_py_sim.sensing.thermometer import THERMOMETER, Thermometer
 
-SENSOR_PARAMETERS = (
-    SITE_PARAMETERS
-    + RATE_PARAMETERS
-    + LATENCY_PARAMETERS
-    + inertial.PARAMETERS
-    + thermometer.PARAMETERS
-    + magnetometer.PARAMETERS
-    + barometer.PARAMETERS
-    + gnss.PARAMETERS
-    + range_finder.PARAMETERS
-    + pitot.PARAMETERS
-    + battery_monitor.PARAMETERS
+SENSORS = (
+    INERTIAL_SENSOR,
+    GNSS_RECEIVER,
+    MAGNETOMETER,
+    BAROMETER,
+    PITOT_TUBE,
+    RANGE_FINDER,
+    BATTERY_MONITOR,
+    THERMOMETER,
+)
+
+SENSOR_PARAMETERS = sum(
+    (one.timing + one.parameters for one in SENSORS), SITE_PARAMETERS + ParameterTable(TRUE_ERRORS_RATE, SENSOR_STAMPS)
 )
 
 __all__ = [
+    "BAROMETER",
+    "BATTERY_MONITOR",
+    "GNSS_RECEIVER",
+    "INERTIAL_SENSOR",
+    "MAGNETOMETER",
+    "PITOT_TUBE",
+    "RANGE_FINDER",
+    "SENSORS",
     "SENSOR_PARAMETERS",
+    "THERMOMETER",
     "Barometer",
     "BatteryMonitor",
     "GnssReceiver",

@@ -25,10 +25,12 @@ offset 0.75 Pa/K, resolution 0.33 Pa with eightfold oversampling, the setting th
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
+from rosflight_py_sim.failures.failure import Target
 from rosflight_py_sim.jit import kernel
 from rosflight_py_sim.kernel_record import kernel_record
 from rosflight_py_sim.parameters import Parameter, ParameterTable, Values, number
@@ -39,10 +41,16 @@ from rosflight_py_sim.physics.waves import ELEVATION, HEAD, WAVE_PARAMETERS, Wav
 from rosflight_py_sim.sensing import thermometer
 from rosflight_py_sim.sensing.converter import converted
 from rosflight_py_sim.sensing.errors import ERROR, ErrorModel, ErrorSource, advance_errors
-from rosflight_py_sim.sensing.site import BARO_RATE
+from rosflight_py_sim.sensing.failing import Measured
+from rosflight_py_sim.sensing.sensor import Failing, Sensor, SensorModel, Surroundings
 from rosflight_py_sim.shared_parameters import WATER_DENSITY
+from rosflight_py_sim.stamps import NANOSECONDS
+from rosflight_py_sim.step.topics import BARO, BaroSample
+from rosflight_py_sim.step.vehicle_state import VehicleState
 
-_ERRORS = ErrorSource("baro", "static pressure", "Pa", BARO_RATE, stdev=4.0, bias_range=500.0, walk_stdev=0.1)
+_RATE = 100.0
+
+_ERRORS = ErrorSource("baro", "static pressure", "Pa", _RATE, stdev=4.0, bias_range=500.0, walk_stdev=0.1)
 
 PARAMETERS = (
     EARTH_PARAMETERS
@@ -128,7 +136,7 @@ class BarometerBoard:
     temperature: float
 
 
-class Barometer:
+class Barometer(SensorModel):
     """Barometer; after `sample` it holds the pressure, the air's temperature, and the pressure altitude.
 
     The pressure altitude is the altitude at which the standard atmosphere has the measured pressure: an altimeter set
@@ -139,7 +147,7 @@ class Barometer:
     """
 
     def __init__(self, values: Values, rng: np.random.Generator) -> None:
-        self._errors = ErrorModel([_ERRORS.terms(values)], rng)
+        super().__init__(ErrorModel([_ERRORS.terms(values)], rng))
         self._site = site_of(values)
         self._water = number(values, "water_density") * earth_of(values).gravity
         self.waves = Waves(values)
@@ -162,7 +170,7 @@ class Barometer:
 
     def adopt(self, other: Barometer) -> None:
         """Copy another barometer's errors, temperature and last measurement."""
-        self._errors.adopt(other._errors)
+        super().adopt(other)
         self._unit_coefficient = other._unit_coefficient
         self._board.temperature_coefficient = self._coefficient_range * self._unit_coefficient
         self._board.temperature = other._board.temperature
@@ -171,11 +179,19 @@ class Barometer:
         self.altitude_m = other.altitude_m
 
     def true_errors(self) -> dict[str, float]:
-        """True bias of the last measurement with its drift with temperature, Pa; see SensorSuite."""
+        """True bias of the last measurement with its drift with temperature, Pa."""
         board, bias = self._board, self._errors.biases("baro_bias")
         if not math.isnan(board.temperature):
             bias["baro_bias"] += board.temperature_coefficient * (board.temperature - CALIBRATION_TEMPERATURE)
         return bias
+
+    def read(self, around: Surroundings, time_ns: int, state: VehicleState, dt: float) -> tuple[float, float, float]:
+        """Pressure altitude (m MSL), static pressure (Pa) and temperature of the air (K)."""
+        if self.waves.exist:
+            self.waves.move_to(state.truth, state.time_ns / NANOSECONDS)
+        battery = around.battery
+        self.sample(state.truth, around.wind_ned, 0.0 if battery is None else battery.current, dt)
+        return self.altitude_m, self.pressure_pa, self.temperature_k
 
     def sample(self, truth: NDArray[np.float64], wind_ned: NDArray[np.float64], current_a: float, dt: float) -> None:
         """Measure.
@@ -247,3 +263,27 @@ def port_error(board: BarometerBoard, truth: NDArray[np.float64], wind_ned: NDAr
     error += (board.right if y > 0.0 else board.left) * y * y
     error += (board.down if z > 0.0 else board.up) * z * z
     return float(0.5 * error)
+
+
+class StaticPressure(Measured):
+    """Static pressure; the altitude follows from it."""
+
+    def numbers(self, sample: BaroSample) -> Sequence[float]:
+        return (sample.pressure,)
+
+    def with_numbers(self, sample: BaroSample, numbers: Sequence[float]) -> BaroSample:
+        pressure = max(LOWEST_READING, numbers[0])
+        return sample._replace(pressure=pressure, altitude=pressure_altitude(pressure))
+
+
+BAROMETER = Sensor(
+    BARO,
+    "baro",
+    "the barometer",
+    Barometer,
+    rate_hz=_RATE,
+    update="baro_update",
+    parameters=PARAMETERS,
+    failures={"baro": Failing(Target("barometer", "Pa"), StaticPressure)},
+    stream=3,
+)

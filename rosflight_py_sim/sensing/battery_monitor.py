@@ -5,13 +5,19 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from rosflight_py_sim.failures.failure import Target
 from rosflight_py_sim.jit import kernel
-from rosflight_py_sim.parameters import Parameter, ParameterTable, Values
+from rosflight_py_sim.parameters import Parameter, ParameterTable, Values, number
 from rosflight_py_sim.sensing.errors import ERROR, ErrorModel, ErrorSource, advance_errors
-from rosflight_py_sim.sensing.site import BATTERY_RATE
+from rosflight_py_sim.sensing.failing import Fields
+from rosflight_py_sim.sensing.sensor import Failing, Sensor, SensorModel, Surroundings
+from rosflight_py_sim.step.topics import BATTERY
+from rosflight_py_sim.step.vehicle_state import VehicleState
 
-_VOLTAGE = ErrorSource("battery", "battery voltage", "V", BATTERY_RATE, stdev=0.3)
-_CURRENT = ErrorSource("battery_current", "battery current", "A", BATTERY_RATE, noise_density=0.007)
+_RATE = 200.0
+
+_VOLTAGE = ErrorSource("battery", "battery voltage", "V", _RATE, stdev=0.3)
+_CURRENT = ErrorSource("battery_current", "battery current", "A", _RATE, noise_density=0.007)
 
 PARAMETERS = (
     _VOLTAGE.parameters()
@@ -29,23 +35,33 @@ PARAMETERS = (
 )
 
 
-class BatteryMonitor:
+class BatteryMonitor(SensorModel):
     """Battery monitor; after `sample` it holds the measured `voltage` (V) and `current` (A)."""
 
     def __init__(self, values: Values, rng: np.random.Generator) -> None:
-        self._errors = ErrorModel([_VOLTAGE.terms(values), _CURRENT.terms(values)], rng)
+        super().__init__(ErrorModel([_VOLTAGE.terms(values), _CURRENT.terms(values)], rng))
+        self._first_voltage = number(values, "battery_voltage")
         self.voltage = 0.0
         self.current = 0.0
 
     def adopt(self, other: BatteryMonitor) -> None:
         """Copy another monitor's errors and last measurement."""
-        self._errors.adopt(other._errors)
+        super().adopt(other)
         self.voltage = other.voltage
         self.current = other.current
 
     def true_errors(self) -> dict[str, float]:
-        """True biases of the last measurement, V and A; see SensorSuite."""
+        """True biases of the last measurement, V and A."""
         return self._errors.biases("battery_bias", "battery_current_bias")
+
+    def read(self, around: Surroundings, time_ns: int, state: VehicleState, dt: float) -> tuple[float, float]:
+        """Voltage (V) and current (A); before the true ones are known, those of an idle battery."""
+        true = around.battery
+        if true is None:
+            self.sample(self._first_voltage, 0.0, dt)
+        else:
+            self.sample(true.voltage, true.current, dt)
+        return self.voltage, self.current
 
     def sample(self, voltage: float, current: float, dt: float) -> None:
         """Measure the true voltage (V) and current (A), dt (s, > 0) after the last sample."""
@@ -64,3 +80,17 @@ def sample_battery(
     """Measured voltage (V) and current (A)."""
     advance_errors(channels, normals, dt)
     return voltage + channels[0, ERROR], current + channels[1, ERROR]
+
+
+BATTERY_MONITOR = Sensor(
+    BATTERY,
+    "battery",
+    "battery voltage and current",
+    BatteryMonitor,
+    rate_hz=_RATE,
+    update="battery_update",
+    parameters=PARAMETERS,
+    # The current belongs to a stuck reading.
+    failures={"battery": Failing(Target("battery monitor", "V"), lambda: Fields("voltage", "current"))},
+    stream=7,
+)

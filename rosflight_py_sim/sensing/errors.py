@@ -204,6 +204,12 @@ class ErrorModel:
         """Bias of each channel (turn-on bias and walk) in the last sample, under a name for each."""
         return dict(zip(names, self.channels[:, BIAS].tolist(), strict=True))
 
+    def sample(self, dt: float) -> list[float]:
+        """Error of each channel (bias plus white noise), dt (s, > 0) after the last sample."""
+        advance_errors(self.channels, self.normals.next(), dt)
+        errors: list[float] = self.channels[:, ERROR].tolist()
+        return errors
+
     def variances(self, dt: float) -> list[float]:
         """Variance of each channel's error about its turn-on bias, for samples `dt` (s) apart.
 
@@ -246,3 +252,8 @@ def advance_errors(channels: NDArray[np.float64], normals: NDArray[np.float64], 
         channels[channel, UNIT_WALK] = walk
         channels[channel, BIAS] = bias
         channels[channel, ERROR] = bias + channels[channel, NOISE_DENSITY] / math.sqrt(dt) * normals[2 * channel + 1]
+
+
+def covariance(variance: float) -> tuple[float, ...]:
+    """Covariance (9) of three independent components of this variance."""
+    return (variance, 0.0, 0.0, 0.0, variance, 0.0, 0.0, 0.0, variance)

@@ -27,13 +27,17 @@ altitude counts from mean sea level.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from rosflight_py_sim.failures.failure import JAMMED, SIGNAL, Target
 from rosflight_py_sim.jit import kernel
 from rosflight_py_sim.kernel_record import kernel_record
 from rosflight_py_sim.parameters import Parameter, ParameterTable, Values, number
+from rosflight_py_sim.physics.earth import SEMI_MAJOR
 from rosflight_py_sim.physics.normal_draws import NormalDraws
 from rosflight_py_sim.physics.rotations import rotate_to_inertial
 from rosflight_py_sim.sensing.errors import (
@@ -49,8 +53,15 @@ from rosflight_py_sim.sensing.errors import (
     advance_errors,
     axes,
 )
+from rosflight_py_sim.sensing.failing import Measured
 from rosflight_py_sim.sensing.geodetic import ned_at_place, ned_to_geodetic, tangent_plane
-from rosflight_py_sim.sensing.site import GNSS_RATE, SITE_PARAMETERS
+from rosflight_py_sim.sensing.sensor import Failing, Sensor, SensorModel, Surroundings
+from rosflight_py_sim.sensing.site import SITE_PARAMETERS
+from rosflight_py_sim.stamps import NANOSECONDS
+from rosflight_py_sim.step.topics import GNSS_FIX, GnssSample
+from rosflight_py_sim.step.vehicle_state import VehicleState
+
+_RATE = 10.0
 
 _DECAY = Parameter(
     "k_gnss", 1.0 / 1100.0, "Inverse time constant of the GNSS position error", "1/s", minimum=1e-6, maximum=1e3
@@ -60,7 +71,7 @@ _HORIZONTAL = ErrorSource(
     "horizontal_gnss",
     "horizontal GNSS position (north and east each)",
     "m",
-    GNSS_RATE,
+    _RATE,
     noise_density=0.05,
     walk_stdev=0.21,
     walk_name="horizontal_gnss_stdev",
@@ -71,14 +82,14 @@ _VERTICAL = ErrorSource(
     "vertical_gnss",
     "vertical GNSS position",
     "m",
-    GNSS_RATE,
+    _RATE,
     noise_density=0.1,
     walk_stdev=0.4,
     walk_name="vertical_gnss_stdev",
     walk_drives=True,
     shared_decay=_DECAY,
 )
-_VELOCITY = ErrorSource("gnss_velocity", "GNSS velocity", "m/s", GNSS_RATE, stdev=0.01)
+_VELOCITY = ErrorSource("gnss_velocity", "GNSS velocity", "m/s", _RATE, stdev=0.01)
 
 _NED = ("north", "east", "down")
 
@@ -188,7 +199,7 @@ class Reception:
     multipath: Episodes
 
 
-class GnssReceiver:
+class GnssReceiver(SensorModel):
     """GNSS receiver.
 
     After `sample`: `latitude_deg`, `longitude_deg`, `altitude_msl_m`, `velocity_ned` (3,) (m/s), `fix_type` (0 none,
@@ -201,7 +212,7 @@ class GnssReceiver:
         terms = [_HORIZONTAL.terms(values), _HORIZONTAL.terms(values), _VERTICAL.terms(values)]
         terms += [_VELOCITY.terms(values)] * 3
         self._terms = terms
-        self._errors = ErrorModel(terms, rng)
+        super().__init__(ErrorModel(terms, rng))
         self._episode_draws = NormalDraws(rng.spawn(1)[0], 5)
         forward, right, down = np.array(values["gnss_antenna_position"], dtype=np.float64).tolist()
         self._reception = Reception(
@@ -234,7 +245,7 @@ class GnssReceiver:
 
     def adopt(self, other: GnssReceiver) -> None:
         """Copy another receiver's errors and last report."""
-        self._errors.adopt(other._errors)
+        super().adopt(other)
         self._episode_draws = other._episode_draws
         self._wander[:] = other._wander
         self._reception.outage.active = other._reception.outage.active
@@ -248,9 +259,25 @@ class GnssReceiver:
         self.speed_accuracy = other.speed_accuracy
 
     def true_errors(self) -> dict[str, float]:
-        """True errors of the last report without white noise, NED, m and m/s; see SensorSuite."""
+        """True errors of the last report without white noise, NED, m and m/s."""
         names = (*axes("gnss_position_error", _NED), *axes("gnss_velocity_error", _NED))
         return dict(zip(names, self._wander[3:5].ravel().tolist(), strict=True))
+
+    def read(self, around: Surroundings, time_ns: int, state: VehicleState, dt: float) -> tuple[Any, ...]:
+        """Fix; see `GnssSample`."""
+        self.sample(state.truth, dt)
+        return (
+            self.fix_type,
+            self.num_satellites,
+            self.latitude_deg,
+            self.longitude_deg,
+            self.altitude_msl_m,
+            self.horizontal_accuracy,
+            self.vertical_accuracy,
+            *self.velocity_ned.tolist(),
+            self.speed_accuracy,
+            *divmod(around.start_ns + time_ns, NANOSECONDS),
+        )
 
     def sample(self, truth: NDArray[np.float64], dt: float) -> None:
         """Report; `truth` (19,), dt the time since the last report (s, > 0)."""
@@ -363,3 +390,47 @@ def advance_episodes(episodes: Episodes, draw: float, dt: float) -> bool:
         return False
     episodes.active = not episodes.active
     return episodes.active
+
+
+class Position(Measured):
+    """Position in metres north, east and down on a sphere; the velocity belongs to a stuck reading.
+
+    The scale of the longitude is that of the first position, so that a change of latitude does not shift the east.
+    """
+
+    def __init__(self) -> None:
+        self._east_per_rad = 0.0
+
+    def numbers(self, sample: GnssSample) -> Sequence[float]:
+        latitude = math.radians(sample.latitude_deg)
+        self._east_per_rad = self._east_per_rad or SEMI_MAJOR * max(math.cos(latitude), 1e-6)
+        east = self._east_per_rad * math.radians(sample.longitude_deg)
+        velocity = (sample.velocity_north, sample.velocity_east, sample.velocity_down)
+        return (SEMI_MAJOR * latitude, east, -sample.altitude_msl_m, *velocity)
+
+    def with_numbers(self, sample: GnssSample, numbers: Sequence[float]) -> GnssSample:
+        north, east, down, *velocity = numbers
+        return sample._replace(
+            latitude_deg=math.degrees(north / SEMI_MAJOR),
+            longitude_deg=math.degrees(east / self._east_per_rad),
+            altitude_msl_m=-down,
+            velocity_north=velocity[0],
+            velocity_east=velocity[1],
+            velocity_down=velocity[2],
+        )
+
+
+GNSS_RECEIVER = Sensor(
+    GNSS_FIX,
+    "gnss",
+    "the GNSS receiver",
+    GnssReceiver,
+    rate_hz=_RATE,
+    # ArduPilot assumes this value for u-blox receivers of the generations 7, M8, M9, M10 and F9
+    # (AP_GPS_UBLOX::get_lag, "based on flight logs the 7 and 8 series seem to produce about 120ms lag").
+    latency_s=0.12,
+    update="gnss_update",
+    parameters=PARAMETERS,
+    failures={"gnss": Failing(Target("GNSS receiver", "m, north east down", 3, (*SIGNAL, JAMMED)), Position)},
+    stream=4,
+)

@@ -28,11 +28,12 @@ Position and misalignment are estimates for a flight controller in the middle of
 from __future__ import annotations
 
 import math
-from typing import cast
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
+from rosflight_py_sim.failures.failure import Target
 from rosflight_py_sim.jit import kernel
 from rosflight_py_sim.kernel_record import kernel_record
 from rosflight_py_sim.parameters import Parameter, ParameterTable, Values, number
@@ -55,9 +56,16 @@ from rosflight_py_sim.sensing.errors import (
     ErrorSource,
     advance_errors,
     axes,
+    covariance,
 )
-from rosflight_py_sim.sensing.site import IMU_RATE
+from rosflight_py_sim.sensing.failing import Vector
+from rosflight_py_sim.sensing.sensor import Failing, Sensor, SensorModel, Surroundings
+from rosflight_py_sim.sensing.thermometer import THERMOMETER
 from rosflight_py_sim.sensing.vibration import Vibration, vibrate
+from rosflight_py_sim.step.topics import IMU
+from rosflight_py_sim.step.vehicle_state import VehicleState
+
+_RATE = 400.0
 
 _G = 9.80665
 _DEGREE = math.pi / 180.0
@@ -66,7 +74,7 @@ _GYRO = ErrorSource(
     "gyro",
     "angular rate",
     "rad/s",
-    IMU_RATE,
+    _RATE,
     stdev=0.00226,
     vibration=True,
     noise_density=1.05e-4,
@@ -79,7 +87,7 @@ _ACCELEROMETER = ErrorSource(
     "acc",
     "specific force",
     "m/s^2",
-    IMU_RATE,
+    _RATE,
     stdev=0.2,
     vibration=True,
     noise_density=1.47e-3,
@@ -192,7 +200,7 @@ class ImuSettings:
     warm_up_time: float
 
 
-class InertialSensor:
+class InertialSensor(SensorModel):
     """Three-axis gyro and accelerometer.
 
     Attributes:
@@ -210,7 +218,7 @@ class InertialSensor:
 
     def __init__(self, values: Values, rng: np.random.Generator) -> None:
         sources = [_ACCELEROMETER] * 3 + [_GYRO] * 3
-        self._errors = ErrorModel([source.terms(values) for source in sources], rng)
+        super().__init__(ErrorModel([source.terms(values) for source in sources], rng))
         further, shaking = rng.spawn(2)
         # Scale and cross-axis errors of both, g-sensitivity, misalignment, temperature coefficients.
         self._draws = further.uniform(-1.0, 1.0, 36)
@@ -245,12 +253,15 @@ class InertialSensor:
         self.gyro_bias = self._state[9:12]
         self.accel_response, self.gyro_response, self.g_sensitivity = self._responses
         self.vibrates = False
+        # Covariances, and what they follow from: the time between two samples and whether the airframe vibrates.
+        self._covariances: tuple[Any, ...] = ()
+        self._covariances_of: tuple[float, bool] = math.nan, False
         self._scale_draws()
         self._fill_biases()
 
     def adopt(self, other: InertialSensor) -> None:
         """Copy another sensor's errors, warm-up, vibration and last measurement."""
-        self._errors.adopt(other._errors)
+        super().adopt(other)
         self._draws[:] = other._draws
         self.vibration.adopt(other.vibration)
         self._state[:] = other._state
@@ -267,9 +278,20 @@ class InertialSensor:
         return densities[0] ** 2 / dt + walks[0], densities[3] ** 2 / dt + walks[3]
 
     def true_errors(self) -> dict[str, float]:
-        """True biases of the last measurement, body axes, m/s^2 and rad/s, and the three matrices; see SensorSuite."""
+        """True biases of the last measurement, body axes, m/s^2 and rad/s, and the three matrices."""
         errors = dict(zip(_BIASES, self._state[6:12].tolist(), strict=True))
         return errors | dict(zip(_RESPONSES, self._responses.ravel().tolist(), strict=True))
+
+    def read(self, around: Surroundings, time_ns: int, state: VehicleState, dt: float) -> tuple[Any, ...]:
+        """Angular rate (rad/s, 3), specific force (m/s^2, 3) and the covariance of each (9)."""
+        temperature_k = around.models[THERMOMETER.sensor].temperature_k
+        self.sample(state.truth, dt, around.armed, around.rotor_speeds, temperature_k)
+        given = dt, self.vibrates
+        if given != self._covariances_of:
+            accel, gyro = self.variances(dt)
+            self._covariances_of, self._covariances = given, (covariance(gyro), covariance(accel))
+        measured = self._state.tolist()
+        return measured[3:6], measured[0:3], *self._covariances
 
     def sample(
         self,
@@ -390,3 +412,22 @@ def sample_inertial(
         state[3 + axis] = converted(rate, settings.gyro_limit, settings.gyro_resolution)
         state[9 + axis] = channels[3 + axis, BIAS] + drifted
     return bool(vibrates)
+
+
+_OFF = (0.0, 0.0, 0.0)
+
+INERTIAL_SENSOR = Sensor(
+    IMU,
+    "imu",
+    "gyro and accelerometer",
+    InertialSensor,
+    rate_hz=_RATE,
+    update="imu_update",
+    parameters=PARAMETERS,
+    failures={
+        "gyro": Failing(Target("gyroscope", "rad/s", 3), lambda: Vector("gyro", _OFF)),
+        "accel": Failing(Target("accelerometer", "m/s^2", 3), lambda: Vector("accel", _OFF)),
+    },
+    stream=0,
+    every_step=True,
+)

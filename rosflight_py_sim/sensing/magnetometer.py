@@ -33,22 +33,29 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from rosflight_py_sim.failures.failure import Target
 from rosflight_py_sim.jit import kernel
 from rosflight_py_sim.kernel_record import kernel_record
 from rosflight_py_sim.parameters import Parameter, ParameterError, ParameterTable, Values, number
 from rosflight_py_sim.physics.rotations import rotate_to_body
 from rosflight_py_sim.sensing.converter import converted, converter_of, converter_parameters
-from rosflight_py_sim.sensing.errors import ERROR, ErrorModel, ErrorSource, advance_errors, axes
+from rosflight_py_sim.sensing.errors import ERROR, ErrorModel, ErrorSource, advance_errors, axes, covariance
+from rosflight_py_sim.sensing.failing import Vector
 from rosflight_py_sim.sensing.geodetic import ned_to_geodetic, tangent_plane
-from rosflight_py_sim.sensing.site import MAG_RATE, SITE_PARAMETERS
+from rosflight_py_sim.sensing.sensor import Failing, Sensor, SensorModel, Surroundings
+from rosflight_py_sim.sensing.site import SITE_PARAMETERS
 from rosflight_py_sim.shared_parameters import START_DATE
 from rosflight_py_sim.start_date import start_of, year_of
+from rosflight_py_sim.step.topics import MAG
+from rosflight_py_sim.step.vehicle_state import VehicleState
+
+_RATE = 50.0
 
 _ERRORS = ErrorSource(
     "mag",
     "magnetic field",
     "T",
-    MAG_RATE,
+    _RATE,
     walk_stdev=3.0e-6,
     walk_name="mag_stdev",
     walk_drives=True,
@@ -188,7 +195,7 @@ class MagnetometerSettings:
     resolution: float
 
 
-class Magnetometer:
+class Magnetometer(SensorModel):
     """Three-axis magnetometer aligned with the body axes.
 
     Attributes:
@@ -198,7 +205,7 @@ class Magnetometer:
     """
 
     def __init__(self, values: Values, rng: np.random.Generator) -> None:
-        self._errors = ErrorModel([_ERRORS.terms(values)] * 3, rng)
+        super().__init__(ErrorModel([_ERRORS.terms(values)] * 3, rng))
         if values["magnetic_model"] == "wmm":
             place = (
                 number(values, "origin_latitude"),
@@ -223,7 +230,7 @@ class Magnetometer:
 
     def adopt(self, other: Magnetometer) -> None:
         """Copy another magnetometer's errors."""
-        self._errors.adopt(other._errors)
+        super().adopt(other)
         self._draws[:] = other._draws
         self.response[:] = np.eye(3) + self._soft_iron * symmetric(self._draws.tolist())
 
@@ -232,9 +239,15 @@ class Magnetometer:
         return self._errors.variances(dt)[0]
 
     def true_errors(self) -> dict[str, float]:
-        """True biases of the last measurement, T, and the response; see SensorSuite."""
+        """True biases of the last measurement, T, and the response."""
         errors = self._errors.biases(*axes("mag_bias"))
         return errors | dict(zip(_RESPONSES, self.response.ravel().tolist(), strict=True))
+
+    def read(self, around: Surroundings, time_ns: int, state: VehicleState, dt: float) -> tuple[Any, ...]:
+        """Field (T, 3) and its covariance (9)."""
+        battery = around.battery
+        field = self.sample(state.truth, dt, 0.0 if battery is None else battery.current)
+        return field.tolist(), covariance(self.variance(dt))
 
     def sample(self, truth: NDArray[np.float64], dt: float, current: float = 0.0) -> NDArray[np.float64]:
         """Measured field (3,), body axes (T); the next sample overwrites it.
@@ -284,3 +297,16 @@ def sample_field(
     for axis, per_ampere in ((0, settings.current_x), (1, settings.current_y), (2, settings.current_z)):
         field = response[axis, 0] * x + response[axis, 1] * y + response[axis, 2] * z
         field_body[axis] = converted(field + per_ampere * current + channels[axis, ERROR], limit, resolution)
+
+
+MAGNETOMETER = Sensor(
+    MAG,
+    "mag",
+    "the magnetometer",
+    Magnetometer,
+    rate_hz=_RATE,
+    update="mag_update",
+    parameters=PARAMETERS,
+    failures={"mag": Failing(Target("magnetometer", "T", 3), lambda: Vector("field"))},
+    stream=2,
+)

@@ -20,26 +20,39 @@ type 5AI001DP: +-1 psi, 14 bits, of which 80 % span the range.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
+from rosflight_py_sim.failures.failure import Target
 from rosflight_py_sim.jit import kernel
 from rosflight_py_sim.kernel_record import kernel_record
 from rosflight_py_sim.parameters import Parameter, ParameterTable, Values, number
-from rosflight_py_sim.physics.atmosphere import pressure, temperature
+from rosflight_py_sim.physics.atmosphere import (
+    PRESSURE_EXPONENT,
+    SEA_LEVEL_PRESSURE,
+    SEA_LEVEL_TEMPERATURE,
+    pressure,
+    temperature,
+)
 from rosflight_py_sim.physics.earth import ALTITUDE_PARAMETERS, Site, altitude_at, site_of
 from rosflight_py_sim.physics.rotations import rotate_to_body
 from rosflight_py_sim.sensing.converter import converted, converter_of, converter_parameters
 from rosflight_py_sim.sensing.errors import ERROR, ErrorModel, ErrorSource, advance_errors
+from rosflight_py_sim.sensing.failing import Measured
 from rosflight_py_sim.sensing.impact_pressure import airspeed_of_impact, impact_pressure
-from rosflight_py_sim.sensing.site import DIFF_PRESSURE_RATE
+from rosflight_py_sim.sensing.sensor import Failing, Sensor, SensorModel, Surroundings
+from rosflight_py_sim.step.topics import DIFF_PRESSURE, AirspeedSample
+from rosflight_py_sim.step.vehicle_state import VehicleState
+
+_RATE = 100.0
 
 _ERRORS = ErrorSource(
     "airspeed",
     "differential pressure",
     "Pa",
-    DIFF_PRESSURE_RATE,
+    _RATE,
     stdev=1.15,
     bias_range=0.15,
     walk_stdev=0.001,
@@ -88,7 +101,7 @@ class PitotInstallation:
     resolution: float
 
 
-class PitotTube:
+class PitotTube(SensorModel):
     """Pitot tube along the body's x axis; after `sample` it holds pressure, airspeed and the air's temperature.
 
     `airspeed_mps` is the true airspeed for the measured pressure at the local static pressure and temperature; a
@@ -96,7 +109,7 @@ class PitotTube:
     """
 
     def __init__(self, values: Values, rng: np.random.Generator) -> None:
-        self._errors = ErrorModel([_ERRORS.terms(values)], rng)
+        super().__init__(ErrorModel([_ERRORS.terms(values)], rng))
         converter = converter_of(values, "airspeed")
         self._installation = PitotInstallation(
             site=site_of(values),
@@ -111,14 +124,19 @@ class PitotTube:
 
     def adopt(self, other: PitotTube) -> None:
         """Copy another pitot tube's errors and last measurement."""
-        self._errors.adopt(other._errors)
+        super().adopt(other)
         self.differential_pressure_pa = other.differential_pressure_pa
         self.airspeed_mps = other.airspeed_mps
         self.temperature_k = other.temperature_k
 
     def true_errors(self) -> dict[str, float]:
-        """True bias of the last measurement, Pa, and the position error, a share; see SensorSuite."""
+        """True bias of the last measurement, Pa, and the position error, a share."""
         return {**self._errors.biases("airspeed_bias"), "airspeed_position_error": self._installation.position_error}
+
+    def read(self, around: Surroundings, time_ns: int, state: VehicleState, dt: float) -> tuple[float, float, float]:
+        """Airspeed (m/s), differential pressure (Pa) and temperature of the air (K)."""
+        self.sample(state.truth, around.wind_ned, dt)
+        return self.airspeed_mps, self.differential_pressure_pa, self.temperature_k
 
     def sample(self, truth: NDArray[np.float64], wind_ned: NDArray[np.float64], dt: float) -> None:
         """Measure; `truth` (19,), `wind_ned` (3,) the air's velocity over ground (m/s), dt since the last (s, > 0)."""
@@ -163,3 +181,31 @@ def seen_share(angle: float, insensitive_angle: float) -> float:
         return 0.0
     beyond = (angle - insensitive_angle) / (0.5 * math.pi - insensitive_angle)
     return math.cos(0.5 * math.pi * beyond) ** 2
+
+
+class DifferentialPressure(Measured):
+    """Differential pressure; the airspeed follows from it, with the static pressure that belongs to the temperature.
+
+    That pressure is the standard atmosphere's below 11 km: p_0 (T / T_0)^n.
+    """
+
+    def numbers(self, sample: AirspeedSample) -> Sequence[float]:
+        return (sample.differential_pressure,)
+
+    def with_numbers(self, sample: AirspeedSample, numbers: Sequence[float]) -> AirspeedSample:
+        kelvin, measured = sample.temperature, numbers[0]
+        static = SEA_LEVEL_PRESSURE * (kelvin / SEA_LEVEL_TEMPERATURE) ** PRESSURE_EXPONENT
+        return sample._replace(differential_pressure=measured, velocity=airspeed_of_impact(measured, static, kelvin))
+
+
+PITOT_TUBE = Sensor(
+    DIFF_PRESSURE,
+    "diff_pressure",
+    "the differential pressure",
+    PitotTube,
+    rate_hz=_RATE,
+    update="diff_pressure_update",
+    parameters=PARAMETERS,
+    failures={"airspeed": Failing(Target("pitot tube", "Pa"), DifferentialPressure)},
+    stream=6,
+)

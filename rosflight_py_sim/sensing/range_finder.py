@@ -32,6 +32,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
+from rosflight_py_sim.failures.failure import Target
 from rosflight_py_sim.jit import kernel
 from rosflight_py_sim.kernel_record import kernel_record
 from rosflight_py_sim.parameters import Parameter, ParameterError, ParameterTable, Values, number
@@ -39,11 +40,16 @@ from rosflight_py_sim.physics.normal_draws import NormalDraws
 from rosflight_py_sim.physics.rotations import rotate_to_inertial
 from rosflight_py_sim.sensing.converter import converted
 from rosflight_py_sim.sensing.errors import ERROR, ErrorModel, ErrorSource, advance_errors
-from rosflight_py_sim.sensing.site import RANGE_RATE
+from rosflight_py_sim.sensing.failing import Fields
+from rosflight_py_sim.sensing.sensor import Failing, Sensor, SensorModel, Surroundings
 from rosflight_py_sim.shared_parameters import GROUND_ALTITUDE
+from rosflight_py_sim.step.topics import RANGE
+from rosflight_py_sim.step.vehicle_state import VehicleState
 from rosflight_py_sim.world import WORLD, beam_boundary, beam_distance, part_array, world_of
 
-_ERRORS = ErrorSource("range", "distance", "m", RANGE_RATE, stdev=0.03)
+_RATE = 20.0
+
+_ERRORS = ErrorSource("range", "distance", "m", _RATE, stdev=0.03)
 
 PARAMETERS = _ERRORS.parameters() + ParameterTable(
     Parameter(
@@ -132,7 +138,7 @@ class Beam:
     resolution: float
 
 
-class RangeFinder:
+class RangeFinder(SensorModel):
     """Downward range finder; `min_range`, `max_range` (m) and `field_of_view` (rad) are the values in its messages.
 
     Raises:
@@ -140,7 +146,7 @@ class RangeFinder:
     """
 
     def __init__(self, values: Values, rng: np.random.Generator) -> None:
-        self._errors = ErrorModel([_ERRORS.terms(values)], rng)
+        super().__init__(ErrorModel([_ERRORS.terms(values)], rng))
         self._signal = NormalDraws(rng.spawn(1)[0], 1)
         self.min_range = number(values, "range_min_range")
         self.max_range = number(values, "range_max_range")
@@ -167,7 +173,7 @@ class RangeFinder:
 
     def adopt(self, other: RangeFinder) -> None:
         """Copy another range finder's errors."""
-        self._errors.adopt(other._errors)
+        super().adopt(other)
         self._signal = other._signal
 
     def variance(self, dt: float) -> float:
@@ -175,8 +181,13 @@ class RangeFinder:
         return self._errors.variances(dt)[0]
 
     def true_errors(self) -> dict[str, float]:
-        """True bias of the last measurement, m; see SensorSuite."""
+        """True bias of the last measurement, m."""
         return self._errors.biases("range_bias")
+
+    def read(self, around: Surroundings, time_ns: int, state: VehicleState, dt: float) -> tuple[float, ...]:
+        """Beam width (rad), limits and distance (m), and the variance of the distance (m^2)."""
+        distance = self.sample(state.truth, dt)
+        return self.field_of_view, self.min_range, self.max_range, distance, self.variance(dt)
 
     def sample(self, truth: NDArray[np.float64], dt: float) -> float:
         """Measured distance (m), +inf or -inf by REP 117, dt (s, > 0) after the last sample."""
@@ -245,3 +256,16 @@ def water_reflectivity(sinking: float, slope: float) -> float:
     if squared < 1e-6:
         return 0.0
     return WATER_REFLECTANCE / (4.0 * slope * squared**3) * math.exp(-(1.0 - squared) / (squared * slope))
+
+
+RANGE_FINDER = Sensor(
+    RANGE,
+    "range",
+    "the range finder",
+    RangeFinder,
+    rate_hz=_RATE,
+    update="sonar_update",
+    parameters=PARAMETERS,
+    failures={"range": Failing(Target("range finder", "m"), lambda: Fields("distance"))},
+    stream=5,
+)

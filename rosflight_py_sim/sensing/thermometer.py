@@ -11,16 +11,20 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
+from rosflight_py_sim.failures.failure import Target
 from rosflight_py_sim.jit import kernel
 from rosflight_py_sim.parameters import Parameter, ParameterTable, Values, number
 from rosflight_py_sim.physics.atmosphere import temperature
 from rosflight_py_sim.physics.earth import ALTITUDE_PARAMETERS, Site, altitude_at, site_of
 from rosflight_py_sim.sensing.errors import ERROR, ErrorModel, ErrorSource, advance_errors
-from rosflight_py_sim.sensing.site import IMU_TEMPERATURE_RATE
+from rosflight_py_sim.sensing.failing import Fields
+from rosflight_py_sim.sensing.sensor import Failing, Sensor, SensorModel, Surroundings
+from rosflight_py_sim.step.topics import IMU_TEMPERATURE, ZERO_CELSIUS_K
+from rosflight_py_sim.step.vehicle_state import VehicleState
 
-_ERRORS = ErrorSource(
-    "imu_temperature", "IMU temperature", "K", IMU_TEMPERATURE_RATE, noise_density=0.0025, bias_range=1.0
-)
+_RATE = 50.0
+
+_ERRORS = ErrorSource("imu_temperature", "IMU temperature", "K", _RATE, noise_density=0.0025, bias_range=1.0)
 
 PARAMETERS = (
     ALTITUDE_PARAMETERS
@@ -36,7 +40,7 @@ PARAMETERS = (
 )
 
 
-class Thermometer:
+class Thermometer(SensorModel):
     """Thermometer inside the IMU.
 
     Attributes:
@@ -44,7 +48,7 @@ class Thermometer:
     """
 
     def __init__(self, values: Values, rng: np.random.Generator) -> None:
-        self._errors = ErrorModel([_ERRORS.terms(values)], rng)
+        super().__init__(ErrorModel([_ERRORS.terms(values)], rng))
         self._site = site_of(values)
         self._self_heating = number(values, "imu_self_heating")
         self._time_constant = number(values, "imu_thermal_time_constant")
@@ -54,7 +58,7 @@ class Thermometer:
 
     def adopt(self, other: Thermometer) -> None:
         """Copy another thermometer's errors and temperature."""
-        self._errors.adopt(other._errors)
+        super().adopt(other)
         self._state[:] = other._state
         self.temperature_k = other.temperature_k
 
@@ -63,8 +67,12 @@ class Thermometer:
         return self._errors.variances(dt)[0]
 
     def true_errors(self) -> dict[str, float]:
-        """True bias of the last measurement, K; see SensorSuite."""
+        """True bias of the last measurement, K."""
         return self._errors.biases("imu_temperature_bias")
+
+    def read(self, around: Surroundings, time_ns: int, state: VehicleState, dt: float) -> tuple[float, float]:
+        """Temperature (deg C) and its variance (K^2)."""
+        return self.sample(state.truth, dt) - ZERO_CELSIUS_K, self.variance(dt)
 
     def sample(self, truth: NDArray[np.float64], dt: float) -> float:
         """Measured temperature (K) in a truth state (19,), dt (s, > 0) after the last sample."""
@@ -104,3 +112,17 @@ def sample_temperature(
         state[0] = ambient
     state[0] -= (state[0] - ambient - self_heating) * -math.expm1(-dt / time_constant)
     return float(state[0] + channels[0, ERROR])
+
+
+THERMOMETER = Sensor(
+    IMU_TEMPERATURE,
+    "imu_temperature",
+    "the IMU temperature",
+    Thermometer,
+    rate_hz=_RATE,
+    update="imu_temperature_update",
+    parameters=PARAMETERS,
+    # A difference in K is one in deg C.
+    failures={"thermometer": Failing(Target("thermometer of the IMU", "K"), lambda: Fields("temperature_c"))},
+    stream=1,
+)

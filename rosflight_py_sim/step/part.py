@@ -227,7 +227,7 @@ class Part:
     def ports(self, kind: type[P]) -> Iterator[P]:
         """The part's ports of one kind, in the order of declaration."""
         for port in ports_of(type(self)):
-            if isinstance(port, kind) and (not port.when or getattr(self, port.when)()):
+            if isinstance(port, kind) and port.exists(self):
                 yield port
 
     @property

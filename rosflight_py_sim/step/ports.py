@@ -56,6 +56,10 @@ class Port:
     def __set_name__(self, owner: type, name: str) -> None:
         self.name = name
 
+    def exists(self, part: Any) -> bool:
+        """Whether a part has the port."""
+        return not self.when or bool(getattr(part, self.when)())
+
 
 class _Method(Port):
     """A port whose messages go to the method on which it is declared."""

@@ -348,7 +348,7 @@ class StepTopic(Generic[M]):
         return self.qos if self._requested is None else self._requested(time_mode)
 
 
-def _stamped(
+def stamped(
     name: str,
     message_type: Any,
     carried: Callable[..., M],
@@ -381,6 +381,9 @@ def _stamped(
         coders=wire.coders(carried, coded, constants or {}),
         **options,
     )
+
+
+_stamped = stamped
 
 
 def _named_numbers(data: bytes) -> NamedNumbers:

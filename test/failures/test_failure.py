@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+import subprocess
+import sys
 
 import pytest
 
@@ -58,3 +60,12 @@ def test_every_kind_of_every_part_can_be_said(name: str) -> None:
         values = {"late": "0.5", "front": "1 2 3"}.get(kind, "1" if kind in ("wrong by", "drift", "noisy") else "")
         failure = parse_failure(f"{name} {target.last or ''} {kind} {values} at 1 for 2")
         assert (failure.target, failure.kind) == (name, kind)
+
+
+def test_parts_of_sensors_are_known_in_a_process_that_has_not_imported_the_sensors() -> None:
+    source = (
+        "import sys; from rosflight_py_sim.failures.failure import parse_failure; "
+        "assert 'rosflight_py_sim.sensing' not in sys.modules; print(parse_failure('mag off').target)"
+    )
+    done = subprocess.run([sys.executable, "-c", source], capture_output=True, text=True, check=True)
+    assert done.stdout == "mag\n"

@@ -108,7 +108,7 @@ def test_example_calibrates_magnetometer_by_rotating_vehicle(
             break
         node.hold(generator.normal(size=4).tolist())
     matrix = np.array([[g.firmware(f"MAG_CAL_A{i}{j}") for j in range(3)] for i in range(3)])
-    sensor = g.node("sensors").sensors.magnetometer
+    sensor = g.node("sensors").models["mag"]
     # The inverse of the soft iron, up to a common factor, and the hard iron; the noise is 0.1 in 50 uT.
     corrected = matrix @ sensor.response
     assert corrected / np.trace(corrected) * 3.0 == pytest.approx(np.eye(3), abs=0.01)

@@ -414,7 +414,7 @@ def test_sensor_noise_change_takes_effect_and_bias_is_preserved(graph: Callable[
     imu = g.collect_messages(IMU)
     g.call("time_manager/toggle_pause")
     g.spin_until(lambda: len(imu) > 20)
-    gravity = g.node("sensors").sensors.inertial.accel_response @ [0.0, 0.0, -9.81]
+    gravity = g.node("sensors").models["imu"].accel_response @ [0.0, 0.0, -9.81]
     for axis, expected in zip("xyz", bias + gravity, strict=True):
         readings = [getattr(message.linear_acceleration, axis) for message in imu[-10:]]
         # At rest; the bias walks 1e-5 m/s^2 and drifts 1e-4 m/s^2 with the temperature in a tenth of a second.

@@ -1,95 +1,60 @@
-"""A sensor as one declaration: its topic, rate, latency and failures, and how a reading becomes a message."""
+"""How a sensor is sampled: its schedule, and the way of its messages through failures and latency."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any, TypeVar
+from collections.abc import Callable
+from typing import Any
 
 from rosflight_py_sim.delay_line import DelayLine
 from rosflight_py_sim.failures.schedule import Signals
-from rosflight_py_sim.parameters import number
-from rosflight_py_sim.parts.failed_sensors import Measured, through
-from rosflight_py_sim.sensing.latency import ARRIVAL, SENSOR_STAMPS, latency_ns
+from rosflight_py_sim.sensing.failing import through
+from rosflight_py_sim.sensing.sensor import ARRIVAL, SENSOR_STAMPS, Sensor
 from rosflight_py_sim.stamps import NANOSECONDS
 from rosflight_py_sim.step.part import Part
-from rosflight_py_sim.step.ports import Output
 from rosflight_py_sim.step.schedule import Schedule
-from rosflight_py_sim.step.topics import StepTopic
 from rosflight_py_sim.step.vehicle_state import VehicleState
 
-M = TypeVar("M")
-
-Fields = Callable[[Any, int, Any], tuple[Any, ...]]
+Read = Callable[[int, VehicleState, float], tuple[Any, ...]]
+"""Function that measures: (stamp in ns, true state, time since the last measurement in s) -> fields after the stamp."""
 
 # Faster than calling the class of a named tuple, whose constructor is a Python function.
 _new = tuple.__new__
-
-
-class SensorOutput(Output[M]):
-    """Output of a sensor's measurements.
-
-    Attributes:
-        sensor: name in the parameters of its rate (`..._update_frequency`) and latency (`..._latency`).
-        update: name of the part's method that reads the sensor: (state, time since the last reading in s) -> reading.
-        fields: (part, stamp in ns, reading) -> the message's fields after the stamp; None: those of the reading.
-        failures: what failures change in a message, by target of the failure (`failures.failure.TARGETS`).
-    """
-
-    def __init__(
-        self,
-        topic: StepTopic[M],
-        sensor: str,
-        update: str,
-        fields: Fields | None,
-        failures: Mapping[str, Callable[[], Measured]],
-    ) -> None:
-        super().__init__(topic)
-        self.sensor, self.update, self.fields, self.failures = sensor, update, fields, failures
-
-
-def sensor(
-    topic: StepTopic[Any],
-    name: str,
-    update: str,
-    fields: Fields | None = None,
-    **failures: Callable[[], Measured],
-) -> Any:
-    """Output of a sensor; see `SensorOutput`."""
-    return SensorOutput(topic, name, update, fields, failures)
 
 
 class Sampling(Schedule):
     """Schedule of one sensor, and its messages with failures and latency.
 
     Attributes:
+        sensor: the declaration.
+        read: function that measures; set by the part.
         line: messages in transit; None without a latency.
         send: sends a message with the sensor's failures, after the latency.
     """
 
-    def __init__(self, part: Part, port: SensorOutput[Any]) -> None:
+    read: Read
+
+    def __init__(self, part: Part, sensor: Sensor[Any]) -> None:
         """Begin to sample a sensor of a part whose outputs are connected.
 
         Raises:
             ParameterError: the latency is not allowed.
         """
-        rate_hz, delay_ns = number(part.values, f"{port.sensor}_update_frequency"), latency_ns(part.values, port.sensor)
+        rate_hz, delay_ns = sensor.rate_hz(part.values), sensor.latency_ns(part.values)
         super().__init__(rate_hz)
+        self.sensor, self._message = sensor, sensor.topic.carried
         self._period_s, self._sampled_ns = 1.0 / rate_hz, -1
-        self._part, self._update = part, getattr(part, port.update)
-        self._message, self._fields = port.topic.carried, port.fields
-        self._measured = {name: kind() for name, kind in port.failures.items()}
-        self._publish: Callable[[Any], None] = getattr(part, port.name)
+        self._measured = {name: failing.measured() for name, failing in sensor.failures.items()}
+        self._publish: Callable[[Any], None] = getattr(part, sensor.name)
         self._has_arrival_stamps = part.values[SENSOR_STAMPS.name] == ARRIVAL
         self.line = DelayLine[Any](delay_ns, self._deliver) if delay_ns else None
         self._outlet = self._publish if self.line is None else self._send_late
         self.send = self._outlet
 
     def measure(self, time_ns: int, state: VehicleState) -> Any:
-        """Message of a new reading; for the first reading, the time since the last one counts as one period."""
+        """Message of a new measurement; for the first one, the time since the last one counts as one period."""
         last_ns, self._sampled_ns = self._sampled_ns, time_ns
-        reading = self._update(state, (time_ns - last_ns) / NANOSECONDS if 0 <= last_ns < time_ns else self._period_s)
-        fields = self._fields
-        return _new(self._message, (time_ns, *(reading if fields is None else fields(self._part, time_ns, reading))))
+        dt = (time_ns - last_ns) / NANOSECONDS if 0 <= last_ns < time_ns else self._period_s
+        return _new(self._message, (time_ns, *self.read(time_ns, state, dt)))
 
     def fail(self, signals: Signals) -> None:
         """Apply those of these failures that affect the sensor, and no others, from now on."""

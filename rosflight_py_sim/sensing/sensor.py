@@ -1,0 +1,238 @@
+"""A sensor as one declaration: its topic, model, rate, latency, random numbers and failures.
+
+The declaration is a port of the part that has the sensor. Everything else follows from it: the parameters of the rate
+and the latency, the names of its failures, the model of each vehicle, and the outputs with their schedules.
+
+A measurement of t arrives at t + d. The latency d is constant. It contains everything between the instant that a
+measurement describes and its arrival at the flight controller: averaging in the sensor, conversion, filters and the
+bus.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple, Protocol, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rosflight_py_sim.failures.failure import Target, declare_target
+from rosflight_py_sim.parameters import Parameter, ParameterError, ParameterTable, Values, number
+from rosflight_py_sim.sensing.errors import ErrorModel
+from rosflight_py_sim.sensing.failing import Measured
+from rosflight_py_sim.shared_parameters import SENSOR_STREAM
+from rosflight_py_sim.stamps import NANOSECONDS
+from rosflight_py_sim.step.ports import Output
+from rosflight_py_sim.step.topics import BatterySample, StepTopic
+from rosflight_py_sim.step.vehicle_state import VehicleState
+
+M = TypeVar("M")
+
+MEASUREMENT, ARRIVAL = "measurement", "arrival"
+"""Values of the parameter `sensor_stamps`."""
+
+SENSOR_STAMPS = Parameter(
+    "sensor_stamps",
+    MEASUREMENT,
+    "Stamps of sensor messages: time of the measurement, or of its arrival. An imu_latency above 0 requires arrival, "
+    "because the IMU message triggers a step by its stamp",
+    choices=(MEASUREMENT, ARRIVAL),
+    read_only=True,
+)
+
+TRUE_ERRORS_RATE = Parameter(
+    "truth_errors_frequency",
+    50.0,
+    "Rate at which the true errors of all sensors are published",
+    "Hz",
+    minimum=0.1,
+    maximum=1000.0,
+    read_only=True,
+)
+
+FURTHER_SENSORS = Parameter(
+    "further_sensors",
+    [],
+    "Further sensors that the vehicle has; each adds its parameters and its topic. Empty: none",
+    element=str,
+    read_only=True,
+)
+
+
+class Surroundings(Protocol):
+    """What a model may read besides the true state.
+
+    Attributes:
+        rotor_speeds: true speed of each rotor, rad/s (n,); empty if unknown.
+        models: models of the vehicle's sensors, by name.
+        start_ns: Unix time of stamp 0, ns.
+        wind_ned: velocity of the air over the ground, NED, m/s (3,).
+        battery: newest true voltage and current of the battery; None before the first message.
+        armed: whether the flight controller is armed.
+    """
+
+    rotor_speeds: NDArray[np.float64]
+    models: dict[str, Any]
+
+    @property
+    def start_ns(self) -> int: ...
+    @property
+    def wind_ned(self) -> NDArray[np.float64]: ...
+    @property
+    def battery(self) -> BatterySample | None: ...
+    @property
+    def armed(self) -> bool: ...
+
+
+class SensorModel(ABC):
+    """Measurements of one sensor with errors.
+
+    A model is built from checked values and a generator of random numbers that no other model uses.
+    """
+
+    def __init__(self, errors: ErrorModel) -> None:
+        """Store the errors of the measured channels."""
+        self._errors = errors
+
+    @abstractmethod
+    def read(self, around: Surroundings, time_ns: int, state: VehicleState, dt: float) -> tuple[Any, ...]:
+        """Measure.
+
+        Args:
+            around: what surrounds the sensor.
+            time_ns: stamp of the measurement, ns.
+            state: true state.
+            dt: time since the last measurement, s, > 0.
+
+        Returns:
+            fields of the sensor's message after its stamp.
+        """
+
+    def adopt(self, other: Any) -> None:
+        """Copy the errors of another model of the same class, so that they go on with new parameters."""
+        self._errors.adopt(other._errors)
+
+    def true_errors(self) -> dict[str, float]:
+        """Every constant or slowly varying error of the last measurement, which an estimator could estimate.
+
+        By name, in the unit of the sensor's parameters, and always with the same names in the same order. White noise
+        is not among them. By default there are none.
+        """
+        return {}
+
+
+class Failing(NamedTuple):
+    """A part of a sensor that can fail: how a failure is given, and what it changes in the messages."""
+
+    target: Target
+    measured: Callable[[], Measured]
+
+
+class Sensor(Output[M]):
+    """A sensor, declared as an output of the part that has it.
+
+    Attributes:
+        sensor: name in the parameters of its rate (`..._update_frequency`) and latency (`..._latency`).
+        model: class of its model: (checked values, generator of random numbers) -> `SensorModel`.
+        update: name of the part's method that reads the sensor in place of the model, in classes that have it: (state,
+            time since the last reading in s) -> one of `parts.readings`, or the message's fields after the stamp.
+        timing: parameters of rate and latency.
+        parameters: parameters of the model.
+        failures: what can fail, by name in texts of failures.
+        stream: numbers that distinguish its random numbers from those of other sensors.
+        every_step: whether each step has a message, whatever the rate and latency; it carries the stamp of the step.
+        optional: whether only vehicles whose parameter `further_sensors` names it have it.
+    """
+
+    def __init__(
+        self,
+        topic: StepTopic[M],
+        sensor: str,
+        text: str,
+        model: Callable[[Values, np.random.Generator], SensorModel] | None = None,
+        *,
+        rate_hz: float,
+        latency_s: float = 0.0,
+        update: str = "",
+        parameters: ParameterTable | None = None,
+        failures: Mapping[str, Failing] | None = None,
+        stream: int | None = None,
+        every_step: bool = False,
+        optional: bool = False,
+    ) -> None:
+        """Declare a sensor.
+
+        Args:
+            topic: row of its messages, whose class is a named tuple that begins with the stamp.
+            sensor: see the class.
+            text: what is measured, in the texts of the parameters.
+            model: see the class; None if `update` reads the sensor in every class.
+            rate_hz: default rate.
+            latency_s: default latency.
+            update: see the class.
+            parameters: see the class.
+            failures: see the class.
+            stream: number of its random numbers; None: they follow from its name.
+            every_step: see the class.
+            optional: see the class.
+        """
+        super().__init__(topic)
+        self.sensor, self.model, self.update = sensor, model, update
+        self.every_step, self.optional = every_step, optional
+        self.parameters = parameters or ParameterTable()
+        self.failures = dict(failures or {})
+        for name, failing in self.failures.items():
+            declare_target(name, failing.target)
+        self.stream = tuple(sensor.encode()) if stream is None else (stream,)
+        sampled = f"{text} (in lockstep they are sampled at every step)" if every_step else text
+        self.timing = ParameterTable(
+            Parameter(
+                f"{sensor}_update_frequency",
+                rate_hz,
+                f"Sample rate of {sampled}",
+                "Hz",
+                minimum=0.01,
+                maximum=10000.0,
+                read_only=True,
+            ),
+            Parameter(
+                f"{sensor}_latency",
+                latency_s,
+                f"Time from a measurement of {text} to its arrival",
+                "s",
+                minimum=0.0,
+                maximum=10.0,
+                read_only=True,
+            ),
+        )
+
+    def exists(self, part: Any) -> bool:
+        """Whether a part has the sensor."""
+        return not self.optional or self.sensor in part.values[FURTHER_SENSORS.name]
+
+    def rate_hz(self, values: Values) -> float:
+        """Rate of the measurements, Hz."""
+        return number(values, f"{self.sensor}_update_frequency")
+
+    def latency_ns(self, values: Values) -> int:
+        """Latency, ns.
+
+        Raises:
+            ParameterError: each step has a message of this sensor, which has a latency, but stamps are those of the
+                measurement.
+        """
+        name = f"{self.sensor}_latency"
+        given = number(values, name)
+        if self.every_step and given > 0.0 and values[SENSOR_STAMPS.name] != ARRIVAL:
+            raise ParameterError(
+                f"parameter '{name}': {given:g} s given; allowed: 0 s if sensor_stamps is '{MEASUREMENT}', because "
+                f"the IMU message with the stamp of a step triggers that step; or set sensor_stamps to '{ARRIVAL}'"
+            )
+        return round(given * NANOSECONDS)
+
+    def built(self, values: Values) -> SensorModel:
+        """The model, whose random numbers follow from the parameter `seed`."""
+        assert self.model is not None
+        seed = np.random.SeedSequence([int(number(values, "seed")), SENSOR_STREAM], spawn_key=self.stream)
+        return self.model(values, np.random.default_rng(seed))
