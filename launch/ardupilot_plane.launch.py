@@ -1,12 +1,16 @@
 """A fixed wing flown by ArduPlane; `ros2 launch` with `-s` after this file's name lists the arguments."""
 
+from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from launch import LaunchDescription, LaunchDescriptionEntity
 from launch.actions import LogInfo
 
 from rosflight_py_sim.graph.launch_graph import graph, launch_description
 from rosflight_py_sim.graph.options import LAUNCH, Option
+from rosflight_py_sim.graph.simulation_options import SimulationOptions
 from rosflight_py_sim.resources import share_directory
 
 VARIANTS: dict[str, list[Path]] = {"plane": [], "elevon": [share_directory() / "config" / "ardupilot" / "elevon.yaml"]}
@@ -29,10 +33,9 @@ def generate_launch_description() -> LaunchDescription:
     )
 
 
-def _with_variant(given: dict[str, str]) -> list[LaunchDescriptionEntity]:
+def _with_variant(options: SimulationOptions, given: Mapping[str, Any]) -> list[LaunchDescriptionEntity]:
     own = VARIANTS[given["variant"]]
-    files = [*map(str, own), *filter(None, [given["params_file"]])]
     notes = [
         LogInfo(msg=f"append --add-param-file={file.with_suffix('.parm')} to the command that follows") for file in own
     ]
-    return [*notes, *graph(given | {"params_file": ",".join(files)})]
+    return [*notes, *graph(replace(options, params_file=(*map(str, own), *options.params_file)))]

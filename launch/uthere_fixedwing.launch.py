@@ -1,14 +1,14 @@
 """Fixed wings flown by clients of uThere Ground Control's protocol; `ros2 launch` with `-s` lists the arguments."""
 
-import yaml
+from collections.abc import Mapping
+from typing import Any
+
 from launch import LaunchDescription, LaunchDescriptionEntity
 from launch_ros.actions import Node
 
-from rosflight_py_sim.graph.fleet import fleet
 from rosflight_py_sim.graph.launch_graph import graph, launch_description
 from rosflight_py_sim.graph.options import LAUNCH, Kind, Option
-from rosflight_py_sim.graph.time_modes import boolean
-from rosflight_py_sim.vehicles import vehicle
+from rosflight_py_sim.graph.simulation_options import SimulationOptions
 
 
 def generate_launch_description() -> LaunchDescription:
@@ -28,13 +28,11 @@ def generate_launch_description() -> LaunchDescription:
     )
 
 
-def _with_pilot(given: dict[str, str]) -> list[LaunchDescriptionEntity]:
-    if not boolean("pilot", given["pilot"]):
-        return graph(given)
-    members = fleet(vehicle(given["vehicle"]), count=yaml.safe_load(given["count"]), seed=0) if given["count"] else []
-    names = [member.namespace for member in members] or [""]
+def _with_pilot(options: SimulationOptions, given: Mapping[str, Any]) -> list[LaunchDescriptionEntity]:
+    if not given["pilot"]:
+        return graph(options)
     arguments = ["hand-over"]
-    for name in names:
-        arguments += ["--namespace", "/".join(filter(None, (given["namespace"], name)))]
+    for member in options.members:
+        arguments += ["--namespace", "/".join(filter(None, (options.namespace, member.namespace)))]
     pilot = Node(package="rosflight_py_sim", executable="rosflight_py_sim", arguments=arguments, output="screen")
-    return [*graph(given), pilot]
+    return [*graph(options), pilot]

@@ -20,8 +20,9 @@ from rosflight_py_sim.autopilot.waypoints import WaypointError, read_flight_plan
 from rosflight_py_sim.commands.cli import command_parser
 from rosflight_py_sim.failures.failure import parse_failure
 from rosflight_py_sim.firmware import FirmwareParameters, ParameterFileError
-from rosflight_py_sim.graph.launch_arguments import all_arguments, time_mode_of
+from rosflight_py_sim.graph.launch_arguments import all_arguments
 from rosflight_py_sim.graph.scenario import load_scenario
+from rosflight_py_sim.graph.simulation_options import SimulationOptions
 from rosflight_py_sim.interfaces.parameter_files import check_files, values_of_arguments
 from rosflight_py_sim.parameters import ParameterError
 from rosflight_py_sim.protocols import zmtp
@@ -164,7 +165,7 @@ def _launch_arguments(data: bytes) -> None:
         if name in given:
             given[name] = value
     with contextlib.suppress(ParameterError):
-        time_mode_of(given)
+        _ = SimulationOptions.of_launch(given).chosen_time_mode
 
 
 def _command_line(data: bytes) -> None:

@@ -6,9 +6,8 @@ import argparse
 import signal
 import sys
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from rosflight_py_sim import __version__
 from rosflight_py_sim.commands.hand_over import add_hand_over_parser
@@ -20,21 +19,21 @@ from rosflight_py_sim.commands.sweep import add_sweep_parser
 from rosflight_py_sim.commands.trim import add_trim_parser
 from rosflight_py_sim.commands.uthere_terminal.command import add_terminal_parser
 from rosflight_py_sim.graph.command_options import add_options, existing_file, given_in_scenario
-from rosflight_py_sim.graph.fleet import Member, fleet
-from rosflight_py_sim.graph.flight_controllers import chosen_flight_controller, instructions, keyboard_settings
-from rosflight_py_sim.graph.options import FLY, SIM, parts_of
+from rosflight_py_sim.graph.flight_controllers import instructions, keyboard_settings
+from rosflight_py_sim.graph.options import FLY, SIM
 from rosflight_py_sim.graph.time_modes import check_pace
 from rosflight_py_sim.missions.flight_progress import PERIOD_S, WATCHED_PACE
 from rosflight_py_sim.parameters import ParameterError
 from rosflight_py_sim.process_signals import INTERRUPTED, interrupt_on_signals
 from rosflight_py_sim.registry import registered_folders
 from rosflight_py_sim.stamps import NANOSECONDS
-from rosflight_py_sim.vehicles import CAMERA, STANDALONE, Vehicle, vehicle, vehicles_and_errors
+from rosflight_py_sim.vehicles import STANDALONE, vehicles_and_errors
 from rosflight_py_sim.vehicles.catalogue import FOLDERS
 
 if TYPE_CHECKING:
     from rosflight_py_sim.graph.other_simulation import OtherSimulation
     from rosflight_py_sim.graph.scenario import Scenario
+    from rosflight_py_sim.graph.simulation_options import SimulationOptions
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -70,7 +69,7 @@ def command_parser() -> argparse.ArgumentParser:
     )
     add_options(sim, SIM)
     # ros2 launch does not treat an exit by Ctrl-C as a failure.
-    sim.add_argument("--launched", action="store_true", help=argparse.SUPPRESS)
+    sim.add_argument("--launched", nargs="?", const="", metavar="FILE", help=argparse.SUPPRESS)
     sim.set_defaults(command=_sim)
 
     fly = commands.add_parser(
@@ -121,90 +120,46 @@ def command_parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _chosen(options: argparse.Namespace) -> Vehicle:
-    """The vehicle, with the files that the options give instead of its own."""
-    chosen = vehicle(options.vehicle, options.dynamics).carrying(CAMERA, options.camera)
-    return replace(
-        chosen,
-        parameter_file=options.dynamics_param_file or chosen.parameter_file,
-        firmware_file=options.firmware_param_file or chosen.firmware_file,
-    )
-
-
-def _members(options: argparse.Namespace, chosen: Vehicle) -> list[Member]:
-    members = [Member(chosen)]
-    if options.count is not None:
-        members = fleet(chosen, count=options.count, spacing=options.spacing, seed=options.seed or 0)
-    controller = chosen_flight_controller(options.flight_controller or chosen.flight_controller)
-    autopilots = tuple(controller.requested_autopilots(chosen, options.autopilot))
-    return [replace(one, flight_controller=controller.name, executables=autopilots) for one in members]
-
-
-def _loaded_scenario(options: argparse.Namespace, command: str) -> Scenario:
-    """Load the scenario given by the options."""
+def _with_file(parsed: argparse.Namespace, options: SimulationOptions, command: str) -> Scenario:
+    """The scenario of the file that the options give."""
     from rosflight_py_sim.graph.scenario import load_scenario
 
-    contradicting = given_in_scenario(options, command)
+    contradicting = given_in_scenario(parsed, command)
     if contradicting:
         raise ParameterError(
             f"{contradicting[0]} given with --scenario {options.scenario}; allowed: one of them, as a scenario file "
             "gives its own vehicles, world, seed and time mode"
         )
-    scenario = load_scenario(options.scenario)
-    return replace(scenario, files=[*scenario.files, *options.params_file])
+    return options.added_to(load_scenario(options.scenario))
 
 
-def _simulated_scenario(options: argparse.Namespace) -> Scenario:
-    """Scenario for `sim`."""
-    from rosflight_py_sim.graph.scenario import Scenario
-
-    if options.scenario:
-        return _loaded_scenario(options, SIM)
-    members = _members(options, _chosen(options))
-    observers = parts_of(options.observers)
-    return Scenario(members, options.time_mode, observers, options.params_file, time_manager=options.time_manager)
-
-
-def _flown_scenario(options: argparse.Namespace) -> Scenario:
-    """Scenario for `fly`."""
-    from rosflight_py_sim.missions.catalogue import single_scenario
-
-    if options.scenario:
-        return _loaded_scenario(options, FLY)
-    return single_scenario(_chosen(options), options.params_file, calm=options.calm)
-
-
-def _settings(options: argparse.Namespace) -> dict[str, Any]:
-    given = {name: getattr(options, name) for name in ("real_time_multiplier", "seed", "world", "earth")}
-    return {name: value for name, value in given.items() if value not in (None, "")}
-
-
-def _sidecars(options: argparse.Namespace) -> list[str]:
-    """Executables of the viewers."""
-    requested = {"visualizer": options.visualizer, "web_viewer": options.view}
-    return [executable for executable, wanted in requested.items() if wanted]
-
-
-def _sim(options: argparse.Namespace) -> int:
+def _sim(parsed: argparse.Namespace) -> int:
     from rosflight_py_sim.graph.other_simulation import OtherSimulation
+    from rosflight_py_sim.graph.simulation_file import read_simulation
+    from rosflight_py_sim.graph.simulation_options import SimulationOptions
 
     try:
-        with OtherSimulation(allowed=bool(options.share_domain)) as other:
-            return _sim_alone(options, other)
+        if parsed.launched:
+            options, scenario = read_simulation(Path(parsed.launched))
+        else:
+            options = SimulationOptions.of_command(parsed)
+            scenario = _with_file(parsed, options, SIM) if options.scenario else options.simulated()
+        with OtherSimulation(allowed=options.share_domain) as other:
+            return _sim_alone(parsed, options, scenario, other)
     except KeyboardInterrupt:  # before there was a graph, as in the first compilation
-        if not options.launched:
+        if parsed.launched is None:
             raise
         return 0
 
 
-def _sim_alone(options: argparse.Namespace, other: OtherSimulation) -> int:
+def _sim_alone(
+    parsed: argparse.Namespace, options: SimulationOptions, scenario: Scenario, other: OtherSimulation
+) -> int:
     from rosflight_py_sim.graph.composition import ComposedGraph
     from rosflight_py_sim.nodes.running import deferred_signals
 
-    scenario = _simulated_scenario(options)
-    settings = {**scenario.settings, **_settings(options)}
     check_pace(scenario.time_mode, options.real_time_multiplier)
-    members = scenario.members
+    members, settings, is_launched = scenario.members, dict(scenario.settings), parsed.launched is not None
     if options.use_vimfly:
         settings |= {"use_vimfly": True, **keyboard_settings(members)}
     other.refuse(members, scenario.time_mode, observers=scenario.observers, namespace=options.namespace)
@@ -214,14 +169,14 @@ def _sim_alone(options: argparse.Namespace, other: OtherSimulation) -> int:
             members,
             files=scenario.files,
             settings=settings,
-            arguments=options.ros_arguments,
+            arguments=parsed.ros_arguments,
             time_mode=scenario.time_mode,
             time_manager=scenario.time_manager,
             namespace=options.namespace,
             observers=scenario.observers,
             # One joystick must not control a whole fleet.
             transmitter="auto" if len(members) == 1 else "none",
-            sidecars=_sidecars(options),
+            sidecars=options.viewers,
             record=options.record,
             names=options.names,
             alone=not options.share_domain,
@@ -235,34 +190,39 @@ def _sim_alone(options: argparse.Namespace, other: OtherSimulation) -> int:
             limit_ns = float("inf") if options.duration is None else graph.time_ns + options.duration * NANOSECONDS
             graph.spin(lambda: graph.time_ns < limit_ns)
         except KeyboardInterrupt:
-            if not options.launched:
+            if not is_launched:
                 raise
         finally:
             graph.close()
-    if signals and not options.launched:
+    if signals and not is_launched:
         raise KeyboardInterrupt
     return 0 if graph.recorded else 1
 
 
-def _fly(options: argparse.Namespace) -> int:
+def _fly(parsed: argparse.Namespace) -> int:
     from rosflight_py_sim.graph.other_simulation import OtherSimulation
+    from rosflight_py_sim.graph.simulation_options import SimulationOptions
 
-    with OtherSimulation(allowed=bool(options.share_domain)) as other:
-        return _fly_alone(options, other)
+    options = SimulationOptions.of_command(parsed)
+    with OtherSimulation(allowed=options.share_domain) as other:
+        return _fly_alone(parsed, options, other)
 
 
-def _fly_alone(options: argparse.Namespace, other: OtherSimulation) -> int:
-    from rosflight_py_sim.missions.catalogue import flight_of
+def _fly_alone(parsed: argparse.Namespace, options: SimulationOptions, other: OtherSimulation) -> int:
+    from rosflight_py_sim.missions.catalogue import flight_of, single_scenario
     from rosflight_py_sim.missions.flight import fly
 
-    scenario = _flown_scenario(options)
+    if options.scenario:
+        scenario = _with_file(parsed, options, FLY)
+    else:
+        scenario = single_scenario(options.chosen_vehicle, options.params_file, calm=options.calm)
     flights = [flight for member in scenario.members if (flight := flight_of(member)) is not None]
     if not flights:
         raise ParameterError(
             f"scenario '{options.scenario}' given, in which no vehicle has a mission; allowed: scenarios with "
             "'mission' or 'autopilot' in at least one vehicle"
         )
-    settings = _settings(options)
+    settings = options.settings
     check_pace(scenario.time_mode, options.real_time_multiplier)
     if options.view and "real_time_multiplier" not in {**scenario.settings, **settings}:
         settings["real_time_multiplier"] = WATCHED_PACE
@@ -272,10 +232,10 @@ def _fly_alone(options: argparse.Namespace, other: OtherSimulation) -> int:
         scenario,
         flights,
         settings=settings,
-        ros_arguments=options.ros_arguments,
+        ros_arguments=parsed.ros_arguments,
         namespace=options.namespace,
-        output=Path(options.output),
-        sidecars=_sidecars(options),
+        output=Path(parsed.output),
+        sidecars=options.viewers,
         record=options.record,
         alone=not options.share_domain,
     )

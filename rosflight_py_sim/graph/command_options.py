@@ -1,15 +1,13 @@
-"""Options of a simulation on the command line: argparse definitions, and arguments built from option values."""
+"""Options of a simulation on the command line: argparse definitions."""
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from rosflight_py_sim.confined_files import is_file
-from rosflight_py_sim.graph.options import FLY, Kind, Option, options_at, parts_of, recording_of
-from rosflight_py_sim.graph.time_modes import boolean
+from rosflight_py_sim.graph.options import FLY, Kind, Option, options_at, parts_of
 
 
 def existing_file(text: str) -> Path:
@@ -27,6 +25,7 @@ _VALUES: dict[Kind, dict[str, Any]] = {
     Kind.NUMBER: {"type": float},
     Kind.FILE: {"type": existing_file},
     Kind.FILES: {"action": "append"},
+    Kind.NAMES: {"type": parts_of},
     Kind.RECORDING: {"nargs": "?", "const": ""},
 }
 """How argparse reads a value of each type."""
@@ -61,24 +60,6 @@ def add_options(parser: argparse.ArgumentParser, command: str) -> None:
         parser.add_argument(
             one.command_flag, dest=one.name, default=_default(one), help=_help(one, command), **settings
         )
-
-
-def arguments_of(given: Mapping[str, str], command: str) -> list[str]:
-    """Command-line arguments for values of launch arguments, by name; empty values are left out."""
-    arguments = []
-    for one in options_at(command):
-        value, flag = given.get(one.name, ""), one.command_flag
-        if not value:
-            continue
-        if one.kind is Kind.BOOLEAN:
-            arguments.append(flag if boolean(one.name, value) else flag.replace("--", "--no-", 1))
-        elif one.kind is Kind.RECORDING:
-            file = recording_of(value)
-            arguments += [] if file is None else list(filter(None, [flag, file]))
-        else:
-            for part in parts_of(value) if one.kind is Kind.FILES else [value]:
-                arguments += [flag, part]
-    return arguments
 
 
 def _default(one: Option) -> str | list[str] | None:

@@ -5,11 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from rosflight_py_sim.graph.flight_controllers import chosen_flight_controller
 from rosflight_py_sim.graph.options import LAUNCH, Kind, Option, options_at
-from rosflight_py_sim.graph.time_modes import boolean, chosen_time_mode
 from rosflight_py_sim.parameters import ParameterError
-from rosflight_py_sim.vehicles import vehicle
 
 
 def all_arguments() -> dict[str, Option]:
@@ -53,14 +50,3 @@ def check_none_in_scenario(given: Mapping[str, str]) -> None:
 def is_listed(argument: Option, arguments: Mapping[str, Option]) -> bool:
     """Whether the argument has an effect with the defaults of the others."""
     return not (argument.without and arguments[argument.without].default)
-
-
-def time_mode_of(given: Mapping[str, str]) -> str:
-    """Time mode of the graph, from argument values by name.
-
-    Raises:
-        ParameterError: a value is not allowed, or values contradict each other.
-    """
-    flown_by = given["flight_controller"] or vehicle(given["vehicle"], given["dynamics"]).flight_controller
-    by_steps = boolean("composed", given["composed"]) or chosen_flight_controller(flown_by).needs_lockstep
-    return chosen_time_mode(given["time_mode"], given["use_sim_time"], lockstep=by_steps)

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from enum import Enum
 from functools import cache
+from pathlib import Path
+from typing import Any, TypeVar
 
+from rosflight_py_sim.confined_files import is_file
 from rosflight_py_sim.graph.flight_controllers import FLIGHT_CONTROLLERS, usable_flight_controllers
 from rosflight_py_sim.node_kinds import NodeKind
 from rosflight_py_sim.nodes.node_names import NAMES, SHORT
+from rosflight_py_sim.parameters import ParameterError
 from rosflight_py_sim.registry import node_names, registered
 from rosflight_py_sim.shared_parameters import EARTHS, TIME_MODES
 from rosflight_py_sim.vehicles import DEFAULT_VEHICLE, STANDALONE, known_dynamics
+
+N = TypeVar("N", int, float)
 
 LAUNCH, SIM, FLY, TRIM, REFLY = "launch", "sim", "fly", "trim", "refly"
 """Places where an option can be given: launch files and commands."""
@@ -30,6 +36,7 @@ class Kind(Enum):
     NUMBER = "number"
     FILE = "file"
     FILES = "files, separated by commas"
+    NAMES = "names, separated by commas"
     RECORDING = "`true`, or the name of a new file"
 
 
@@ -76,6 +83,18 @@ class Option:
         """The text as a sentence, as launch and the page show it."""
         return f"{self.text[:1].upper()}{self.text[1:]}."
 
+    def parsed(self, text: str) -> Any:
+        """Value of a launch argument's text, which is not empty: of the type that argparse gives on a command line.
+
+        Raises:
+            ParameterError: the text is not a value of the option.
+        """
+        try:
+            return _PARSERS[self.kind](text)
+        except ValueError as error:
+            allowed = str(error) if self.kind in (Kind.FILE, Kind.FILES) else f"'{text}' given; allowed: {error}"
+            raise ParameterError(f"launch argument '{self.name}': {allowed}") from None
+
     @property
     def command_flag(self) -> str:
         """The option on the command line: '--time-mode'."""
@@ -121,6 +140,7 @@ def all_options() -> dict[str, Option]:
             "observers",
             f"protocols through which programs observe the vehicle, in addition to its flight controller: "
             f"{', '.join(registered('front_ends'))}; separated by commas",
+            kind=Kind.NAMES,
             unset="none",
             at=(LAUNCH, SIM),
             metavar="NAMES",
@@ -306,6 +326,7 @@ def all_options() -> dict[str, Option]:
         Option(
             "leave_out",
             "names of nodes not to start, separated by commas, to run your own instead",
+            kind=Kind.NAMES,
             unset="none",
             at=(LAUNCH,),
             pages=(("Swapping a node", "#swapping-a-node"),),
@@ -395,8 +416,41 @@ def parts_of(value: str) -> list[str]:
     return [part.strip() for part in value.split(",") if part.strip()]
 
 
-def recording_of(value: str) -> str | None:
-    """Name of the recording's file, from a value of Kind.RECORDING; empty for a new name; None for no recording."""
-    if value.lower() in ("", "false"):
-        return None
-    return "" if value.lower() == "true" else value
+def _recording(text: str) -> str | None:
+    """Name of the recording's file; empty for a new name, None for no recording."""
+    return {"true": "", "false": None}.get(text.lower(), text)
+
+
+def _boolean(text: str) -> bool:
+    if text.lower() not in _BOOLEANS:
+        raise ValueError("true, false")
+    return _BOOLEANS[text.lower()]
+
+
+def _number(kind: type[N], text: str, allowed: str) -> N:
+    try:
+        return kind(text)
+    except ValueError:
+        raise ValueError(allowed) from None
+
+
+def _existing(text: str) -> Path:
+    path = Path(text)
+    if not is_file(path):
+        raise ValueError(f"there is no file '{text}'")
+    return path
+
+
+_BOOLEANS = {"true": True, "1": True, "false": False, "0": False}
+
+_PARSERS: dict[Kind, Callable[[str], Any]] = {
+    Kind.TEXT: str,
+    Kind.BOOLEAN: _boolean,
+    Kind.INTEGER: lambda text: _number(int, text, "an integer"),
+    Kind.NUMBER: lambda text: _number(float, text, "a number"),
+    Kind.FILE: _existing,
+    Kind.FILES: lambda text: tuple(str(_existing(part)) for part in parts_of(text)),
+    Kind.NAMES: lambda text: tuple(parts_of(text)),
+    Kind.RECORDING: _recording,
+}
+"""Function from the text of a value of each type to the value; it raises ValueError with the values allowed."""

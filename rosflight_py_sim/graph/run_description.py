@@ -52,7 +52,7 @@ class RunDescription:
         contents = {str(file): _contents(file) for file in self._files()}
         return {
             "format": FORMAT,
-            "members": json.dumps([_member_data(one) for one in self.members]),
+            "members": json.dumps([member_data(one) for one in self.members]),
             "options": json.dumps(dict(self.options)),
             "joined": json.dumps(list(self.joined)),
             "unrepeatable": json.dumps(list(self.unrepeatable)),
@@ -105,7 +105,7 @@ def recorded_run(metadata: Mapping[str, str], folder: Path) -> RunDescription:
         options["files"] = [file_of(name) for name in options["files"]]
         options["arguments"] = [file_of(word) if word in contents else word for word in options["arguments"]]
         return RunDescription(
-            [_member(data, file_of) for data in json.loads(metadata["members"])],
+            [member_of(data, file_of) for data in json.loads(metadata["members"])],
             options,
             json.loads(metadata["joined"]),
             json.loads(metadata["unrepeatable"]),
@@ -130,7 +130,8 @@ def _restored(file: Path, text: str, folder: Path) -> Path:
     return restored
 
 
-def _member_data(member: Member) -> dict[str, Any]:
+def member_data(member: Member) -> dict[str, Any]:
+    """The vehicle as data that JSON can hold."""
     data = {one.name: getattr(member, one.name) for one in fields(Member)}
     chosen = member.vehicle
     data["vehicle"] = {one.name: getattr(chosen, one.name) for one in fields(Vehicle)} | {
@@ -144,7 +145,8 @@ def _member_data(member: Member) -> dict[str, Any]:
     return converted
 
 
-def _member(data: dict[str, Any], file_of: Callable[[str], str]) -> Member:
+def member_of(data: Mapping[str, Any], file_of: Callable[[str], str] = str) -> Member:
+    """The vehicle of `member_data`; `file_of` maps the name of each of its files to the name of the file to use."""
     described = dict(data["vehicle"])
     path = partial(_path, file_of)
     described |= {name: path(described[name]) for name in _FILES}

@@ -14,8 +14,6 @@ TIME_MANAGERS = {
 }
 """Executable of the time manager for each time mode that has one."""
 
-_BOOLEANS = {"true": True, "1": True, "false": False, "0": False}
-
 
 def time_manager_of(time_mode: str, name: str = "") -> str | None:
     """Executable of the time manager: the named one, or that of the time mode; None in `wall`.
@@ -33,54 +31,42 @@ def time_manager_of(time_mode: str, name: str = "") -> str | None:
     return name
 
 
-def boolean(name: str, text: str) -> bool:
-    """Boolean value of a launch argument; case-insensitive.
-
-    Raises:
-        ParameterError: neither true nor false.
-    """
-    try:
-        return _BOOLEANS[text.lower()]
-    except KeyError:
-        raise ParameterError(f"launch argument '{name}': '{text}' given; allowed: true, false") from None
-
-
-def chosen_time_mode(time_mode: str, use_sim_time: str, *, lockstep: bool) -> str:
-    """Time mode selected by the launch arguments; an empty text is an argument that was not given.
+def chosen_time_mode(time_mode: str, use_sim_time: bool | None, *, lockstep: bool) -> str:
+    """Time mode selected by the options; an empty text and None are options that were not given.
 
     Without `time_mode`, use_sim_time selects the mode as in ROSflight's launch files: paced if true, otherwise wall.
     With `lockstep` (graphs in one process, flight controllers that require it), the mode is lockstep unless
     use_sim_time is false.
 
     Raises:
-        ParameterError: an argument is not one of its allowed texts, or the two contradict each other.
+        ParameterError: there is no such time mode, or the two contradict each other.
     """
     if time_mode and time_mode not in TIME_MODES:
         raise ParameterError(f"launch argument 'time_mode': '{time_mode}' given; allowed: {', '.join(TIME_MODES)}")
-    if not use_sim_time:
+    if use_sim_time is None:
         return time_mode or ("lockstep" if lockstep else "wall")
-    simulated = boolean("use_sim_time", use_sim_time)
     if not time_mode:
-        if not simulated:
+        if not use_sim_time:
             return "wall"
         return "lockstep" if lockstep else "paced"
-    if simulated == (time_mode == "wall"):
+    if use_sim_time == (time_mode == "wall"):
         runs_on = "system time" if time_mode == "wall" else "simulated time"
-        allowed = "paced, gated or lockstep" if simulated else "wall"
+        allowed = "paced, gated or lockstep" if use_sim_time else "wall"
+        given = f"use_sim_time:={str(use_sim_time).lower()} and time_mode:={time_mode}"
         raise ParameterError(
-            f"launch arguments use_sim_time:={use_sim_time} and time_mode:={time_mode} contradict each other: "
+            f"launch arguments {given} contradict each other: "
             f"{time_mode} runs on {runs_on}; leave use_sim_time out, or choose time_mode:={allowed}"
         )
     return time_mode
 
 
-def check_pace(time_mode: str, real_time_multiplier: object) -> None:
-    """Reject a multiplier in `wall`; None or an empty text means not given.
+def check_pace(time_mode: str, real_time_multiplier: float | None) -> None:
+    """Reject a multiplier in `wall`; None: not given.
 
     Raises:
         ParameterError: a multiplier is given in `wall`.
     """
-    if time_mode == "wall" and real_time_multiplier not in (None, ""):
+    if time_mode == "wall" and real_time_multiplier is not None:
         raise ParameterError(
             f"real_time_multiplier {real_time_multiplier} given; time mode wall runs on system time: leave it out, or "
             "choose the time mode paced, gated or lockstep"

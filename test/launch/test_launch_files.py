@@ -13,6 +13,7 @@ import socket
 import subprocess
 import sys
 import time
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 from unittest import mock
@@ -20,7 +21,6 @@ from unittest import mock
 import pytest
 import yaml
 
-from rosflight_py_sim.graph.command_options import arguments_of, given_in_scenario
 from rosflight_py_sim.graph.fleet import Member
 from rosflight_py_sim.graph.flight_controllers import FLIGHT_CONTROLLERS, instructions
 from rosflight_py_sim.graph.launch_arguments import (
@@ -34,12 +34,14 @@ from rosflight_py_sim.graph.options import FLY, SIM, Kind, Option, all_options, 
 from rosflight_py_sim.graph.options import LAUNCH as PLACE
 from rosflight_py_sim.graph.plan import PlannedNode, planned_nodes
 from rosflight_py_sim.graph.scenario import known_scenarios, load_scenario
+from rosflight_py_sim.graph.simulation_file import read_simulation, write_simulation
+from rosflight_py_sim.graph.simulation_options import SimulationOptions
 from rosflight_py_sim.graph.time_modes import TIME_MANAGERS, chosen_time_mode
 from rosflight_py_sim.node_kinds import NODE_CLASSES
 from rosflight_py_sim.nodes.running import node_class
 from rosflight_py_sim.parameters import ParameterError
 from rosflight_py_sim.resources import share_directory
-from rosflight_py_sim.vehicles import STANDALONE, Vehicle, all_vehicles, vehicle
+from rosflight_py_sim.vehicles import DEFAULT_VEHICLE, STANDALONE, Vehicle, all_vehicles, vehicle
 
 ALL = all_vehicles()
 
@@ -301,34 +303,65 @@ def test_example_package_replaces_an_executable_via_existing_arguments() -> None
 
 # A value of each type that is not the default of any option.
 GIVEN = {Kind.BOOLEAN: "true", Kind.INTEGER: "3", Kind.NUMBER: "4.5", Kind.FILE: __file__, Kind.RECORDING: "new.mcap"}
-GIVEN |= {Kind.FILES: f"{__file__}, {LAUNCH}", Kind.TEXT: "text"}
-PARSED = {"true": True, "3": 3, "4.5": 4.5, __file__: Path(__file__), f"{__file__}, {LAUNCH}": [__file__, str(LAUNCH)]}
+GIVEN |= {Kind.FILES: f"{__file__}, {LAUNCH / 'fleet.launch.py'}", Kind.NAMES: "one, two", Kind.TEXT: "text"}
 
 
-def test_composed_run_forwards_every_argument_of_the_command() -> None:
+def test_launch_arguments_and_command_line_give_the_same_options() -> None:
     from rosflight_py_sim.commands.cli import command_parser
 
-    given = {
-        name: one.choices[-1] if one.choices and one.kind is Kind.TEXT else GIVEN[one.kind]
-        for name, one in all_options().items()
-        if PLACE in one.at
-    }
-    parsed = vars(command_parser().parse_args(["sim", "--launched", *arguments_of(given, SIM)]))
-    shared = {name: value for name, value in given.items() if SIM in all_options()[name].at}
-    assert len(shared) > 15
-    assert {name: parsed[name] for name in shared} == {name: PARSED.get(value, value) for name, value in shared.items()}
+    words, texts = ["sim"], {}
+    for one in options_at(SIM):
+        if PLACE not in one.at:
+            continue
+        text = one.choices[-1] if one.choices and one.kind is Kind.TEXT else GIVEN[one.kind]
+        texts[one.name] = text
+        if one.kind is Kind.FILES:
+            words += [word for file in (__file__, str(LAUNCH / "fleet.launch.py")) for word in (one.command_flag, file)]
+        else:
+            words += [one.command_flag] if one.kind is Kind.BOOLEAN else [one.command_flag, text]
+    assert len(texts) > 15
+    options = SimulationOptions.of_launch(texts)
+    assert options == SimulationOptions.of_command(command_parser().parse_args(words))
+    assert not [name for name in texts if getattr(options, name) == getattr(SimulationOptions(), name)]
+
+
+def test_options_have_the_names_and_defaults_of_the_table() -> None:
+    names = {one.name for one in fields(SimulationOptions)}
+    table = {name: one for name, one in all_options().items() if name != "output"}
+    assert names == set(table)
+    texts = {name: one.default or "" for name, one in table.items()}
+    assert SimulationOptions.of_launch(texts | {"vehicle": DEFAULT_VEHICLE}) == SimulationOptions()
 
 
 @pytest.mark.parametrize(
-    ("given", "words"),
+    ("name", "text", "allowed"),
     [
-        ({"camera": "", "record": "", "params_file": "", "seed": ""}, []),
-        ({"camera": "False", "record": "false"}, ["--no-camera"]),
-        ({"record": "True", "composed": "true", "calm": "true"}, ["--record"]),
+        ("view", "maybe", "'maybe' given; allowed: true, false"),
+        ("seed", "1.5", "'1.5' given; allowed: an integer"),
+        ("real_time_multiplier", "fast", "'fast' given; allowed: a number"),
+        ("params_file", "a.yaml", "there is no file 'a.yaml'"),
+        ("firmware_param_file", "b.yaml", "there is no file 'b.yaml'"),
     ],
 )
-def test_empty_and_launch_only_arguments_are_not_forwarded(given: dict[str, str], words: list[str]) -> None:
-    assert arguments_of(given, SIM) == words
+def test_text_of_another_type_is_refused_with_the_values_allowed(name: str, text: str, allowed: str) -> None:
+    with pytest.raises(ParameterError, match=re.escape(f"launch argument '{name}': {allowed}")):
+        SimulationOptions.of_launch({name: text})
+
+
+def test_simulation_file_holds_options_and_scenario_and_is_read_once(tmp_path: Path) -> None:
+    given = tmp_path / "own.yaml"
+    given.write_text("/**:\n  ros__parameters:\n    mass: 3.0\n", "utf-8")
+    texts = {"params_file": str(given), "dynamics_param_file": str(given), "count": "2", "record": "true", "seed": "7"}
+    options = SimulationOptions.of_launch({"vehicle": "multirotor", "observers": "uthere", **texts})
+    for scenario in (options.simulated(), options.added_to(load_scenario("harbour"))):
+        file = write_simulation(options, scenario)
+        read, described = read_simulation(file)
+        assert read == options and not file.exists()
+        assert described.settings == scenario.settings and described.time_mode == scenario.time_mode
+        assert list(described.files) == list(scenario.files)
+        assert [(one.namespace, one.settings, one.vehicle.parameter_file) for one in described.members] == [
+            (one.namespace, one.settings, one.vehicle.parameter_file) for one in scenario.members
+        ]
 
 
 @pytest.mark.parametrize("command", [SIM, FLY])
@@ -348,7 +381,8 @@ def started(entities: str = "graph", **given: str) -> dict[str, dict[str, Any]]:
     with mock.patch.dict(sys.modules, {name: mock.Mock() for name in names} | {"launch_ros.actions": actions}):
         start = runpy.run_path(str(SHARED))[entities]
     arguments = scenario_arguments() if entities == "scenario_graph" else all_arguments()
-    start({name: one.default for name, one in arguments.items()} | given)
+    texts = {name: one.default or "" for name, one in arguments.items()} | given
+    start(SimulationOptions.of_launch(texts | {"scenario": given.get("file", "")}))
     return {call.kwargs.get("name", call.kwargs["executable"]): call.kwargs for call in actions.Node.call_args_list}
 
 
@@ -394,11 +428,9 @@ def test_argument_earth_reaches_the_nodes_that_use_it() -> None:
 def test_scenario_is_started_in_one_process_or_in_many() -> None:
     (composed,) = started("scenario_graph", file="harbour", view="true").values()
     assert composed["arguments"][:2] == ["sim", "--launched"]
-    assert composed["arguments"][composed["arguments"].index("--scenario") + 1] == "harbour"
-    from rosflight_py_sim.commands.cli import command_parser
-
-    options = command_parser().parse_args(composed["arguments"])
-    assert options.scenario == "harbour" and options.view and given_in_scenario(options, SIM) == []
+    options, scenario = read_simulation(Path(composed["arguments"][2]))
+    assert options.scenario == "harbour" and options.view
+    assert [one.namespace for one in scenario.members] == [one.namespace for one in load_scenario("harbour").members]
     nodes = started("scenario_graph", file="swarm", composed="false")
     assert {"autopilot", "sil_board", "time_manager"} <= set(nodes)
     assert nodes["time_manager"]["parameters"][-1]["vehicles"] == [
@@ -447,33 +479,31 @@ def test_every_argument_is_in_the_launch_page() -> None:
 @pytest.mark.parametrize(
     ("time_mode", "use_sim_time", "lockstep", "expected"),
     [
-        ("", "", False, "wall"),
-        ("", "false", False, "wall"),
-        ("", "true", False, "paced"),
-        ("", "True", False, "paced"),
-        ("", "", True, "lockstep"),
-        ("", "true", True, "lockstep"),
-        ("", "false", True, "wall"),
-        ("lockstep", "", False, "lockstep"),
-        ("lockstep", "true", False, "lockstep"),
-        ("paced", "", True, "paced"),
-        ("wall", "false", False, "wall"),
-        ("wall", "", True, "wall"),
+        ("", None, False, "wall"),
+        ("", False, False, "wall"),
+        ("", True, False, "paced"),
+        ("", None, True, "lockstep"),
+        ("", True, True, "lockstep"),
+        ("", False, True, "wall"),
+        ("lockstep", None, False, "lockstep"),
+        ("lockstep", True, False, "lockstep"),
+        ("paced", None, True, "paced"),
+        ("wall", False, False, "wall"),
+        ("wall", None, True, "wall"),
     ],
 )
-def test_time_mode_is_derived_from_arguments(time_mode: str, use_sim_time: str, lockstep: bool, expected: str) -> None:
+def test_time_mode_is_derived_from_arguments(
+    time_mode: str, use_sim_time: bool | None, lockstep: bool, expected: str
+) -> None:
     assert chosen_time_mode(time_mode, use_sim_time, lockstep=lockstep) == expected
 
 
-@pytest.mark.parametrize(("time_mode", "use_sim_time"), [("lockstep", "false"), ("paced", "false"), ("wall", "true")])
-def test_time_mode_conflicting_with_use_sim_time_is_rejected(time_mode: str, use_sim_time: str) -> None:
-    with pytest.raises(ParameterError, match=f"use_sim_time:={use_sim_time} and time_mode:={time_mode} contradict"):
+@pytest.mark.parametrize(("time_mode", "use_sim_time"), [("lockstep", False), ("paced", False), ("wall", True)])
+def test_time_mode_conflicting_with_use_sim_time_is_rejected(time_mode: str, use_sim_time: bool | None) -> None:
+    with pytest.raises(
+        ParameterError, match=f"use_sim_time:={str(use_sim_time).lower()} and time_mode:={time_mode} contradict"
+    ):
         chosen_time_mode(time_mode, use_sim_time, lockstep=False)
-
-
-def test_use_sim_time_accepts_only_true_and_false() -> None:
-    with pytest.raises(ParameterError, match="'use_sim_time': 'maybe' given; allowed: true, false"):
-        chosen_time_mode("", "maybe", lockstep=False)
 
 
 # From here on, tests run the launch files.

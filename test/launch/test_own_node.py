@@ -12,8 +12,9 @@ import rclpy
 from rcl_interfaces.srv import GetParameters
 from rclpy.executors import SingleThreadedExecutor
 
-from rosflight_py_sim.graph.launch_arguments import all_arguments, time_mode_of
+from rosflight_py_sim.graph.launch_arguments import all_arguments
 from rosflight_py_sim.graph.launching import TIME_MODE, node_arguments
+from rosflight_py_sim.graph.simulation_options import SimulationOptions
 from rosflight_py_sim.parameters import ParameterError
 from rosflight_py_sim.resources import share_directory
 from rosflight_py_sim.shared_parameters import TIME_MODES
@@ -40,7 +41,7 @@ DEFAULTS = {name: one.default or "" for name, one in all_arguments().items()} | 
     ],
 )
 def test_graph_time_mode_is_derived_from_arguments(given: dict[str, str], expected: str) -> None:
-    assert time_mode_of(DEFAULTS | given) == expected
+    assert SimulationOptions.of_launch(DEFAULTS | given).chosen_time_mode == expected
 
 
 @pytest.mark.parametrize("time_mode", TIME_MODES)
