@@ -12,16 +12,22 @@ import numpy as np
 from rosflight_py_sim.missions.autopilot.log import Array, FlightLog
 from rosflight_py_sim.missions.autopilot.summary import FlightSummary, path_deviation, reference_error, tracking_error
 from rosflight_py_sim.missions.summary_table import CALM, wind_text
-from rosflight_py_sim.viewer.log_panels import draw_actuators, draw_attitude, draw_battery, draw_speed
+from rosflight_py_sim.viewer.log_panels import (
+    draw_actuators,
+    draw_attitude,
+    draw_battery,
+    draw_ends,
+    draw_speed,
+    draw_title,
+    drawn_rows,
+)
 from rosflight_py_sim.viewer.picture_page import (
     AMBER,
     BLUE,
-    GREEN,
     GREY,
     ORANGE,
     fit_map,
     picture_page,
-    write_title,
 )
 
 if TYPE_CHECKING:
@@ -40,9 +46,7 @@ def draw_flight(log: FlightLog, summary: FlightSummary, path: Path | str) -> Pat
         ModuleNotFoundError: matplotlib is not installed; the text gives the install command.
         ValueError: the log has fewer than two rows.
     """
-    if len(log) < 2:
-        raise ValueError(f"{len(log)} rows in the log; a plot needs at least 2")
-
+    rows, time = drawn_rows(log, PLOT_POINTS)
     with picture_page(path) as figure:
         _title(figure, summary)
         panels = [draw_attitude, draw_actuators, _draw_battery]
@@ -51,9 +55,6 @@ def draw_flight(log: FlightLog, summary: FlightSummary, path: Path | str) -> Pat
         edges = {"top": 0.88, "bottom": 0.06, "hspace": 0.4}
         left = figure.add_gridspec(4, 1, left=0.05, right=0.43, **edges)
         right = figure.add_gridspec(len(panels) + 1, 1, left=0.485, right=0.955, **edges)
-        # All rows of a 400 Hz log would only thicken the lines.
-        rows = np.unique(np.linspace(0, len(log) - 1, min(len(log), PLOT_POINTS)).astype(int))
-        time = log.time_s[rows] - log.time_s[0]
         _draw_path(figure.add_subplot(left[0:3]), log, summary, rows)
         first = figure.add_subplot(right[0])
         _draw_height(first, log, summary, rows, time)
@@ -71,17 +72,13 @@ def draw_flight(log: FlightLog, summary: FlightSummary, path: Path | str) -> Pat
 
 
 def _title(figure: Figure, summary: FlightSummary) -> None:
-    pace = "" if summary.real_time_factor is None else f" at {summary.real_time_factor:.1f} times real time"
     facts = [
-        f"{summary.duration_s:.1f} s{pace}",
         f"{summary.path_length_m:.0f} m flown",
         f"tracking error {summary.tracking_error_rms_m:.2f} m RMS, {summary.tracking_error_max_m:.2f} m max",
         "no wind" if summary.max_wind_speed_mps < CALM else f"wind {wind_text(summary)}",
         f"battery {summary.battery_used_mah:.0f} mAh",
     ]
-    if not summary.completed:
-        facts.insert(0, "not completed")
-    write_title(figure, f"Flight of {summary.vehicle}", facts)
+    draw_title(figure, f"Flight of {summary.vehicle}", summary, f"{summary.duration_s:.1f} s", facts)
 
 
 def _draw_path(axes: Axes, log: FlightLog, summary: FlightSummary, rows: Any) -> None:
@@ -91,13 +88,9 @@ def _draw_path(axes: Axes, log: FlightLog, summary: FlightSummary, rows: Any) ->
     north, east = log.position_ned[rows, 0], log.position_ned[rows, 1]
     axes.plot(path[:, 1], path[:, 0], color=GREY, linestyle="--", linewidth=1.3, label=planned)
     axes.plot(east, north, color=BLUE, linewidth=1.8, label="true path")
-    axes.plot(east[0], north[0], "o", color=GREEN, markersize=10, label="start", zorder=4)
-    axes.plot(east[-1], north[-1], "X", color=ORANGE, markersize=10, markeredgecolor="white", label="end", zorder=5)
-
+    draw_ends(axes, north, east)
     reach = fit_map(axes, np.r_[north, path[:, 0]], np.r_[east, path[:, 1]])
     axes.set_title("Path from above")
-    axes.set_xlabel("east (m)")
-    axes.set_ylabel("north (m)")
     for start, end in itertools.pairwise(path if summary.path_ned is not None else ()):
         # No arrows where the path turns, which would crowd them.
         if np.linalg.norm((end - start)[:2]) > _LONG_LEG * reach:

@@ -15,18 +15,8 @@ from rosflight_py_sim.missions.client_log import Mark
 from rosflight_py_sim.missions.dive.log import DiveLog
 from rosflight_py_sim.missions.dive.summary import DiveSummary
 from rosflight_py_sim.recording.state_log import Array
-from rosflight_py_sim.viewer.picture_page import (
-    ACTUATOR_COLOURS,
-    BLACK,
-    BLUE,
-    DASHES,
-    GREEN,
-    GREY,
-    ORANGE,
-    fit_map,
-    picture_page,
-    write_title,
-)
+from rosflight_py_sim.viewer.log_panels import draw_actuators, draw_attitude, draw_ends, draw_title, drawn_rows
+from rosflight_py_sim.viewer.picture_page import BLACK, BLUE, GREY, fit_map, picture_page
 from rosflight_py_sim.viewer.world_map import draw_world
 from rosflight_py_sim.world import World
 
@@ -81,22 +71,19 @@ def draw_dive(log: DiveLog, summary: DiveSummary, world: World, path: Path | str
         ModuleNotFoundError: matplotlib is not installed; the text gives the install command.
         ValueError: the log has fewer than two rows.
     """
-    if len(log) < 2:
-        raise ValueError(f"{len(log)} rows in the log; a plot needs at least 2")
+    rows, time = drawn_rows(log, PLOT_POINTS)
     moments = key_moments(log, summary)
     with picture_page(path) as figure:
         _title(figure, summary)
         edges = {"top": 0.88, "bottom": 0.43}
         left = figure.add_gridspec(1, 1, left=0.05, right=0.45, **edges)
         right = figure.add_gridspec(3, 1, left=0.51, right=0.97, hspace=0.5, **edges)
-        rows = np.unique(np.linspace(0, len(log) - 1, min(len(log), PLOT_POINTS)).astype(int))
         _draw_path(figure.add_subplot(left[0]), log, world, rows, moments)
         panels = [figure.add_subplot(right[0])]
         panels += [figure.add_subplot(right[row], sharex=panels[0]) for row in (1, 2)]
-        time = log.time_s[rows] - log.time_s[0]
         _draw_depth(panels[0], log, world, rows, time)
-        _draw_heading(panels[1], log, rows, time)
-        _draw_thrusters(panels[2], log, rows, time)
+        draw_attitude(panels[1], log, rows, time)
+        draw_actuators(panels[2], log, rows, time, "Thrusters")
         for axes in panels:
             _mark(axes, log, moments, numbered=axes is panels[0])
             axes.set_xlim(0.0, float(time[-1]))
@@ -106,15 +93,13 @@ def draw_dive(log: DiveLog, summary: DiveSummary, world: World, path: Path | str
 
 
 def _title(figure: Figure, summary: DiveSummary) -> None:
-    pace = "" if summary.real_time_factor is None else f" at {summary.real_time_factor:.1f} times real time"
     gate = "gate not passed" if math.isnan(summary.gate_s) else f"gate passed {summary.gate_offset_m:.2f} m from centre"
     ring = (
         "ring not reached" if math.isnan(summary.ring_s) else f"in the ring {summary.ring_offset_m:.2f} m from centre"
     )
-    facts = [f"{summary.duration_s:.1f} s{pace}", f"{summary.path_length_m:.1f} m", gate, ring]
-    if not summary.completed:
-        facts.insert(0, "not completed")
-    write_title(figure, f"Dive of {summary.vehicle} in the world '{summary.world}'", facts)
+    heading = f"Dive of {summary.vehicle} in the world '{summary.world}'"
+    facts = [f"{summary.path_length_m:.1f} m", gate, ring]
+    draw_title(figure, heading, summary, f"{summary.duration_s:.1f} s", facts)
 
 
 def _draw_path(axes: Axes, log: DiveLog, world: World, rows: Array, moments: list[Moment]) -> None:
@@ -124,8 +109,7 @@ def _draw_path(axes: Axes, log: DiveLog, world: World, rows: Array, moments: lis
     draw_world(axes, world)
     axes.plot(east, north, color="white", linewidth=4.0, alpha=0.8)
     axes.plot(east, north, color=BLUE, linewidth=2.0, label="true path")
-    axes.plot(east[0], north[0], "o", color=GREEN, markeredgecolor="white", markersize=10, label="start", zorder=4)
-    axes.plot(east[-1], north[-1], "X", color=ORANGE, markeredgecolor="white", markersize=10, label="end", zorder=5)
+    draw_ends(axes, north, east)
     marked: list[Array] = []
     for number, moment in enumerate(moments, start=1):
         place = log.position_ned[int(np.argmin(np.abs(log.time_s - moment.time_s)))]
@@ -147,8 +131,6 @@ def _draw_path(axes: Axes, log: DiveLog, world: World, rows: Array, moments: lis
             zorder=6,
         )
     axes.set_title("Path from above")
-    axes.set_xlabel("east (m)")
-    axes.set_ylabel("north (m)")
     axes.legend(loc="lower right", frameon=True, framealpha=0.8)
 
 
@@ -161,29 +143,6 @@ def _draw_depth(axes: Axes, log: DiveLog, world: World, rows: Array, time: Array
     axes.set_ylim(1.08 * deepest, -0.12 * deepest)
     axes.set_ylabel("depth (m)")
     axes.set_title("Depth, between surface and floor", pad=18)
-
-
-def _draw_heading(axes: Axes, log: DiveLog, rows: Array, time: Array) -> None:
-    angles = np.degrees(log.euler)[rows]
-    # The line is interrupted where the yaw wraps from 180 to -180 degrees.
-    angles[1:][np.abs(np.diff(angles[:, 2])) > 180.0, 2] = np.nan
-    for index, (name, colour) in enumerate((("roll", BLUE), ("pitch", ORANGE), ("yaw", BLACK))):
-        axes.plot(time, angles[:, index], color=colour, label=name, linewidth=1.2)
-    axes.set_ylabel("angle (deg)")
-    axes.set_title("Attitude")
-    axes.legend(loc="lower right", bbox_to_anchor=(1.0, 0.97), ncols=3)
-
-
-def _draw_thrusters(axes: Axes, log: DiveLog, rows: Array, time: Array) -> None:
-    for index, actuator in enumerate(log.actuators):
-        colour = ACTUATOR_COLOURS[index % len(ACTUATOR_COLOURS)]
-        dash = DASHES[index // len(ACTUATOR_COLOURS) % len(DASHES)]
-        percent = 100.0 * log.actuator_commands[rows, index]
-        axes.plot(time, percent, color=colour, linestyle=dash, label=actuator.name, linewidth=1.0, alpha=0.9)
-    axes.set_ylim(-110.0, 110.0)
-    axes.set_ylabel("command (%)")
-    axes.set_title("Thrusters")
-    axes.legend(loc="lower right", bbox_to_anchor=(1.0, 0.97), ncols=min(len(log.actuators), 6))
 
 
 def _mark(axes: Axes, log: DiveLog, moments: list[Moment], numbered: bool) -> None:

@@ -14,6 +14,7 @@ from rosflight_py_sim.autopilot.guided_mode_states import Mode
 from rosflight_py_sim.missions.skywriting.log import SkywritingLog
 from rosflight_py_sim.missions.skywriting.summary import SkywritingSummary, letter_rows
 from rosflight_py_sim.recording.state_log import Array
+from rosflight_py_sim.viewer.log_panels import draw_ends, draw_title, drawn_rows
 from rosflight_py_sim.viewer.picture_page import (
     AMBER,
     BLACK,
@@ -25,7 +26,6 @@ from rosflight_py_sim.viewer.picture_page import (
     SKY,
     fit_map,
     picture_page,
-    write_title,
 )
 
 if TYPE_CHECKING:
@@ -59,15 +59,12 @@ def draw_skywriting(
         ModuleNotFoundError: matplotlib is not installed; the text gives the install command.
         ValueError: the log has fewer than two rows.
     """
-    if len(log) < 2:
-        raise ValueError(f"{len(log)} rows in the log; a plot needs at least 2")
+    rows, time = drawn_rows(log, PLOT_POINTS)
     with picture_page(path) as figure:
         _title(figure, summary)
         above = figure.add_gridspec(1, 1, left=0.05, right=0.61, top=0.875, bottom=0.30)
         beside = figure.add_gridspec(3, 1, left=0.67, right=0.97, top=0.875, bottom=0.30, hspace=0.5)
         below = figure.add_gridspec(1, 2, left=0.12, right=0.97, top=0.20, bottom=0.06, wspace=0.35)
-        rows = np.unique(np.linspace(0, len(log) - 1, min(len(log), PLOT_POINTS)).astype(int))
-        time = log.time_s[rows] - log.time_s[0]
         _draw_letters(figure.add_subplot(above[0]), log, rows)
         panels = [figure.add_subplot(place) for place in (*(beside[row] for row in range(3)), below[0], below[1])]
         _draw_height(panels[0], log, rows, time, limits)
@@ -84,17 +81,15 @@ def draw_skywriting(
 
 
 def _title(figure: Figure, summary: SkywritingSummary) -> None:
-    pace = "" if summary.real_time_factor is None else f" at {summary.real_time_factor:.1f} times real time"
-    facts = [f"{summary.duration_s:.0f} s{pace}", f"{summary.path_length_m / 1000.0:.1f} km"]
+    facts = [f"{summary.path_length_m / 1000.0:.1f} km"]
     if summary.letters and all(math.isfinite(letter.error_max_m) for letter in summary.letters):
         facts.append(f"letters within {max(letter.error_max_m for letter in summary.letters):.1f} m")
     if summary.cage_break is not None:
         facts.append(
             f"left the cage at {summary.cage_break.left_s:.0f} s, resumed at {summary.cage_break.again_s:.0f} s"
         )
-    if not summary.completed:
-        facts.insert(0, "not completed")
-    write_title(figure, f"Skywriting by {summary.vehicle}: {summary.word}", facts)
+    heading = f"Skywriting by {summary.vehicle}: {summary.word}"
+    draw_title(figure, heading, summary, f"{summary.duration_s:.0f} s", facts)
 
 
 def _draw_letters(axes: Axes, log: SkywritingLog, rows: Array) -> None:
@@ -118,8 +113,7 @@ def _draw_letters(axes: Axes, log: SkywritingLog, rows: Array) -> None:
             linewidth=1.8,
             zorder=3,
         )
-    axes.plot(east[0], north[0], "o", color=GREEN, markersize=9, markeredgecolor="white", zorder=5)
-    axes.plot(east[-1], north[-1], "X", color=ORANGE, markersize=9, markeredgecolor="white", zorder=5)
+    draw_ends(axes, north, east)
     broken = np.flatnonzero(
         (mode[:-1] == Mode.PACKET_TARGET) & (log.triggered_last[rows][1:] != 0) & (np.diff(mode) != 0)
     )
@@ -137,8 +131,6 @@ def _draw_letters(axes: Axes, log: SkywritingLog, rows: Array) -> None:
     handles.append(Line2D([], [], color="#D5D5D5", linewidth=8.0, label="wanted"))
     axes.legend(handles=handles, loc="upper center", bbox_to_anchor=(0.5, 1.0), ncols=len(handles))
     axes.set_title("From above: true path, coloured by mode, and waypoints")
-    axes.set_xlabel("east (m)")
-    axes.set_ylabel("north (m)")
 
 
 def _draw_height(axes: Axes, log: SkywritingLog, rows: Array, time: Array, limits: Mapping[str, float]) -> None:
