@@ -9,13 +9,12 @@ from collections.abc import Sequence
 from rich.console import Console
 from rich.table import Table
 
-from rosflight_py_sim.commands.vehicle_models import SteadyVehicle, steady_vehicle
 from rosflight_py_sim.graph.command_options import add_options
 from rosflight_py_sim.graph.options import TRIM
 from rosflight_py_sim.kernel_preparation import prepare_kernels
 from rosflight_py_sim.parameters import ParameterError
 from rosflight_py_sim.physics.linearisation import Mode, linearise
-from rosflight_py_sim.physics.steady_model import Array
+from rosflight_py_sim.physics.steady_model import Array, SteadyVehicle
 from rosflight_py_sim.physics.trim import FlightCondition, Trim, TrimError, trim
 from rosflight_py_sim.process_signals import interrupt_on_signals
 from rosflight_py_sim.vehicles import Vehicle, vehicle
@@ -52,6 +51,9 @@ def add_trim_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser
 
 
 def _run(options: argparse.Namespace) -> int:
+    # Loads the vehicle's parts, and with them ROS, which other commands do without.
+    from rosflight_py_sim.commands.vehicle_models import steady_vehicle
+
     chosen = vehicle(options.vehicle)
     condition = FlightCondition(
         options.airspeed, math.radians(options.flight_path_angle), options.turn_radius, options.altitude

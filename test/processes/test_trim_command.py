@@ -81,14 +81,24 @@ def test_ctrl_c_ends_trim_without_traceback(interrupted_command: Interrupted) ->
     assert "Trim of multirotor" in printed
 
 
-def test_trim_does_not_require_ros(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("words", "printed"),
+    [
+        (["--version"], "rosflight_py_sim"),
+        (["sim", "--help"], "--time-mode"),
+        (["trim", "--help"], "--airspeed"),
+        (["compile"], "kernel library"),
+        (["joysticks"], "joystick"),
+    ],
+)
+def test_commands_without_a_vehicle_do_not_load_ros(tmp_path: Path, words: list[str], printed: str) -> None:
     program = (
         "import sys; sys.modules.update(dict.fromkeys(['rclpy', 'rosflight_msgs', 'std_msgs', 'geometry_msgs']));"
-        "from rosflight_py_sim.commands.cli import main; main(['trim', '--airspeed', '0'])"
+        f"from rosflight_py_sim.commands.cli import main; main({words})"
     )
-    done = subprocess.run([sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True, timeout=100)
+    done = subprocess.run([sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True, timeout=200)
     assert done.returncode == 0, done.stderr
-    assert "Trim of multirotor" in done.stdout
+    assert printed in done.stdout
 
 
 def test_set_without_running_simulation_fails_with_reason(processes: Any) -> None:
