@@ -101,8 +101,9 @@ def _own_object(place: str) -> Any:
 
 
 def flight_controller_names() -> list[str]:
-    """Names of the registered flight controllers, and of front-ends not registered as flight controllers."""
-    return list(dict.fromkeys([*registered("flight_controllers"), *registered("front_ends")]))
+    """Names of the registered flight controllers, and of front-ends and nodes not registered as flight controllers."""
+    nodes = [name for name in node_names(NodeKind.FLIGHT_CONTROLLER) if name not in NODE_KINDS]
+    return list(dict.fromkeys([*registered("flight_controllers"), *registered("front_ends"), *nodes]))
 
 
 def registered_object(group: str, name: str, kind: type[T]) -> T:

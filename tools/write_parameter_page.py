@@ -1,4 +1,4 @@
-"""Write docs/parameters.md from the parameter tables of the nodes.
+"""Write docs/parameters.md from the parameter tables of the nodes, those of installed packages included.
 
 Run from the project's folder: `.venv/bin/python tools/write_parameter_page.py`. A test checks that
 the page is up to date.
@@ -10,9 +10,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from rosflight_py_sim.interfaces.simulation_node import SimulationNode
-from rosflight_py_sim.node_kinds import NODE_CLASSES
 from rosflight_py_sim.nodes.running import node_class
 from rosflight_py_sim.parameters import Parameter
+from rosflight_py_sim.registry import node_names
 
 PAGE = Path(__file__).parents[1] / "docs" / "parameters.md"
 
@@ -36,7 +36,7 @@ may also have the other names given below, so that ROSflight's files load.
 
 def page() -> str:
     """Text of docs/parameters.md."""
-    return _HEAD + "".join(f"\n{_section(executable)}" for executable in NODE_CLASSES)
+    return _HEAD + "".join(f"\n{_section(executable)}" for executable in node_names())
 
 
 def _section(executable: str) -> str:

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from typing import TypeAlias
 
 from rosflight_py_sim.interfaces.parameter_files import check_files, files_of_arguments, values_of_arguments
-from rosflight_py_sim.nodes.running import node_class
 from rosflight_py_sim.parameters import ParameterError, ParameterTable, Value
 from rosflight_py_sim.physics.dynamics import DYNAMICS_PARAMETERS
 from rosflight_py_sim.physics.steady_model import SteadyVehicle
@@ -32,9 +31,8 @@ def steady_vehicle(vehicle: Vehicle, arguments: Sequence[str], namespace: str = 
             f"with {' or '.join(names)}"
         )
     check_files(files_of_arguments(arguments))
-    node = node_class(executable)
-    forces = given_values(model.PARAMETERS, arguments, node.DEFAULT_NAME, namespace, *node.ALIASES)
-    aliases = node_class(vehicle.dynamics).ALIASES
+    forces = given_values(model.PARAMETERS, arguments, model.DEFAULT_NAME, namespace, *model.ALIASES)
+    aliases = registered_node(vehicle.dynamics).ALIASES
     dynamics = given_values(DYNAMICS_PARAMETERS, arguments, "dynamics", namespace, *aliases)
     steady: SteadyVehicle = model.steady(forces, dynamics, vehicle.firmware_file)
     return steady

@@ -11,7 +11,13 @@ from typing import TYPE_CHECKING, cast
 from rosflight_py_sim.bridge.numbering import numbers_of_vehicles
 from rosflight_py_sim.graph.fleet import Member
 from rosflight_py_sim.parameters import ParameterError, Value
-from rosflight_py_sim.registry import flight_controller_names, registered, registered_class, registered_object
+from rosflight_py_sim.registry import (
+    flight_controller_names,
+    registered,
+    registered_class,
+    registered_node,
+    registered_object,
+)
 from rosflight_py_sim.vehicles import Vehicle, names_of_vehicles
 
 if TYPE_CHECKING:
@@ -132,7 +138,7 @@ UTHERE = FlightController(
 
 
 class _FlightControllers(Mapping[str, FlightController]):
-    """The registered flight controllers, and one for each front-end without an entry, by the front-end's name."""
+    """The registered flight controllers, and one for each front-end or node without an entry, by its name."""
 
     def __iter__(self) -> Iterator[str]:
         return iter(flight_controller_names())
@@ -144,7 +150,15 @@ class _FlightControllers(Mapping[str, FlightController]):
         if name in registered("flight_controllers"):
             return registered_object("flight_controllers", name, FlightController)
         if name not in registered("front_ends"):
-            raise KeyError(name)
+            if name not in flight_controller_names():
+                raise KeyError(name)
+            # Imported here because they load numpy and messages, which the command line does not need otherwise.
+            from rosflight_py_sim.step.ports import Input, ports_of
+            from rosflight_py_sim.step.topics import COMMAND
+
+            node = registered_node(name)
+            follows = any(isinstance(port, Input) and port.topic is COMMAND for port in ports_of(node))
+            return FlightController(name, (name,), _first_line(node), follows_commands=follows)
         front_end = front_end_class(name)
         # Imported here because it loads numpy, which the command line does not need otherwise.
         from rosflight_py_sim.bridge.front_end_interface import ActuatorFrontEnd, OffboardFrontEnd
@@ -153,11 +167,15 @@ class _FlightControllers(Mapping[str, FlightController]):
         return FlightController(
             name,
             ("sil_board", "bridge") if offboard else ("bridge",),
-            ((front_end.__doc__ or "").strip() or "no description").splitlines()[0],
+            _first_line(front_end),
             front_end=name,
             needs_lockstep=not offboard,
             requests_step_sizes=issubclass(front_end, ActuatorFrontEnd) and front_end.requests_step_sizes(),
         )
+
+
+def _first_line(described: type) -> str:
+    return ((described.__doc__ or "").strip() or "no description").splitlines()[0]
 
 
 FLIGHT_CONTROLLERS = _FlightControllers()

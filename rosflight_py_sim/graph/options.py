@@ -16,7 +16,7 @@ from rosflight_py_sim.nodes.node_names import NAMES, SHORT
 from rosflight_py_sim.parameters import ParameterError
 from rosflight_py_sim.registry import node_names, registered
 from rosflight_py_sim.shared_parameters import EARTHS, TIME_MODES
-from rosflight_py_sim.vehicles import DEFAULT_VEHICLE, STANDALONE, known_dynamics
+from rosflight_py_sim.vehicles import DEFAULT_VEHICLE, NODE_KEYS, STANDALONE, known_dynamics
 
 N = TypeVar("N", int, float)
 
@@ -25,6 +25,10 @@ LAUNCH, SIM, FLY, TRIM, REFLY = "launch", "sim", "fly", "trim", "refly"
 
 SIMULATIONS = (LAUNCH, SIM, FLY)
 """Places that start a simulation."""
+
+
+NAMED_NODES = tuple(key for key in NODE_KEYS if key not in ("dynamics", "autopilot"))
+"""Options that name a node in place of the vehicle's own. `dynamics` may select another vehicle file."""
 
 
 class Kind(Enum):
@@ -124,6 +128,18 @@ def all_options() -> dict[str, Option]:
             pages=(("JSBSim", "jsbsim.md"),),
             in_scenario=True,
         ),
+        *(
+            Option(
+                place,
+                f"node in place of the vehicle's {place}, of this or another package",
+                choices=("", *node_names(kind)),
+                unset="the vehicle's own",
+                in_scenario=True,
+                pages=(("Nodes by name", "add_a_vehicle.md#nodes-by-name"),),
+            )
+            for place, kind in NODE_KEYS.items()
+            if place in NAMED_NODES and place != "time_manager"
+        ),
         Option(
             "flight_controller",
             "flight controller, which computes servo outputs from the sensors: "
@@ -132,7 +148,6 @@ def all_options() -> dict[str, Option]:
             details=f"{' and '.join(one.name for one in controllers if one.needs_lockstep)} require "
             "lockstep, and select it.",
             unset="the vehicle's own",
-            at=(LAUNCH, SIM),
             pages=tuple(page for one in controllers for page in one.pages),
             in_scenario=True,
         ),
@@ -163,8 +178,7 @@ def all_options() -> dict[str, Option]:
             "time_manager",
             "time manager, of this or another package",
             choices=("", *node_names(NodeKind.TIME_MANAGER)),
-            unset="that of the time mode",
-            at=(LAUNCH, SIM),
+            unset="the vehicle's own, or that of the time mode",
             pages=(("A time manager of your own", "nodes.md#a-time-manager-of-your-own"),),
             in_scenario=True,
         ),

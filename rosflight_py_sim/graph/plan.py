@@ -68,7 +68,13 @@ def planned_nodes(
     planned: dict[str, PlannedNode] = {}
     for member in members:
         vehicle, controller = member.vehicle, flight_controller_of(member)
-        places = ["rc", vehicle.sensors, vehicle.forces_and_moments, vehicle.dynamics, *controller.executables]
+        places = [
+            vehicle.transmitter,
+            vehicle.sensors,
+            vehicle.forces_and_moments,
+            vehicle.dynamics,
+            *controller.executables,
+        ]
         places += ["bridge"] if observers else []
         for short, executable in chosen_nodes([*places, *vehicle.extra_nodes, *member.executables]).items():
             cls = node_class(executable)

@@ -26,8 +26,8 @@ from rosflight_py_sim.physics.wind_model import WindModel
 from rosflight_py_sim.registry import node_names, not_searched, registered_files, usable_classes
 from rosflight_py_sim.resources import share_directory
 from rosflight_py_sim.shared_parameters import SEED, TIME_MODES
-from rosflight_py_sim.vehicles import CAMERA, STANDALONE, Vehicle, known_dynamics, vehicle
-from rosflight_py_sim.vehicles.vehicle_file import read_mission
+from rosflight_py_sim.vehicles import CAMERA, STANDALONE, Vehicle, dynamics_by_name, vehicle
+from rosflight_py_sim.vehicles.vehicle_file import read_mission, read_nodes
 from rosflight_py_sim.world import WorldError, load_world
 from rosflight_py_sim.yaml_section import Item, Section, read_file
 
@@ -137,13 +137,24 @@ def _scenario(document: Item) -> Scenario:
         {**section.read("parameters", lambda item: _values(item, tables), {}), **({"world": world} if world else {})},
         section["description"].text(),
         section["vehicles"].file.stem,
-        section.read("time_manager", lambda item: _one_of(item, node_names(NodeKind.TIME_MANAGER)), ""),
+        read_nodes(section, ["time_manager"]).get("time_manager") or _time_manager(section["vehicles"], members),
     )
 
 
 _VEHICLE = ("name", "kind")
 _OPTIONAL = (
-    *("dynamics", "start", "flight_controller", "autopilot", "cameras", "mission", "failures"),
+    *(
+        "forces_and_moments",
+        "dynamics",
+        "sensors",
+        "transmitter",
+        "start",
+        "flight_controller",
+        "autopilot",
+        "cameras",
+        "mission",
+        "failures",
+    ),
     *("parameters", "parameter_files"),
 )
 
@@ -155,9 +166,10 @@ def _member(section: Section, others: Sequence[Member]) -> Member:
         raise section["name"].refuse("letters, digits and _, beginning with a letter")
     if any(name == other.namespace for other in others):
         raise section["name"].refuse("each name once", f"a second '{name}'")
-    dynamics = section.read("dynamics", lambda item: _one_of(item, known_dynamics()), STANDALONE)
+    dynamics = section.read("dynamics", lambda item: item.choice(dynamics_by_name()), STANDALONE)
     chosen = section.read("kind", lambda item: _kind(item, dynamics), None)
     assert chosen is not None
+    chosen = chosen.with_nodes(read_nodes(section, ("forces_and_moments", "sensors", "transmitter")))
     chosen = chosen.carrying(CAMERA, section.read("cameras", lambda item: item.choice(_SWITCH), None))
     able = [name for name, one in usable_flight_controllers().items() if one.flies(chosen)]
     controller = section.read("flight_controller", lambda item: _one_of(item, able), chosen.flight_controller)
@@ -228,6 +240,14 @@ def _time_mode(item: Item, members: Sequence[Member]) -> str:
     if waiting and mode != "lockstep":
         raise item.refuse(f"lockstep, which flight controller '{waiting[0]}' requires")
     return mode
+
+
+def _time_manager(item: Item, members: Sequence[Member]) -> str:
+    """Time manager that the vehicles name; empty if none does."""
+    names = sorted({one.vehicle.time_manager for one in members} - {""})
+    if len(names) > 1:
+        raise item.refuse("vehicles that name one time manager, or the key time_manager", " and ".join(names))
+    return names[0] if names else ""
 
 
 def _kind(item: Item, dynamics: str) -> Vehicle:

@@ -10,11 +10,13 @@ from typing import Any
 
 from rosflight_py_sim.graph.fleet import Member, fleet
 from rosflight_py_sim.graph.flight_controllers import chosen_flight_controller
-from rosflight_py_sim.graph.options import all_options
+from rosflight_py_sim.graph.options import NAMED_NODES, all_options
 from rosflight_py_sim.graph.scenario import Scenario
 from rosflight_py_sim.graph.time_modes import chosen_time_mode
 from rosflight_py_sim.nodes.node_names import SHORT
+from rosflight_py_sim.nodes.running import node_class
 from rosflight_py_sim.parameters import Value
+from rosflight_py_sim.shared_parameters import TIME_MODE
 from rosflight_py_sim.vehicles import CAMERA, DEFAULT_VEHICLE, STANDALONE, Vehicle, vehicle
 
 
@@ -24,6 +26,9 @@ class SimulationOptions:
 
     vehicle: str = DEFAULT_VEHICLE
     dynamics: str = STANDALONE
+    forces_and_moments: str = ""
+    sensors: str = ""
+    transmitter: str = ""
     flight_controller: str = ""
     observers: tuple[str, ...] = ()
     time_mode: str = ""
@@ -85,10 +90,11 @@ class SimulationOptions:
 
     @property
     def chosen_vehicle(self) -> Vehicle:
-        """The vehicle, with the files that the options give instead of its own."""
+        """The vehicle, with the nodes, flight controller and files that the options give instead of its own."""
         chosen = vehicle(self.vehicle, self.dynamics).carrying(CAMERA, self.camera)
         return replace(
-            chosen,
+            chosen.with_nodes({key: getattr(self, key) for key in NAMED_NODES}),
+            flight_controller=self.flight_controller or chosen.flight_controller,
             parameter_file=self.dynamics_param_file or chosen.parameter_file,
             firmware_file=self.firmware_param_file or chosen.firmware_file,
         )
@@ -100,8 +106,10 @@ class SimulationOptions:
         Raises:
             ParameterError: time_mode and use_sim_time contradict each other, or there is no such vehicle.
         """
-        flown_by = self.flight_controller or vehicle(self.vehicle, self.dynamics).flight_controller
-        by_steps = self.composed or chosen_flight_controller(flown_by).needs_lockstep
+        chosen = self.chosen_vehicle
+        if chosen.time_manager and not self.time_mode and self.use_sim_time is None:
+            return str(node_class(chosen.time_manager).PARAMETERS[TIME_MODE.name].default)
+        by_steps = self.composed or chosen_flight_controller(chosen.flight_controller).needs_lockstep
         return chosen_time_mode(self.time_mode, self.use_sim_time, lockstep=by_steps)
 
     @property
@@ -111,7 +119,7 @@ class SimulationOptions:
         members = [Member(chosen)]
         if self.count is not None:
             members = fleet(chosen, count=self.count, spacing=self.spacing, seed=self.seed or 0)
-        controller = chosen_flight_controller(self.flight_controller or chosen.flight_controller)
+        controller = chosen_flight_controller(chosen.flight_controller)
         autopilots = tuple(controller.requested_autopilots(chosen, self.autopilot))
         return [replace(one, flight_controller=controller.name, executables=autopilots) for one in members]
 
@@ -129,9 +137,14 @@ class SimulationOptions:
         Raises:
             ParameterError: there is no such vehicle or flight controller, or the options contradict each other.
         """
-        mode = self.chosen_time_mode
+        members = self.members
         return Scenario(
-            self.members, mode, self.observers, self.params_file, self.settings, time_manager=self.time_manager
+            members,
+            self.chosen_time_mode,
+            self.observers,
+            self.params_file,
+            self.settings,
+            time_manager=members[0].vehicle.time_manager,
         )
 
     def added_to(self, scenario: Scenario) -> Scenario:

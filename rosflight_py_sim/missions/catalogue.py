@@ -47,6 +47,7 @@ def single_scenario(vehicle: Vehicle, files: Sequence[str] = (), *, calm: bool =
         files=[*([] if calm else [str(vehicle.weather_file)]), *files],
         settings=vehicle.mission.settings if vehicle.mission is not None else {},
         name=vehicle.name,
+        time_manager=vehicle.time_manager,
     )
 
 

@@ -12,7 +12,6 @@ from typing import TypeAlias
 import numpy as np
 
 from rosflight_py_sim.parameters import Values, number
-from rosflight_py_sim.physics.dynamics import DYNAMICS_PARAMETERS
 from rosflight_py_sim.physics.multirotor import MULTIROTOR_PARAMETERS, rotor_geometry
 from rosflight_py_sim.shapes.drawn_parts import ROTOR_SPEED, DrawnPart, Motion, Vector
 from rosflight_py_sim.shapes.meshes import Mesh, box, flap, loft, merged, panel, propeller, rod, spindle
@@ -36,12 +35,9 @@ INVERTED_V_TAIL: Commands = {
 ONE_OUTPUT_EACH: Commands = {"aileron": {0: 1.0}, "elevator": {1: 1.0}, "rudder": {2: 1.0}, "throttle": {4: 1.0}}
 
 
-CONTACT_POINTS = DYNAMICS_PARAMETERS["contact_points"].default
-
-
 def contact_points(physics: Values) -> list[Vector]:
     """Ground contact points of the vehicle, body axes, m."""
-    given = np.array(physics.get("contact_points", CONTACT_POINTS), dtype=np.float64).reshape(-1, 3)
+    given = np.array(physics["contact_points"], dtype=np.float64).reshape(-1, 3)
     return [(x, y, z) for x, y, z in given.tolist()]
 
 
@@ -143,7 +139,7 @@ def high_wing(physics: Values, values: Values) -> list[DrawnPart]:
 
 def _shape_of(physics: Values) -> FixedWingShape:
     points, chord = contact_points(physics), number(physics, "wing_c")
-    rolling = len(np.atleast_1d(physics.get("contact_rolling_friction", [])))
+    rolling = len(np.atleast_1d(physics["contact_rolling_friction"]))
     tail = min(points)
     return FixedWingShape(
         span=number(physics, "wing_b"),

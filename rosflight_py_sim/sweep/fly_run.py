@@ -24,7 +24,7 @@ from rosflight_py_sim.stamps import NANOSECONDS
 from rosflight_py_sim.step.topics import FAULT
 from rosflight_py_sim.sweep.definition import Measure, Row, Run, Signal, Sweep, run_of, scenario_of
 from rosflight_py_sim.sweep.expressions import Expression, ExpressionError, values_of
-from rosflight_py_sim.sweep.pipeline_flight import NeedsGraphError, PipelineFlight, parts_of
+from rosflight_py_sim.sweep.pipeline_flight import NeedsGraphError, PipelineFlight, parts_of, time_manager_class
 
 
 def check_direct(sweep: Sweep) -> None:
@@ -36,6 +36,7 @@ def check_direct(sweep: Sweep) -> None:
     for member in _flying(sweep.scenario):
         try:
             parts_of(member)
+            time_manager_class(sweep.scenario.time_manager)
         except NeedsGraphError as error:
             raise ParameterError(f"{sweep.file}: {error}; give the option --graph") from error
 
@@ -84,7 +85,7 @@ def _flown_directly(scenario: Scenario, limit_s: float) -> list[MissionJudge]:
     sources = _sources(scenario)
     judges: list[MissionJudge] = []
     for member in _flying(scenario):
-        flight = PipelineFlight(member, sources)
+        flight = PipelineFlight(member, sources, scenario.time_manager)
         flight.judge.name = member.namespace or member.vehicle.name
         flight.fly(limit_s)
         judges.append(flight.judge)
@@ -106,6 +107,7 @@ def _flown_in_graph(scenario: Scenario, limit_s: float) -> list[MissionJudge]:
         settings={"real_time_multiplier": 0.0, **scenario.settings},
         arguments=["--log-level", "error"],
         observers=scenario.observers,
+        time_manager=scenario.time_manager,
     )
     faults: dict[Flight, str] = {}
 

@@ -5,22 +5,26 @@ The trajectory equals that of the composed graph, bit for bit.
 
 from __future__ import annotations
 
+from typing import Any
+
 from std_msgs.msg import String
 
 from rosflight_py_sim.graph.fleet import Member
 from rosflight_py_sim.graph.flight_controllers import flight_controller_of
 from rosflight_py_sim.graph.parameter_sources import ParameterSources
 from rosflight_py_sim.graph.plan import planned_nodes
+from rosflight_py_sim.graph.time_modes import TIME_MANAGERS
 from rosflight_py_sim.interfaces.node_of_part import part_of
+from rosflight_py_sim.interfaces.simulation_node import SimulationNode
 from rosflight_py_sim.missions.autopilot.judge import AutopilotJudge
 from rosflight_py_sim.missions.flight import not_done
 from rosflight_py_sim.missions.mission_topics import MISSION_END
+from rosflight_py_sim.node_kinds import NodeKind
 from rosflight_py_sim.nodes.lockstep_time_manager import LockstepTimeManager
 from rosflight_py_sim.nodes.running import node_class
 from rosflight_py_sim.parameters import number
 from rosflight_py_sim.parts.autopilot import AutopilotPart
 from rosflight_py_sim.parts.pilot_script import MissionScript
-from rosflight_py_sim.parts.sil_board import RosflightBoard
 from rosflight_py_sim.parts.slide_watch import SlideWatch
 from rosflight_py_sim.parts.truth import Truth
 from rosflight_py_sim.physics.dynamics import StateDivergedError
@@ -45,25 +49,30 @@ class PipelineFlight:
         judge: judge of the mission.
     """
 
-    def __init__(self, member: Member, sources: ParameterSources) -> None:
+    def __init__(self, member: Member, sources: ParameterSources, time_manager: str = "") -> None:
         """Put the vehicle at its start.
 
+        Args:
+            member: the vehicle.
+            sources: sources of its parameters.
+            time_manager: executable of the time manager, whose step size applies; empty: that of lockstep.
+
         Raises:
-            NeedsGraphError: a part of the vehicle runs only as a node.
+            NeedsGraphError: a part of the vehicle, or the time manager, runs only as a node.
             ParameterError: a parameter is missing or not allowed.
         """
         parts = [
             part(sources.values_of(node_class(executable), member)) for executable, part in parts_of(member).items()
         ]
-        self.board = next(part for part in parts if isinstance(part, RosflightBoard))
-        if not self.board.values["use_timer"]:
+        self.board: Any = next(part for part in parts if part.KIND is NodeKind.FLIGHT_CONTROLLER)
+        if not self.board.values.get("use_timer", True):
             raise NeedsGraphError("firmware that is run by service calls (use_timer: false) needs the node graph")
         autopilot = next(part for part in parts if isinstance(part, AutopilotPart))
         limits = AutopilotJudge.limits_for(member.vehicle)
         self.judge = AutopilotJudge(member.vehicle, {limit.name: autopilot.values[limit.name] for limit in limits})
         dynamics = next(part for part in parts if isinstance(part, Truth))
         self._pilot = MissionScript({}, slide=SlideWatch.of(dynamics.values))
-        step_s = number(sources.values_of(LockstepTimeManager, member), "step_size")
+        step_s = number(sources.values_of(time_manager_class(time_manager), member), "step_size")
         self._step_ns = round(step_s * NANOSECONDS)
         receivers = [(one.topic, one.take) for one in self.judge.inputs]
         self.pipeline = Pipeline([*parts, self._pilot], self._step_ns, receivers)
@@ -116,6 +125,21 @@ def parts_of(member: Member) -> dict[str, type[Part]]:
         if part is None or any(isinstance(port, Input) and port.at for port in ports_of(part)):
             raise NeedsGraphError(f"node '{executable}' runs only in the node graph")
         parts[executable] = part
-    if not any(issubclass(part, RosflightBoard) for part in parts.values()):
+    if not controller.follows_commands or not any(part.KIND is NodeKind.FLIGHT_CONTROLLER for part in parts.values()):
         raise NeedsGraphError(f"flight controller '{controller.name}' follows no autopilot")
     return parts
+
+
+def time_manager_class(name: str) -> type[SimulationNode]:
+    """Class of a time manager whose steps a flight without ROS takes; empty: that of lockstep.
+
+    Raises:
+        NeedsGraphError: it determines the time in another way than by its step size.
+    """
+    cls = node_class(name or TIME_MANAGERS["lockstep"])
+    if not issubclass(cls, LockstepTimeManager) or cls.update_time is not LockstepTimeManager.update_time:
+        raise NeedsGraphError(
+            f"time manager '{name}' runs only in the node graph; a flight without ROS takes the steps of "
+            "LockstepTimeManager and of classes derived from it without an update_time of their own"
+        )
+    return cls

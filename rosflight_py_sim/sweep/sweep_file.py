@@ -33,8 +33,8 @@ from rosflight_py_sim.sweep.swept_values import (
     read_variables,
     variables_in,
 )
-from rosflight_py_sim.vehicles import vehicle
-from rosflight_py_sim.vehicles.vehicle_file import read_mission
+from rosflight_py_sim.vehicles import NODE_KEYS, vehicle
+from rosflight_py_sim.vehicles.vehicle_file import read_flight_controller, read_mission, read_nodes
 from rosflight_py_sim.world import WORLD
 from rosflight_py_sim.world.world_file import world_file
 from rosflight_py_sim.yaml_section import Item, Section, read_file
@@ -57,8 +57,12 @@ STOP_PARAMETERS = ParameterTable(
 )
 """Values of the stop rule."""
 
+_NODES = (*NODE_KEYS, "flight_controller")
+"""Keys that name a node in place of the vehicle's own."""
+
 _KEYS = (
     *("description", "vehicle", "scenario", "mission", "parameter_files", "parameters", "firmware", "failures"),
+    *_NODES,
     *("variables", "measures", "signals", "stop", *(one.name for one in SWEEP_PARAMETERS)),
 )
 
@@ -121,6 +125,9 @@ def _scenario(section: Section, file: Path) -> tuple[Scenario, list[Path]]:
         item = section["scenario"]
         if "mission" in section:
             raise section["mission"].refuse("only with the key vehicle; a scenario has its own missions", "a mission")
+        for key in _NODES:
+            if key in section:
+                raise section[key].refuse("only with the key vehicle; a scenario names the nodes of its vehicles")
         name = name_or_path(item)
         try:
             scenario, files = load_scenario(name), [scenario_file(name)]
@@ -134,13 +141,17 @@ def _scenario(section: Section, file: Path) -> tuple[Scenario, list[Path]]:
 def _vehicle_scenario(section: Section) -> Scenario:
     """A single vehicle, as `rosflight_py_sim fly --vehicle` flies it."""
     item = section["vehicle"]
+    nodes = read_nodes(section, NODE_KEYS)
     try:
-        chosen = vehicle(name_or_path(item))
+        chosen = vehicle(name_or_path(item)).with_nodes(nodes)
     except ParameterError as error:
         raise item.fail(str(error)) from error
+    controller = section.read("flight_controller", read_flight_controller, chosen.flight_controller)
     mission, waypoint_file = section.read("mission", read_mission, (chosen.mission, chosen.waypoint_file))
     try:
-        return single_scenario(replace(chosen, mission=mission, waypoint_file=waypoint_file))
+        return single_scenario(
+            replace(chosen, mission=mission, waypoint_file=waypoint_file, flight_controller=controller)
+        )
     except ParameterError as error:
         raise item.fail(str(error)) from error
 

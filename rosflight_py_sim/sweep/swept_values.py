@@ -123,7 +123,7 @@ def _parameters_of(scenario: Scenario) -> dict[str, tuple[str, Parameter]]:
     """Vehicle and parameter by key; keys without a vehicle mean all vehicles."""
     known: dict[str, tuple[str, Parameter]] = {}
     tables = [own_tables(scenario.members, k, scenario.observers) for k in range(len(scenario.members))]
-    time_manager = node_class(TIME_MANAGERS["lockstep"]).PARAMETERS
+    time_manager = node_class(scenario.time_manager or TIME_MANAGERS["lockstep"]).PARAMETERS
     for one in joined(itertools.chain(*tables, [time_manager])):
         known[one.name] = "", one
     for member, own in zip(scenario.members, tables, strict=True):

@@ -4,6 +4,7 @@ from rosflight_py_sim.vehicles.catalogue import (
     DEFAULT_VEHICLE,
     STANDALONE,
     all_vehicles,
+    dynamics_by_name,
     known_dynamics,
     known_vehicles,
     names_of_vehicles,
@@ -11,11 +12,12 @@ from rosflight_py_sim.vehicles.catalogue import (
     vehicle,
     vehicles_and_errors,
 )
-from rosflight_py_sim.vehicles.vehicle import CAMERA, SPACING, Actuator, ClientMission, Pairing, Vehicle
+from rosflight_py_sim.vehicles.vehicle import CAMERA, NODE_KEYS, SPACING, Actuator, ClientMission, Pairing, Vehicle
 
 __all__ = [
     "CAMERA",
     "DEFAULT_VEHICLE",
+    "NODE_KEYS",
     "SPACING",
     "STANDALONE",
     "Actuator",
@@ -23,6 +25,7 @@ __all__ = [
     "Pairing",
     "Vehicle",
     "all_vehicles",
+    "dynamics_by_name",
     "known_dynamics",
     "known_vehicles",
     "names_of_vehicles",

@@ -19,6 +19,9 @@ DEFAULT_VEHICLE = "multirotor"
 STANDALONE = "standalone"
 """Name of this package's dynamics, as an option value."""
 
+SHORT_NAMES = {"standalone_dynamics": STANDALONE, "jsbsim_dynamics": "jsbsim"}
+"""Names of this package's dynamics as option values, by executable; other dynamics have the names of their nodes."""
+
 FOLDERS = "ROSFLIGHT_PY_SIM_VEHICLES"
 """Environment variable with your own vehicle folders, separated as in PATH; they take precedence over folders
 registered by packages."""
@@ -46,8 +49,13 @@ def known_vehicles() -> list[str]:
 
 
 def known_dynamics() -> list[str]:
-    """Names of all dynamics, as option values: their executables without the suffix _dynamics."""
-    return [name.removesuffix("_dynamics") for name in node_names(NodeKind.DYNAMICS)]
+    """Names of all dynamics, as option values."""
+    return [SHORT_NAMES.get(name, name) for name in node_names(NodeKind.DYNAMICS)]
+
+
+def dynamics_by_name() -> dict[str, str]:
+    """Option values of dynamics, by themselves and by the executables of the nodes."""
+    return {name: name for name in known_dynamics()} | SHORT_NAMES
 
 
 def vehicles_and_errors() -> tuple[dict[tuple[str, str], Vehicle], list[ParameterError]]:
@@ -80,9 +88,15 @@ def reference(chosen: Vehicle) -> str:
 def vehicle(name_or_path: str, dynamics: str = STANDALONE) -> Vehicle:
     """The vehicle with that name or file, and those dynamics.
 
+    Dynamics for which there are no vehicle files replace those of any vehicle.
+
     Raises:
         ParameterError: there is no such vehicle, or its file is invalid.
     """
+    files = vehicle_files()
+    executable = next((name for name in node_names(NodeKind.DYNAMICS) if SHORT_NAMES.get(name, name) == dynamics), "")
+    if executable and dynamics not in {by for _, by in files}:
+        return vehicle(name_or_path).with_nodes({"dynamics": executable})
     if "/" in name_or_path or name_or_path.endswith((".yaml", ".yml")):
         file = Path(name_or_path)
         if dynamics != STANDALONE:
@@ -90,7 +104,6 @@ def vehicle(name_or_path: str, dynamics: str = STANDALONE) -> Vehicle:
         if is_file(file):
             return read_vehicle(file)
         raise ParameterError(f"vehicle '{name_or_path}' given; there is no file '{file}'")
-    files = vehicle_files()
     if (name_or_path, dynamics) in files:
         return read_vehicle(files[name_or_path, dynamics])
     given = name_or_path if dynamics == STANDALONE else f"{name_or_path} with --dynamics {dynamics}"

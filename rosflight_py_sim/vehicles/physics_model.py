@@ -39,15 +39,16 @@ class PhysicsModel:
 
         Args:
             name: one of APPEARANCES.
-            physics: values of SHAPE_PARAMETERS; others are ignored.
+            physics: values of SHAPE_PARAMETERS, if they differ from the defaults; others are ignored.
             values: outputs that move the surfaces (SURFACE_MIX_PARAMETERS), for a flight controller other than the
                 vehicle's own.
 
         Raises:
             ParameterError: a parameter that the shape needs is missing.
         """
+        known = {one.name: one.default for one in cls.SHAPE_PARAMETERS if not one.required}
         try:
-            return Appearance(name, tuple(cls.APPEARANCES[name](physics, values)))
+            return Appearance(name, tuple(cls.APPEARANCES[name]({**known, **physics}, values)))
         except (KeyError, ParameterError) as error:
             reason = f"there is no parameter {error}" if isinstance(error, KeyError) else str(error)
             raise ParameterError(

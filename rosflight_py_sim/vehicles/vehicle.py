@@ -6,11 +6,22 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from rosflight_py_sim.node_kinds import NodeKind
 from rosflight_py_sim.parameters import Value
 from rosflight_py_sim.pulse_width import MOTOR, SERVO, command_of
 
 CAMERA = "camera"
 """Executable of the cameras."""
+
+NODE_KEYS = {
+    "forces_and_moments": NodeKind.FORCES_AND_MOMENTS,
+    "dynamics": NodeKind.DYNAMICS,
+    "sensors": NodeKind.SENSORS,
+    "transmitter": NodeKind.TRANSMITTER,
+    "autopilot": NodeKind.AUTOPILOT,
+    "time_manager": NodeKind.TIME_MANAGER,
+}
+"""Fields of a vehicle that name a node, which are also keys of its file, to the kind of the node."""
 
 DEFAULT_SHAPE = "dart"
 """Shape of a vehicle whose file specifies none."""
@@ -87,6 +98,7 @@ class Vehicle:
         forces_and_moments: executable of its forces-and-moments node.
         dynamics: executable of its dynamics node.
         sensors: executable of its sensors node.
+        transmitter: executable of its transmitter.
         parameter_file: parameters of all nodes.
         firmware_file: the flight controller's parameters.
         actuators: actuators on the flight controller's outputs.
@@ -99,6 +111,7 @@ class Vehicle:
         spacing: distance between vehicles at the start of a fleet, m; eight must fit into its world.
         mission: mission of `rosflight_py_sim fly`; None for the autopilot's.
         weather_file: parameters of the mission's wind or current.
+        time_manager: executable of the time manager of its simulation; empty: that of the time mode.
     """
 
     name: str
@@ -111,6 +124,7 @@ class Vehicle:
     actuators: tuple[Actuator, ...]
     weather_file: Path
     sensors: str = "standalone_sensors"
+    transmitter: str = "rc"
     appearance: str = DEFAULT_SHAPE
     autopilot: str = ""
     waypoint_file: Path | None = None
@@ -119,12 +133,17 @@ class Vehicle:
     extra_nodes: tuple[str, ...] = ()
     spacing: float = SPACING
     mission: ClientMission | None = None
+    time_manager: str = ""
 
     @property
     def settings(self) -> dict[str, Value]:
         """Node parameters that follow from the vehicle file; parameter files override them."""
         settings: dict[str, Value] = {"firmware_param_file": str(self.firmware_file), "appearance": self.appearance}
         return settings | ({"waypoint_file": str(self.waypoint_file)} if self.waypoint_file else {})
+
+    def with_nodes(self, names: Mapping[str, str]) -> Vehicle:
+        """Copy with other nodes, by NODE_KEYS; an empty name changes nothing."""
+        return replace(self, **{key: name for key, name in names.items() if name})  # type: ignore[arg-type]
 
     def carrying(self, node: str, wanted: bool | None) -> Vehicle:
         """Copy with or without a node; `wanted` None: unchanged."""

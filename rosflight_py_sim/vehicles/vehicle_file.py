@@ -13,8 +13,16 @@ from rosflight_py_sim.parameters import ParameterError, Value
 from rosflight_py_sim.pulse_width import OUTPUTS
 from rosflight_py_sim.registry import flight_controller_names, node_names, registered
 from rosflight_py_sim.resources import share_directory
-from rosflight_py_sim.vehicles.vehicle import DEFAULT_SHAPE, SPACING, Actuator, ClientMission, Pairing, Vehicle
-from rosflight_py_sim.yaml_section import Item, read_file
+from rosflight_py_sim.vehicles.vehicle import (
+    DEFAULT_SHAPE,
+    NODE_KEYS,
+    SPACING,
+    Actuator,
+    ClientMission,
+    Pairing,
+    Vehicle,
+)
+from rosflight_py_sim.yaml_section import Item, Section, read_file
 
 CONFIG = share_directory() / "config"
 VEHICLES = CONFIG / "vehicles"
@@ -24,6 +32,8 @@ OPTIONAL = (
     *(
         "dynamics",
         "sensors",
+        "transmitter",
+        "time_manager",
         "appearance",
         "autopilot",
         "flight_controller",
@@ -56,32 +66,44 @@ def read_vehicle(file: Path) -> Vehicle:
     mission, waypoint_file = section.read("mission", read_mission, (None, None))
     if waypoint_file is not None and "autopilot" not in section:
         raise section["mission"].refuse("waypoints only with the key autopilot", "waypoints without an autopilot")
-    forces_and_moments = _executable(section["forces_and_moments"], NodeKind.FORCES_AND_MOMENTS)
-    dynamics = section.read("dynamics", lambda item: _executable(item, NodeKind.DYNAMICS), "standalone_dynamics")
+    nodes = {"dynamics": "standalone_dynamics"} | read_nodes(section, NODE_KEYS)
     return Vehicle(
         name=file.stem,
         file=file.absolute(),
         description=section["description"].text(),
-        forces_and_moments=forces_and_moments,
-        dynamics=dynamics,
-        sensors=section.read("sensors", lambda item: _executable(item, NodeKind.SENSORS), "standalone_sensors"),
         parameter_file=_file(section["parameters"]),
         firmware_file=_file(section["firmware"]),
         actuators=_actuators(section["actuators"]),
         weather_file=section.read("weather", _file, CONFIG / "wind.yaml"),
         appearance=section.read(
-            "appearance", lambda item: _appearance(item, forces_and_moments, dynamics), DEFAULT_SHAPE
+            "appearance", lambda item: _appearance(item, nodes["forces_and_moments"], nodes["dynamics"]), DEFAULT_SHAPE
         ),
-        autopilot=section.read("autopilot", lambda item: _executable(item, NodeKind.AUTOPILOT), ""),
         waypoint_file=waypoint_file,
-        flight_controller=section.read(
-            "flight_controller", lambda item: _one_of(item, flight_controller_names()), "sil_board"
-        ),
+        flight_controller=section.read("flight_controller", read_flight_controller, "sil_board"),
         pairings=section.read("pairings", lambda item: _pairings(item, tuple(flight_controller_names())), {}),
         extra_nodes=section.read("extra_nodes", _further_nodes, ()),
         spacing=section.read("spacing", lambda item: item.number(least=0.0, most=1e4, above_least=True), SPACING),
         mission=mission,
+        **nodes,
     )
+
+
+def read_nodes(section: Section, keys: Iterable[str]) -> dict[str, str]:
+    """Executables of nodes in a section, by keys out of NODE_KEYS; keys that it lacks are left out.
+
+    Raises:
+        ParameterError: there is no node of that name and kind; the text names file, line and key.
+    """
+    return {key: _executable(section[key], NODE_KEYS[key]) for key in keys if key in section}
+
+
+def read_flight_controller(item: Item) -> str:
+    """Name of a flight controller.
+
+    Raises:
+        ParameterError: there is none of that name; the text names file, line and key.
+    """
+    return _one_of(item, flight_controller_names())
 
 
 def _one_of(item: Item, names: Iterable[str]) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import signal
 import subprocess
 import sys
@@ -20,7 +19,6 @@ from std_msgs.msg import String
 
 from rosflight_py_sim.recording.mcap_file import read_recording
 from rosflight_py_sim.resources import share_directory
-from rosflight_py_sim.step.topics import TRUTH_STATE
 from rosflight_py_sim.world import known_worlds
 
 CONFIG = share_directory() / "config"
@@ -40,6 +38,8 @@ patience = kites.task:Patience
 glide = kites.cutter:Glide
 lift = kites.lift:Lift
 hoist = kites.cutter:Hoist
+sticks = kites.cutter:Sticks
+board = kites.cutter:Board
 keen = kites.cutter:Keen
 slow_time = kites.slow_time:SlowTime
 log_line = kites.log_line:LogLine
@@ -117,7 +117,9 @@ class Metronome(ActuatorFrontEnd):
 from rosflight_py_sim.autopilot.multirotor_target_controller import MultirotorTargetController
 from rosflight_py_sim.parts.multirotor_forces import MultirotorForces
 from rosflight_py_sim.parts.rigid_body_dynamics import RigidBodyDynamics
+from rosflight_py_sim.parts.sil_board import RosflightBoard
 from rosflight_py_sim.parts.standalone_sensors import ModelledSensors
+from rosflight_py_sim.parts.transmitter import RcTransmitter
 from rosflight_py_sim.shapes.drawn_parts import DrawnPart
 from rosflight_py_sim.shapes.meshes import box
 
@@ -127,6 +129,14 @@ class Keen(ModelledSensors):
 
     def imu_temperature_update(self, state, dt):
         return super().imu_temperature_update(state, dt)._replace(temperature=300.0)
+
+
+class Sticks(RcTransmitter):
+    """A transmitter whose sticks rest."""
+
+
+class Board(RosflightBoard):
+    """The ROSflight firmware of the package."""
 
 
 class HoistLoops(MultirotorTargetController):
@@ -312,6 +322,8 @@ description: multirotor with the package's own forces and dynamics
 forces_and_moments: hoist
 dynamics: glide
 sensors: keen
+transmitter: sticks
+flight_controller: board
 parameters: {CONFIG}/multirotor.yaml
 firmware: {CONFIG}/multirotor_firmware.yaml
 autopilot: autopilot
@@ -464,7 +476,7 @@ def test_registered_parts_fly_in_a_sweep_without_ros(command_line: Run, site: Pa
     assert flown.returncode == 0, flown.stderr
     parts, wind, temperature_k, reason = flown.stdout.splitlines()
     assert temperature_k == "300.0"
-    assert {"Hoist", "Glide", "Keen", "LogLine"} <= set(parts.split())
+    assert {"Sticks", "Hoist", "Glide", "Keen", "Board", "LogLine"} <= set(parts.split())
     # The wind of 3 m/s, which this dynamics leaves out.
     assert wind == "[0.0, 0.0, 0.0]"
     assert reason == "calibrating the IMU: not done after 3 s"
@@ -491,23 +503,6 @@ def test_physics_of_a_package_is_trimmed_drawn_and_controlled(command_line: Run,
         "hoist",
         "('multirotor', 'fixedwing', 'hoist')",
     ]
-
-
-def test_example_package_is_a_vehicle_by_name(command_line: Run, tmp_path: Path) -> None:
-    example, information = PROJECT / "docs" / "examples" / "my_forces_and_moments", tmp_path / "balloon-1.0.dist-info"
-    information.mkdir()
-    (information / "METADATA").write_text("Metadata-Version: 2.1\nName: my_forces_and_moments\nVersion: 1.0\n")
-    groups = ast.literal_eval((example / "setup.py").read_text().partition("entry_points=")[2].rpartition(",\n)")[0])
-    texts = (f"[{group}]\n" + "\n".join(lines) for group, lines in groups.items())
-    (information / "entry_points.txt").write_text("\n".join(texts))
-    words = ("sim", "--vehicle", "balloon", "--real-time-multiplier", "0", "--duration", "2", "--record", "up.mcap")
-    path = f"{PROJECT}:{example}:{tmp_path}"
-    result = command_line("-m", "rosflight_py_sim", *words, *LONG_STEPS, PYTHONPATH=path)
-    assert result.returncode == 0, result.stdout + result.stderr
-    log = read_recording(tmp_path / "up.mcap", lambda topic, type_name: 1000).topics["/sim/truth_state"]
-    height = -TRUTH_STATE.decode(log.messages[-1]).position_ned[2]
-    # 15 N lift 1 kg against drag, until the string holds it.
-    assert 1.5 < height < 2.2
 
 
 def test_registered_time_manager_advances_the_time_by_option_and_in_a_scenario(
@@ -541,7 +536,16 @@ def test_registered_node_runs_as_a_process_and_explains_itself(command_line: Run
     assert " log_line, " in refused.stderr and " sil_board, " in refused.stderr
 
 
-@pytest.mark.parametrize(("key", "given"), [("forces_and_moments", "log_line"), ("sensors", "lift")])
+@pytest.mark.parametrize(
+    ("key", "given"),
+    [
+        ("forces_and_moments", "log_line"),
+        ("sensors", "lift"),
+        ("transmitter", "lift"),
+        ("flight_controller", "sticks"),
+        ("time_manager", "board"),
+    ],
+)
 def test_registered_node_of_wrong_kind_is_refused_with_its_place(
     command_line: Run, site: Path, key: str, given: str
 ) -> None:

@@ -21,8 +21,8 @@ from rosflight_py_sim.step.qos import CHAIN
 from rosflight_py_sim.step.topics import TRUTH_STATE
 from rosflight_py_sim.step.vehicle_state import VehicleState
 
-EXAMPLE = Path(__file__).parents[2] / "docs" / "examples" / "my_forces_and_moments"
-PARAMETERS = EXAMPLE / "my_forces_and_moments" / "vehicles" / "parameters" / "balloon.yaml"
+EXAMPLE = Path(__file__).parents[2] / "docs" / "examples" / "my_nodes"
+PARAMETERS = EXAMPLE / "my_nodes" / "vehicles" / "parameters" / "balloon.yaml"
 NODES = ("standalone_sensors", "sil_board", "standalone_dynamics", "lockstep_time_manager")
 
 MASS, GRAVITY, BUOYANCY, DRAG, STIFFNESS, LENGTH = 1.0, 9.81, 40.0, 7.0, 100.0, 2.0
@@ -52,7 +52,7 @@ def graph(ros_domain: int, tmp_path: Path) -> Iterator[list[Program]]:
         for node in NODES
     ]
     # The user's node is started as a user starts it.
-    balloon = [sys.executable, str(EXAMPLE / "my_forces_and_moments" / "balloon.py"), *ros]
+    balloon = [sys.executable, str(EXAMPLE / "my_nodes" / "balloon.py"), *ros]
     try:
         processes.append(subprocess.Popen(balloon, env=environment))
         yield processes

@@ -287,7 +287,7 @@ def test_each_vehicle_names_an_existing_flight_controller() -> None:
 
 
 def test_example_package_replaces_an_executable_via_existing_arguments() -> None:
-    package = share_directory() / "docs" / "examples" / "my_forces_and_moments"
+    package = share_directory() / "docs" / "examples" / "my_nodes"
     file = package / "launch" / "balloon.launch.py"
     assert (LAUNCH / "multirotor_standalone.launch.py").name in file.read_text(encoding="utf-8")
     tree = ast.parse(file.read_text(encoding="utf-8"))

@@ -20,7 +20,7 @@ from rosflight_py_sim.resources import share_directory
 from rosflight_py_sim.shared_parameters import TIME_MODES
 from test.launch.test_launch_files import TIMEOUT_S, WITH_LAUNCH, launched, wait_for_truth
 
-EXAMPLE = share_directory() / "docs" / "examples" / "my_forces_and_moments"
+EXAMPLE = share_directory() / "docs" / "examples" / "my_nodes"
 
 DEFAULTS = {name: one.default or "" for name, one in all_arguments().items()} | {"vehicle": "multirotor"}
 

@@ -6,7 +6,7 @@ from launch.actions import IncludeLaunchDescription
 from launch.launch_description_sources import PythonLaunchDescriptionSource
 from rosflight_py_sim.graph.launching import additional_node
 
-from my_forces_and_moments import VEHICLES
+from my_nodes import VEHICLES
 
 
 def generate_launch_description() -> LaunchDescription:
@@ -18,7 +18,7 @@ def generate_launch_description() -> LaunchDescription:
         [
             IncludeLaunchDescription(PythonLaunchDescriptionSource(str(simulator)), launch_arguments=arguments.items()),
             additional_node(
-                package="my_forces_and_moments",
+                package="my_nodes",
                 executable="balloon",
                 name="forces_and_moments",
                 output="screen",

@@ -1,14 +1,18 @@
 """Forces and moments of a balloon on a string, in the place of the multirotor's."""
 
+from collections.abc import Mapping
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 from rosflight_py_sim.nodes.running import run
-from rosflight_py_sim.parameters import Parameter, ParameterTable
+from rosflight_py_sim.parameters import Parameter, ParameterTable, Values, number
 from rosflight_py_sim.parts.forces_and_moments import ForcesAndMoments
 from rosflight_py_sim.physics.rotations import rotate_to_body, rotate_to_inertial
+from rosflight_py_sim.shapes.drawn_parts import DrawnPart
+from rosflight_py_sim.shapes.meshes import rod, spindle
 from rosflight_py_sim.step.vehicle_state import VehicleState
+from rosflight_py_sim.vehicles.physics_model import Shape
 
 BALLOON_PARAMETERS = ParameterTable(
     Parameter("buoyancy", 15.0, "Lift of the gas", "N", minimum=0.0),
@@ -20,10 +24,21 @@ BALLOON_PARAMETERS = ParameterTable(
 )
 
 
+def balloon_shape(physics: Values, values: Values) -> list[DrawnPart]:
+    """An envelope of the size that lifts the weight of `buoyancy` (N) in air of 1.2 kg/m^3, and its string."""
+    radius = (number(physics, "buoyancy") / (1.2 * 9.81) / 4.19) ** (1.0 / 3.0)
+    profile = [(0.0, 0.1), (0.15, 0.71), (0.5, 1.0), (0.85, 0.71), (1.0, 0.1)]
+    envelope = spindle((0.0, 0.0, radius), (0.0, 0.0, -radius), [(s, r * radius) for s, r in profile])
+    string = rod((0.0, 0.0, radius), (0.0, 0.0, 1.5 * radius), 0.01)
+    return [DrawnPart("envelope", envelope, (220, 40, 40)), DrawnPart("string", string, (30, 30, 30))]
+
+
 class Balloon(ForcesAndMoments):
     """A balloon on a string, with a fan on the first output of the flight controller."""
 
     PARAMETERS: ClassVar[ParameterTable] = ForcesAndMoments.PARAMETERS + BALLOON_PARAMETERS
+    APPEARANCES: ClassVar[Mapping[str, Shape]] = {**ForcesAndMoments.APPEARANCES, "balloon": balloon_shape}
+    SHAPE_PARAMETERS: ClassVar[ParameterTable] = BALLOON_PARAMETERS
 
     def configure(self, values: dict[str, Any]) -> None:
         """Take over the parameters, at the start and whenever `ros2 param set` changes one."""

@@ -2,7 +2,7 @@
 
 from setuptools import setup
 
-NAME = "my_forces_and_moments"
+NAME = "my_nodes"
 
 setup(
     name=NAME,
@@ -17,8 +17,12 @@ setup(
     install_requires=["setuptools"],
     zip_safe=False,
     entry_points={
-        "console_scripts": ["balloon = my_forces_and_moments.balloon:main"],
-        "rosflight_py_sim.nodes": ["balloon = my_forces_and_moments.balloon:Balloon"],
-        "rosflight_py_sim.vehicles": ["my_forces_and_moments = my_forces_and_moments:VEHICLES"],
+        "console_scripts": ["balloon = my_nodes.balloon:main"],
+        "rosflight_py_sim.nodes": [
+            "balloon = my_nodes.balloon:Balloon",
+            "ballast_dynamics = my_nodes.ballast_dynamics:BallastDynamics",
+            "breakpoint_time_manager = my_nodes.breakpoint_time_manager:BreakpointTimeManager",
+        ],
+        "rosflight_py_sim.vehicles": ["my_nodes = my_nodes:VEHICLES"],
     },
 )
