@@ -30,6 +30,7 @@ from rosflight_py_sim.sensing import (
     SENSOR_PARAMETERS,
     THERMOMETER,
 )
+from rosflight_py_sim.sensing.range_finder import FURTHER_RANGE_FINDERS
 from rosflight_py_sim.sensing.sensor import Sensor
 from rosflight_py_sim.shared_parameters import SEED
 from rosflight_py_sim.step.topics import ZERO_CELSIUS_K
@@ -45,6 +46,8 @@ class ModelledSensors(Sensors):
 
     ALIASES: ClassVar[tuple[str, ...]] = ("standalone_sensors",)
     PARAMETERS: ClassVar[ParameterTable] = Sensors.PARAMETERS + ParameterTable(SEED) + SENSOR_PARAMETERS
+
+    send_rng_2, send_rng_3, send_rng_4, send_rng_5, send_rng_6 = FURTHER_RANGE_FINDERS
 
     def has_model(self, sensor: Sensor[Any]) -> bool:
         """Whether a sensor has a model."""

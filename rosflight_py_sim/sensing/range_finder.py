@@ -1,4 +1,4 @@
-"""Range finder: a beam along the body's z axis (down), in the world that the parameter `world` names.
+"""Range finders: beams in the world that the parameter `world` names; the first looks along the body's z axis (down).
 
 The beam is a cone of the width `range_field_of_view`. The reading is the distance to the nearest reflection in it: from
 the ground, the water surface (from either side), the pool's floor and walls, and every object except paint. The axis of
@@ -28,6 +28,8 @@ minimum reads -inf. Neither is a measurement.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -49,63 +51,91 @@ from rosflight_py_sim.world import WORLD, beam_boundary, beam_distance, part_arr
 
 _RATE = 20.0
 
-_ERRORS = ErrorSource("range", "distance", "m", _RATE, stdev=0.03)
 
-PARAMETERS = _ERRORS.parameters() + ParameterTable(
-    Parameter(
-        "range_min_range", 0.25, "Shortest distance that the range finder can measure", "m", minimum=0.0, maximum=1e3
-    ),
-    Parameter(
-        "range_max_range",
-        8.0,
-        "Longest distance that the range finder can measure, at a reflectivity of 0.9",
-        "m",
-        minimum=0.01,
-        maximum=1e5,
-    ),
-    Parameter(
-        "range_field_of_view",
-        0.05,
-        "Width of the beam; the reading is the distance to the nearest reflection in it",
-        "rad",
-        minimum=0.0,
-        maximum=math.pi,
-    ),
-    Parameter(
-        "range_reflectivity",
-        0.9,
-        "Reflectivity of ground and objects; the range is shorter below 0.9",
-        minimum=0.0,
-        maximum=1.0,
-    ),
-    Parameter(
-        "range_water_slope",
-        0.018,
-        "Mean square slope of the waves; the water surface reflects beams in air like a mirror with such waves; 0: it "
-        "reflects as the ground does",
-        minimum=0.0,
-        maximum=1.0,
-    ),
-    Parameter(
-        "range_signal_noise",
-        0.1,
-        "White noise on the received signal, which causes drop-outs near the longest distance: standard "
-        "deviation, relative to the smallest signal that is detected",
-        minimum=0.0,
-        maximum=100.0,
-    ),
-    Parameter(
-        "range_resolution",
-        0.01,
-        "Resolution of the distance: readings are multiples of this value (0: continuous)",
-        "m",
-        minimum=1e-6,
-        maximum=10.0,
-        also_allowed=(0.0,),
-    ),
-    WORLD,
-    GROUND_ALTITUDE,
-)
+def _errors_of(name: str) -> ErrorSource:
+    return ErrorSource(name, "distance", "m", _RATE, stdev=0.03)
+
+
+def parameters_of(name: str, direction: Sequence[float] = (0.0, 0.0, 1.0)) -> ParameterTable:
+    """Parameters of the range finder of that name, which looks in `direction` by default."""
+    return _errors_of(name).parameters() + ParameterTable(
+        Parameter(
+            f"{name}_position",
+            [0.0, 0.0, 0.0],
+            "Position of the range finder in body axes, from the centre of mass",
+            "m",
+            minimum=-100.0,
+            maximum=100.0,
+            length=3,
+        ),
+        Parameter(
+            f"{name}_direction",
+            list(direction),
+            "Direction of the beam's axis in body axes, of any length but 0",
+            minimum=-1e3,
+            maximum=1e3,
+            length=3,
+        ),
+        Parameter(
+            f"{name}_min_range",
+            0.25,
+            "Shortest distance that the range finder can measure",
+            "m",
+            minimum=0.0,
+            maximum=1e3,
+        ),
+        Parameter(
+            f"{name}_max_range",
+            8.0,
+            "Longest distance that the range finder can measure, at a reflectivity of 0.9",
+            "m",
+            minimum=0.01,
+            maximum=1e5,
+        ),
+        Parameter(
+            f"{name}_field_of_view",
+            0.05,
+            "Width of the beam; the reading is the distance to the nearest reflection in it",
+            "rad",
+            minimum=0.0,
+            maximum=math.pi,
+        ),
+        Parameter(
+            f"{name}_reflectivity",
+            0.9,
+            "Reflectivity of ground and objects; the range is shorter below 0.9",
+            minimum=0.0,
+            maximum=1.0,
+        ),
+        Parameter(
+            f"{name}_water_slope",
+            0.018,
+            "Mean square slope of the waves; the water surface reflects beams in air like a mirror with such waves; "
+            "0: it reflects as the ground does",
+            minimum=0.0,
+            maximum=1.0,
+        ),
+        Parameter(
+            f"{name}_signal_noise",
+            0.1,
+            "White noise on the received signal, which causes drop-outs near the longest distance: standard "
+            "deviation, relative to the smallest signal that is detected",
+            minimum=0.0,
+            maximum=100.0,
+        ),
+        Parameter(
+            f"{name}_resolution",
+            0.01,
+            "Resolution of the distance: readings are multiples of this value (0: continuous)",
+            "m",
+            minimum=1e-6,
+            maximum=10.0,
+            also_allowed=(0.0,),
+        ),
+        WORLD,
+        GROUND_ALTITUDE,
+    )
+
 
 WHITE = 0.9
 """Reflectivity of the target for which data sheets give the range."""
@@ -120,6 +150,8 @@ class Beam:
     """Beam and detector of a range finder.
 
     Attributes:
+        x: position of the range finder from the centre of mass, body axes (m); likewise `y` and `z`.
+        along_x: unit vector along the axis, body axes; likewise `along_y` and `along_z`.
         min_range: shortest distance (m).
         max_range: longest distance, at a reflectivity of 0.9 (m).
         half_width: angle between the axis and the surface of the beam's cone (rad).
@@ -129,6 +161,12 @@ class Beam:
         resolution: step of the reading (m).
     """
 
+    x: float
+    y: float
+    z: float
+    along_x: float
+    along_y: float
+    along_z: float
     min_range: float
     max_range: float
     half_width: float
@@ -139,31 +177,44 @@ class Beam:
 
 
 class RangeFinder(SensorModel):
-    """Downward range finder; `min_range`, `max_range` (m) and `field_of_view` (rad) are the values in its messages.
+    """Range finder; `min_range`, `max_range` (m) and `field_of_view` (rad) are the values in its messages.
 
     Raises:
-        ParameterError: range_min_range is not below range_max_range, or the world file is invalid.
+        ParameterError: the shortest distance is not below the longest, the direction is 0, or the world is invalid.
     """
 
-    def __init__(self, values: Values, rng: np.random.Generator) -> None:
-        super().__init__(ErrorModel([_ERRORS.terms(values)], rng))
+    def __init__(self, values: Values, rng: np.random.Generator, name: str = "range") -> None:
+        super().__init__(ErrorModel([_errors_of(name).terms(values)], rng))
+        self._name = name
         self._signal = NormalDraws(rng.spawn(1)[0], 1)
-        self.min_range = number(values, "range_min_range")
-        self.max_range = number(values, "range_max_range")
-        self.field_of_view = number(values, "range_field_of_view")
+        self.min_range = number(values, f"{name}_min_range")
+        self.max_range = number(values, f"{name}_max_range")
+        self.field_of_view = number(values, f"{name}_field_of_view")
         if self.min_range >= self.max_range:
             raise ParameterError(
-                f"parameter 'range_min_range': {self.min_range:g} given; "
-                f"allowed: less than range_max_range, which is {self.max_range:g} m"
+                f"parameter '{name}_min_range': {self.min_range:g} given; "
+                f"allowed: less than {name}_max_range, which is {self.max_range:g} m"
             )
+        position, direction = np.array(values[f"{name}_position"]), np.array(values[f"{name}_direction"])
+        length = float(np.linalg.norm(direction))
+        if length == 0.0:
+            raise ParameterError(f"parameter '{name}_direction': [0, 0, 0] given; allowed: a vector that is not 0")
+        x, y, z = position.tolist()
+        along_x, along_y, along_z = (direction / length).tolist()
         self._beam = Beam(
+            x=x,
+            y=y,
+            z=z,
+            along_x=along_x,
+            along_y=along_y,
+            along_z=along_z,
             min_range=self.min_range,
             max_range=self.max_range,
             half_width=0.5 * self.field_of_view,
-            reflectivity=number(values, "range_reflectivity"),
-            water_slope=number(values, "range_water_slope"),
-            signal_noise=number(values, "range_signal_noise"),
-            resolution=number(values, "range_resolution"),
+            reflectivity=number(values, f"{name}_reflectivity"),
+            water_slope=number(values, f"{name}_water_slope"),
+            signal_noise=number(values, f"{name}_signal_noise"),
+            resolution=number(values, f"{name}_resolution"),
         )
         world = world_of(values)
         self._boundary = beam_boundary(world)
@@ -182,7 +233,7 @@ class RangeFinder(SensorModel):
 
     def true_errors(self) -> dict[str, float]:
         """True bias of the last measurement, m."""
-        return self._errors.biases("range_bias")
+        return self._errors.biases(f"{self._name}_bias")
 
     def read(self, around: Surroundings, time_ns: int, state: VehicleState, dt: float) -> tuple[float, ...]:
         """Beam width (rad), limits and distance (m), and the variance of the distance (m^2)."""
@@ -211,8 +262,11 @@ def sample_range(
 ) -> float:
     """Distance to the nearest reflection in the beam with error, or +-inf out of range (m); `signal` (1,) normal."""
     advance_errors(channels, normals, dt)
-    north, east, down = truth[0], truth[1], truth[2]
-    axis_n, axis_e, axis_d = rotate_to_inertial(truth[3], truth[4], truth[5], truth[6], 0.0, 0.0, 1.0)
+    north, east, down = rotate_to_inertial(truth[3], truth[4], truth[5], truth[6], beam.x, beam.y, beam.z)
+    north, east, down = truth[0] + north, truth[1] + east, truth[2] + down
+    axis_n, axis_e, axis_d = rotate_to_inertial(
+        truth[3], truth[4], truth[5], truth[6], beam.along_x, beam.along_y, beam.along_z
+    )
     nearest = beam_distance(boundary, parts, north, east, down, axis_n, axis_e, axis_d)
     sinking = axis_d
     if beam.half_width > 0.0:
@@ -265,7 +319,22 @@ RANGE_FINDER = Sensor(
     RangeFinder,
     rate_hz=_RATE,
     update="sonar_update",
-    parameters=PARAMETERS,
+    parameters=parameters_of("range"),
     failures={"range": Failing(Target("range finder", "m"), lambda: Fields("distance"))},
     stream=5,
 )
+
+FURTHER_RANGE_FINDERS = tuple(
+    Sensor(
+        RANGE.renamed(f"sim/sensors/{name}", by="sensors", to="bridge"),
+        name,
+        f"the range finder {name}",
+        partial(RangeFinder, name=name),
+        rate_hz=_RATE,
+        parameters=parameters_of(name, (1.0, 0.0, 0.0)),
+        failures={name: Failing(Target(f"range finder {name}", "m"), lambda: Fields("distance"))},
+        optional=True,
+    )
+    for name in ("rng_2", "rng_3", "rng_4", "rng_5", "rng_6")
+)
+"""Range finders that look forward by default; a vehicle has those that the parameter `further_sensors` names."""

@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from rosflight_py_sim.failures.failure import TARGETS, parse_failure
+from rosflight_py_sim.failures.failure import all_targets, parse_failure
 from rosflight_py_sim.parameters import ParameterError
 
 
@@ -53,9 +53,9 @@ def test_senseless_words_are_refused_with_the_words_allowed(text: str, complaint
     assert str(refused.value).startswith(f"failure '{text}': {complaint}")
 
 
-@pytest.mark.parametrize("name", TARGETS)
+@pytest.mark.parametrize("name", all_targets())
 def test_every_kind_of_every_part_can_be_said(name: str) -> None:
-    target = TARGETS[name]
+    target = all_targets()[name]
     for kind in target.kinds:
         values = {"late": "0.5", "front": "1 2 3"}.get(kind, "1" if kind in ("wrong by", "drift", "noisy") else "")
         failure = parse_failure(f"{name} {target.last or ''} {kind} {values} at 1 for 2")

@@ -270,6 +270,29 @@ def test_further_range_finders_are_those_of_topics_of_the_vehicle(
     assert step()[1].ranges[1:] == (655.0, 7.5)
 
 
+def test_replies_carry_the_further_range_finders_of_the_sensors(
+    make: Callable[..., Any], new_client: Callable[..., ArduPilotClient]
+) -> None:
+    settings = {
+        "ardupilot.further_ranges": "[sim/sensors/rng_3, sim/sensors/rng_2]",
+        "further_sensors": "[rng_2, rng_3]",
+        # Both look at the ground from 0.5 m above the centre of mass: straight down and 30 deg below the horizon.
+        "rng_2_position": "[0.0, 0.0, -0.5]",
+        "rng_2_direction": "[0.0, 0.0, 1.0]",
+        "rng_3_position": "[0.0, 0.0, -0.5]",
+        "rng_3_direction": "[0.0, 1.7320508, 1.0]",
+        **{f"{name}_{noise}": "0.0" for name in ("rng_2", "rng_3") for noise in ("stdev", "field_of_view")},
+    }
+    bridged = make(*(word for name, value in settings.items() for word in ("-p", f"{name}:={value}")))
+    client = new_client(bridged)
+    reply = fly(client, 0.3, 1000)
+    assert len(reply.ranges) == 3
+    _, slanting, down = reply.ranges
+    # The resolution of each distance is 1 cm.
+    assert down == pytest.approx(0.5 - reply.position_ned[2], abs=0.01)
+    assert slanting == pytest.approx(2.0 * down, abs=0.02)
+
+
 def test_same_frames_yield_identical_replies(
     make: Callable[..., Any], new_client: Callable[..., ArduPilotClient]
 ) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -45,21 +46,28 @@ class Altimeter(SensorModel):
         return self._errors.biases("altimeter_bias")
 
 
-class MySensors(ModelledSensors):
-    """Sensors with an altimeter."""
+@pytest.fixture(scope="module", autouse=True)
+def my_sensors() -> Iterator[type[ModelledSensors]]:
+    """Sensors with an altimeter, whose failures no other test knows."""
 
-    send_altimeter = Sensor(
-        stamped("sim/sensors/altimeter", Vector3Stamped, Height, {"height": "vector.z"}),
-        "altimeter",
-        "the altimeter",
-        Altimeter,
-        rate_hz=25.0,
-        parameters=_ERRORS.parameters(),
-        failures={"altimeter": Failing(Target("altimeter", "m"), lambda: Fields("height"))},
-    )
+    class MySensors(ModelledSensors):
+        """Sensors with an altimeter."""
+
+        send_altimeter = Sensor(
+            stamped("sim/sensors/altimeter", Vector3Stamped, Height, {"height": "vector.z"}),
+            "altimeter",
+            "the altimeter",
+            Altimeter,
+            rate_hz=25.0,
+            parameters=_ERRORS.parameters(),
+            failures={"altimeter": Failing(Target("altimeter", "m"), lambda: Fields("height"))},
+        )
+
+    yield MySensors
+    del TARGETS["altimeter"]
 
 
-def flown(cls: type[ModelledSensors] = MySensors, seconds: float = 1.0, **given: Any) -> tuple[Any, dict[str, Any]]:
+def flown(cls: type[ModelledSensors], seconds: float = 1.0, **given: Any) -> tuple[Any, dict[str, Any]]:
     """The sensors, and their messages at rest 30 m above the origin, by output; a step takes 5 ms."""
     sensors = cls(cls.PARAMETERS.checked(given))
     sent: dict[str, list[Any]] = {}
@@ -74,36 +82,36 @@ def flown(cls: type[ModelledSensors] = MySensors, seconds: float = 1.0, **given:
     return sensors, sent
 
 
-def test_parameters_follow_from_the_declaration() -> None:
-    table = MySensors.PARAMETERS
+def test_parameters_follow_from_the_declaration(my_sensors: type[ModelledSensors]) -> None:
+    table = my_sensors.PARAMETERS
     assert table["altimeter_update_frequency"].default == 25.0
     assert table["altimeter_latency"].default == 0.0
     assert table["altimeter_bias_range"].default == 1.0
     assert "altimeter_latency" not in ModelledSensors.PARAMETERS
-    assert MySensors.KIND is NodeKind.SENSORS
+    assert my_sensors.KIND is NodeKind.SENSORS
 
 
-def test_messages_have_the_rate_and_the_latency() -> None:
-    _, sent = flown(altimeter_update_frequency=10.0, altimeter_latency=0.05)
+def test_messages_have_the_rate_and_the_latency(my_sensors: type[ModelledSensors]) -> None:
+    _, sent = flown(my_sensors, altimeter_update_frequency=10.0, altimeter_latency=0.05)
     assert [message.time_ns for message in sent["send_altimeter"]] == [k * 100 * MS for k in range(10)]
-    _, sent = flown(altimeter_latency=0.05, sensor_stamps="arrival")
+    _, sent = flown(my_sensors, altimeter_latency=0.05, sensor_stamps="arrival")
     assert [message.time_ns for message in sent["send_altimeter"]][:3] == [50 * MS, 90 * MS, 130 * MS]
 
 
-def test_further_sensor_changes_no_other_measurement() -> None:
+def test_further_sensor_changes_no_other_measurement(my_sensors: type[ModelledSensors]) -> None:
     _, alone = flown(ModelledSensors, seed=7)
-    _, together = flown(seed=7)
+    _, together = flown(my_sensors, seed=7)
     heights = together.pop("send_altimeter")
     assert together == alone
     assert len({message.height for message in heights}) == len(heights) == 25
-    _, again = flown(seed=7)
+    _, again = flown(my_sensors, seed=7)
     assert again["send_altimeter"] == heights
-    _, other = flown(seed=8)
+    _, other = flown(my_sensors, seed=8)
     assert other["send_altimeter"] != heights
 
 
-def test_errors_are_among_the_true_errors_and_continue_with_new_parameters() -> None:
-    sensors, sent = flown(altimeter_stdev=0.0, seed=3)
+def test_errors_are_among_the_true_errors_and_continue_with_new_parameters(my_sensors: type[ModelledSensors]) -> None:
+    sensors, sent = flown(my_sensors, altimeter_stdev=0.0, seed=3)
     bias = sensors.true_errors()["altimeter_bias"]
     assert sent["send_altimeter"][-1].height == pytest.approx(30.0 + bias)
     values = {**sensors.values, "altimeter_bias_range": 2.0}
@@ -113,13 +121,13 @@ def test_errors_are_among_the_true_errors_and_continue_with_new_parameters() -> 
     assert sent["send_altimeter"][-1].height == pytest.approx(30.0 + 2.0 * bias)
 
 
-def test_failures_follow_from_the_declaration() -> None:
+def test_failures_follow_from_the_declaration(my_sensors: type[ModelledSensors]) -> None:
     assert parse_failure("altimeter stuck at 1").target == "altimeter"
-    _, sent = flown(failures=["altimeter off at 0.5", "mag off at 0.5"])
+    _, sent = flown(my_sensors, failures=["altimeter off at 0.5", "mag off at 0.5"])
     assert len(sent["send_altimeter"]) == 13
     assert len(sent["send_mag"]) == 25
-    _, usual = flown()
-    _, wrong = flown(failures=["altimeter wrong by 100"])
+    _, usual = flown(my_sensors)
+    _, wrong = flown(my_sensors, failures=["altimeter wrong by 100"])
     pairs = zip(usual["send_altimeter"], wrong["send_altimeter"], strict=True)
     assert [two.height - one.height for one, two in pairs] == pytest.approx([100.0] * 25)
 
@@ -178,6 +186,6 @@ def test_readings_of_every_method_become_the_models_messages() -> None:
     assert overridden["send_gnss"][0]._fields == GNSS_FIX.carried._fields
 
 
-def test_parameter_error_names_an_unknown_further_sensor() -> None:
+def test_parameter_error_names_an_unknown_further_sensor(my_sensors: type[ModelledSensors]) -> None:
     with pytest.raises(ParameterError, match=r"'further_sensors': \['lidar'\] given; allowed: "):
-        MySensors.table_for({"further_sensors": ["lidar"]})
+        my_sensors.table_for({"further_sensors": ["lidar"]})

@@ -1,12 +1,15 @@
 """Range finder: tilt over flat ground, and out of range by REP 117."""
 
 import math
+import re
 
 import numpy as np
 import pytest
 
 from rosflight_py_sim.parameters import ParameterError
+from rosflight_py_sim.parts.standalone_sensors import ModelledSensors
 from rosflight_py_sim.sensing import SENSOR_PARAMETERS, RangeFinder
+from rosflight_py_sim.sensing.sensor import Sensor
 
 QUIET = {"range_stdev": 0.0, "range_field_of_view": 0.0, "range_signal_noise": 0.0, "range_resolution": 0.0}
 
@@ -139,3 +142,60 @@ def test_readings_are_multiples_of_the_resolution():
         reading = sensor.sample(truth(height), 0.05)
         assert reading == pytest.approx(height, abs=0.005 + 1e-9)
         assert reading * 100.0 == pytest.approx(round(reading * 100.0), abs=1e-9)
+
+
+def test_beam_looks_in_its_direction_from_its_position():
+    # 0.5 m ahead of the centre of mass and 0.2 m below it, 30 deg below the horizon, whatever the vector's length.
+    down = math.radians(30.0)
+    mount = {"range_position": [0.5, 0.0, 0.2], "range_direction": [5.0 * math.cos(down), 0.0, 5.0 * math.sin(down)]}
+    sensor = range_finder(**mount)
+    assert sensor.sample(truth(3.0), 0.05) == pytest.approx((3.0 - 0.2) / math.sin(down), rel=1e-12)
+    # Rolled by 90 deg, the beam is level; pitched by 30 deg down, it is 60 deg below the horizon.
+    assert sensor.sample(truth(3.0, math.radians(90.0)), 0.05) == math.inf
+    pitched = np.zeros(19)
+    pitched[2], pitched[3], pitched[5] = -3.0, math.cos(0.5 * down), -math.sin(0.5 * down)
+    height = 3.0 - (0.5 * math.sin(down) + 0.2 * math.cos(down))
+    assert sensor.sample(pitched, 0.05) == pytest.approx(height / math.sin(2.0 * down), rel=1e-12)
+
+
+def test_direction_of_length_0_is_refused():
+    with pytest.raises(ParameterError, match=r"'range_direction': \[0, 0, 0\] given; allowed: a vector that is not 0"):
+        range_finder(range_direction=[0.0, 0.0, 0.0])
+
+
+def sensors_with(*names, **given):
+    given = {"further_sensors": list(names), **given}
+    return ModelledSensors(ModelledSensors.table_for(given).checked(given))
+
+
+def test_vehicle_has_the_further_range_finders_that_it_names():
+    assert not [one.sensor for one in sensors_with().ports(Sensor) if one.optional]
+    sensors = sensors_with("rng_2", "rng_5", rng_2_max_range=50.0)
+    assert [one.sensor for one in sensors.ports(Sensor) if one.optional] == ["rng_2", "rng_5"]
+    assert sensors.models["rng_2"].max_range == 50.0
+    assert sensors.models["rng_5"].max_range == 8.0
+    assert "rng_2_latency" in sensors.values
+    assert "rng_3_latency" not in sensors.values
+
+
+def test_range_finders_have_random_numbers_of_their_own():
+    sensors = sensors_with("rng_2", "rng_3", rng_2_bias_range=1.0, rng_3_bias_range=1.0, range_bias_range=1.0, seed=4)
+    first, second, third = (sensors.true_errors()[f"{name}_bias"] for name in ("range", "rng_2", "rng_3"))
+    assert len({first, second, third}) == 3
+    alone = sensors_with("rng_3", rng_3_bias_range=1.0, seed=4)
+    assert alone.true_errors()["rng_3_bias"] == third
+
+
+@pytest.mark.parametrize("names", [["rng_7"], ["rng_2", "rng_2"]])
+def test_unknown_or_repeated_range_finders_are_refused(names):
+    text = "allowed: rng_2, rng_3, rng_4, rng_5, rng_6, each once"
+    with pytest.raises(ParameterError, match=rf"'further_sensors': {re.escape(str(names))} given; {text}"):
+        sensors_with(*names)
+
+
+def test_failure_of_a_range_finder_that_the_vehicle_lacks_is_refused():
+    assert sensors_with("rng_2", failures=["rng_2 stuck at 1"]).has_failures
+    with pytest.raises(
+        ParameterError, match=r"failure 'rng_3 off': rng_3 given; allowed for this vehicle's sensors: gyro"
+    ):
+        sensors_with("rng_2", failures=["rng_3 off"])
