@@ -94,6 +94,7 @@ class PartNode(Part, SimulationNode):
         return logger
 
     start_ns = SimulationNode.start_ns
+    update_clock = SimulationNode.update_clock
 
     def awaited_services(self) -> Collection[str]:
         """The services of the flight controller, until its parameters have been read."""

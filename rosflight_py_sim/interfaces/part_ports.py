@@ -71,7 +71,7 @@ class PartPorts:
         self.join = StepJoin(part.join_rule, run, part.answer_again, lockstep=part.lockstep)
         self.offered: dict[str, RosService[Any, Any, Any]] = {}
         self.readers: list[FirmwareParameterReader] = []
-        self._inputs: dict[str, Subscription[Any]] = {}
+        self._inputs: dict[tuple[str, str], Subscription[Any]] = {}
         self._polled: list[PolledSubscription[Any]] = []
 
     def connect(self) -> None:
@@ -83,16 +83,18 @@ class PartPorts:
         node, part, at, renamed = self._node, self._part, self._at, self._renamed
         part.make_stale = self.join.make_stale  # type: ignore[method-assign]
         part.end_port = self._end_input  # type: ignore[method-assign]
+        if part is not node:
+            part.update_clock = node.update_clock  # type: ignore[method-assign]
+            part.start_ns = node.start_ns
         for out in part.ports(Output):
-            setattr(part, out.name, (node.lazy_publisher if out.lazy else node.publisher)(renamed(out.topic), at))
+            out.bind(part, (node.lazy_publisher if out.lazy else node.publisher)(renamed(out.topic), at))
         for called in part.ports(Calls):
-            setattr(part, called.name, {name: self._call(called.service_type, name) for name in called.topics})
+            called.bind(part, {name: self._call(called.service_type, name) for name in called.topics})
         part.begin()
         for port in part.ports(Input):
             self.connect_input(port)
         for read in part.ports(Polled):
-            self._polled.append(node.poll(renamed(read.topic), at))
-            setattr(part, read.name, self._polled[-1].take)
+            read.bind(part, self._reader_while_wanted(read) if read.wanted else self._poll(read).take)
         self.readers += [
             FirmwareParameterReader(node, reading.names, getattr(part, reading.name), at)
             for reading in part.ports(FirmwareReading)
@@ -151,15 +153,38 @@ class PartPorts:
         at = self._at
         if port.at:
             own = self._node.get_namespace()
-            at = namespace_of(getattr(self._part, port.at), f"{own.rstrip('/')}/{at}" if at else own)
-        self._inputs[port.name] = self._node.subscribe(
+            vehicle = port.at if port.at.startswith("/") else getattr(self._part, port.at)
+            at = namespace_of(vehicle, f"{own.rstrip('/')}/{at}" if at else own)
+        self._inputs[port.family, port.name] = self._node.subscribe(
             self._renamed(port.topic), on_message, at, needed=port.needed, at_once=port.kind in _TAKEN_AT_ONCE
         )
 
     def _end_input(self, name: str) -> None:
-        subscription = self._inputs.pop(name, None)
+        subscription = self._inputs.pop(("", name), None)
         if subscription is not None:
             self._node.destroy_subscription(subscription)
+
+    def _poll(self, read: Polled[Any]) -> PolledSubscription[Any]:
+        self._polled.append(self._node.poll(self._renamed(read.topic), self._at))
+        return self._polled[-1]
+
+    def _reader_while_wanted(self, read: Polled[Any]) -> Callable[[], Any]:
+        """Function that reads a topic, and subscribes to it while the part wants messages."""
+        is_wanted = getattr(self._part, read.wanted)
+        subscription: PolledSubscription[Any] | None = None
+
+        def take() -> Any:
+            nonlocal subscription
+            if is_wanted() != (subscription is not None):
+                if subscription is None:
+                    subscription = self._poll(read)
+                else:
+                    self._polled.remove(subscription)
+                    subscription.close()
+                    subscription = None
+            return None if subscription is None else subscription.take()
+
+        return take
 
     def _call(self, service_type: Any, name: str) -> Call:
         client = self._node.create_client(service_type, topic_of(self._at, name))
@@ -170,7 +195,7 @@ class PartPorts:
         return Call(client.service_is_ready, send)
 
     def _joined(self, port: Input[Any], take: Callable[[Any], None]) -> Callable[[Any], None]:
-        arrived = self.join.input(port.topic.name)
+        arrived = self.join.input(port.key)
 
         def on_message(message: Any) -> None:
             take(message)
@@ -189,7 +214,7 @@ class PartPorts:
 
         if port.kind is Kind.LATER:
             return hold
-        arrived = self.join.input(port.topic.name)
+        arrived = self.join.input(port.key)
 
         def on_message(message: Any) -> None:
             hold(message)

@@ -166,6 +166,9 @@ class Part:
     def end_port(self, name: str) -> None:
         """Stop receiving messages of an input. Without ROS, the pipeline replaces this function."""
 
+    def update_clock(self, time_ns: int) -> None:
+        """Set the clock of the part's node, which each trigger sets, too. Has no effect without ROS."""
+
     def make_stale(self) -> None:
         """Make the last answer stale, so that a repeated request gets a new one. Has no effect without ROS."""
 
@@ -226,9 +229,10 @@ class Part:
 
     def ports(self, kind: type[P]) -> Iterator[P]:
         """The part's ports of one kind, in the order of declaration."""
-        for port in ports_of(type(self)):
-            if isinstance(port, kind) and port.exists(self):
-                yield port
+        for declared in ports_of(type(self)):
+            for port in declared.of(self):
+                if isinstance(port, kind):
+                    yield port
 
     @property
     def join_rule(self) -> JoinRule:
@@ -248,7 +252,7 @@ def rule_of(inputs: Iterable[Input[Any]]) -> JoinRule:
     renewed_by: list[str] = []
     expected: list[str] = []
     for port in inputs:
-        name = port.topic.name
+        name = port.key
         if port.kind is Kind.TRIGGER:
             trigger = name
         elif port.kind is Kind.SYNCHRONIZED:

@@ -58,7 +58,7 @@ class Pipeline:
         self._queue: deque[tuple[Callable[[int, Any], None], int, Any]] = deque()
         self._on_time: list[Callable[[int], None]] = []
         self._takes: dict[str, list[Take]] = {}
-        self._inputs: dict[tuple[Part, str], tuple[str, Take]] = {}
+        self._inputs: dict[tuple[Part, str, str], tuple[str, Take]] = {}
         self._shortened: list[list[Take]] = []
         self._services = {one.topic: (part, one) for part in parts for one in part.ports(Service)}
         for part in parts:
@@ -67,7 +67,7 @@ class Pipeline:
             for read in part.ports(Polled):
                 newest = _Newest()
                 self._takes.setdefault(read.topic.name, []).append(newest.take)
-                setattr(part, read.name, newest.pop)
+                read.bind(part, newest.pop)
         self._takes.setdefault(PARAMS_CHANGED.name, []).append(self._on_params_changed)
         for topic, take in receivers:
             self._takes.setdefault(topic.name, []).append(take)
@@ -133,13 +133,13 @@ class Pipeline:
             elif kind in (Kind.LATER, Kind.EXPECTED):
                 take = _holding(part, take)
             self._takes.setdefault(port.topic.name, []).append(take)
-            self._inputs[part, port.name] = port.topic.name, take
+            self._inputs[part, port.family, port.name] = port.topic.name, take
 
     def _connect(self, part: Part) -> None:
         for out in part.ports(Output):
-            setattr(part, out.name, self._sender(out))
+            out.bind(part, self._sender(out))
         for called in part.ports(Calls):
-            setattr(part, called.name, {name: self._call_of(name) for name in called.topics})
+            called.bind(part, {name: self._call_of(name) for name in called.topics})
         part.end_port = partial(self._end_port, part)  # type: ignore[method-assign]
 
     def _call_of(self, service: str) -> Call:
@@ -149,7 +149,7 @@ class Pipeline:
         return Call.answered_by(port.service_type, getattr(part, port.name))
 
     def _end_port(self, part: Part, name: str) -> None:
-        topic, take = self._inputs.pop((part, name), ("", None))
+        topic, take = self._inputs.pop((part, "", name), ("", None))
         if take is not None:
             # The list may be delivering a message, so it gets shorter only at the end of the step.
             takes = self._takes[topic]

@@ -46,9 +46,11 @@ class Port:
         name: name of the attribute or method.
         when: name of the part's method that returns whether the port exists; empty if it always does. The method is
             called after the part's first `configure`, possibly several times.
+        family: name of the attribute that maps the names of several ports, of which this is one; otherwise empty.
     """
 
     name = ""
+    family = ""
 
     def __init__(self, when: str = "") -> None:
         self.when = when
@@ -59,6 +61,20 @@ class Port:
     def exists(self, part: Any) -> bool:
         """Whether a part has the port."""
         return not self.when or bool(getattr(part, self.when)())
+
+    def of(self, part: Any) -> Iterator[Port]:
+        """The ports that a part has by this declaration: the port itself, if it exists."""
+        if self.exists(part):
+            yield self
+
+    def bind(self, part: Any, value: Any) -> None:
+        """Set the part's attribute of this port."""
+        self._place(part)[self.name] = value
+
+    def _place(self, part: Any) -> dict[str, Any]:
+        """Dictionary that holds the part's attribute of this port."""
+        held: dict[str, Any] = vars(part)
+        return held.setdefault(self.family, {}) if self.family else held
 
 
 class _Method(Port):
@@ -92,8 +108,8 @@ class Input(_Method, Generic[M]):
             only go to the port's method, if it has one. Empty if messages trigger answers in every time mode. For
             ticks, the parameter that gives their rate (Hz).
         initial: value before the first message.
-        at: name of the part's attribute that names the vehicle whose topic is received (`namespace_of`); empty for the
-            part's own vehicle.
+        at: vehicle whose topic is received: an absolute namespace, or the name of the part's attribute that names the
+            vehicle (`namespace_of`); empty for the part's own vehicle.
         ages_from_arrival: for an expected input, whether lateness counts from the arrival of the last message, not from
             its stamp, which may be of another clock.
     """
@@ -124,12 +140,18 @@ class Input(_Method, Generic[M]):
         # A message is kept in the part's dictionary, which takes precedence over this method.
         return self.initial if self.function is None else self.function.__get__(part, owner)
 
+    @property
+    def key(self) -> str:
+        """Name of the input in the rule of the join: its topic, with the vehicle if that is another one."""
+        return f"{self.at}/{self.topic.name}" if self.at else self.topic.name
+
     def taker(self, part: Any) -> Callable[[M], None]:
         """Function that passes a message to the part."""
         if self.function is not None:
             take: Callable[[M], None] = self.function.__get__(part)
             return take
-        name, kept = self.name, vars(part)
+        name, kept = self.name, self._place(part)
+        kept.setdefault(name, self.initial)
 
         def keep(message: M) -> None:
             kept[name] = message
@@ -137,9 +159,9 @@ class Input(_Method, Generic[M]):
         return keep
 
 
-def trigger(topic: StepTopic[M], *, rate: str = "", needed: bool = False) -> Input[M]:
+def trigger(topic: StepTopic[M], *, rate: str = "", needed: bool = False, when: str = "") -> Input[M]:
     """Input whose messages request the answers; see `Input` for `rate`."""
-    return Input(topic, Kind.TRIGGER, rate=rate, needed=needed)
+    return Input(topic, Kind.TRIGGER, rate=rate, needed=needed, when=when)
 
 
 def synchronized(
@@ -150,9 +172,11 @@ def synchronized(
     renews: bool = False,
     initial: Any = None,
     when: str = "",
+    at: str = "",
 ) -> Input[M]:
     """Input for which the answer waits in lockstep: the message with the trigger's stamp."""
-    return Input(topic, Kind.SYNCHRONIZED, needed=needed, required=required, renews=renews, initial=initial, when=when)
+    kind = Kind.SYNCHRONIZED
+    return Input(topic, kind, needed=needed, required=required, renews=renews, initial=initial, when=when, at=at)
 
 
 def newest(topic: StepTopic[M], *, needed: bool = False, initial: Any = None, when: str = "", at: str = "") -> Input[M]:
@@ -180,9 +204,9 @@ def admitting(topic: StepTopic[StepSize]) -> Input[StepSize]:
     return Input(topic, Kind.ADMITTING)
 
 
-def repeated() -> Input[int]:
+def repeated(*, when: str = "") -> Input[int]:
     """Input that in lockstep repeats the trigger with the stamp on sim/repeated_clock; for triggers sent only once."""
-    return Input(REPEATED_CLOCK, Kind.REPEATED)
+    return Input(REPEATED_CLOCK, Kind.REPEATED, when=when)
 
 
 def ticks(rate: str) -> Input[int]:
@@ -197,20 +221,22 @@ class Polled(Port, Generic[M]):
 
     Attributes:
         topic: row of the table in `step/topics.py`.
+        wanted: name of the part's method that returns whether the part wants messages at present; while it does not,
+            the topic has no receiver. Empty if it always does.
     """
 
-    def __init__(self, topic: StepTopic[M]) -> None:
-        super().__init__()
-        self.topic = topic
+    def __init__(self, topic: StepTopic[M], *, wanted: str = "", when: str = "") -> None:
+        super().__init__(when)
+        self.topic, self.wanted = topic, wanted
 
     def __get__(self, part: Any, owner: type | None = None) -> Any:
         """The port on the class; on a part that is not connected, a function that returns None."""
         return self if part is None else _nothing
 
 
-def polled(topic: StepTopic[M]) -> Any:
+def polled(topic: StepTopic[M], *, wanted: str = "", when: str = "") -> Any:
     """Input that is read on demand; see `Polled`."""
-    return Polled(topic)
+    return Polled(topic, wanted=wanted, when=when)
 
 
 class Output(Port, Generic[M]):
@@ -305,6 +331,51 @@ class FirmwareReading(_Method):
     def __init__(self, names: Sequence[str]) -> None:
         super().__init__()
         self.names = names
+
+
+class Each(_Method):
+    """One port for each of several names, such as those of a vehicle's cameras.
+
+    On a part, a mapping of each name to what a single port of this kind would be. A method on which it is declared
+    takes the name before the message.
+
+    Attributes:
+        names: name of the part's attribute that lists the names.
+        port: makes the port of a name.
+    """
+
+    def __init__(self, names: str, port: Callable[[str], Any]) -> None:
+        super().__init__()
+        self.names, self.port = names, port
+
+    def of(self, part: Any) -> Iterator[Port]:
+        """The ports of the part's names."""
+        take = self.function
+        for name in getattr(part, self.names):
+            one = self.port(name)
+            one.name, one.family = name, self.name
+            if take is not None and isinstance(one, _Method):
+                one.function = _named(take, name)
+            yield one
+
+    def __get__(self, part: Any, owner: type | None = None) -> Any:
+        """The port on the class; on a part, the mapping, or the bound method."""
+        if part is None or self.function is not None:
+            return super().__get__(part, owner)
+        # Once the ports are connected, the part's dictionary takes precedence over this method.
+        return {name: self.port(name).__get__(part, owner) for name in getattr(part, self.names)}
+
+
+def each(names: str, port: Callable[[str], Any]) -> Any:
+    """One port for each of the names that an attribute of the part lists; see `Each`."""
+    return Each(names, port)
+
+
+def _named(take: Callable[..., Any], name: str) -> Callable[..., Any]:
+    def take_named(part: Any, message: Any) -> None:
+        take(part, name, message)
+
+    return take_named
 
 
 _NO_CALLS: Mapping[str, Call] = {}

@@ -132,3 +132,26 @@ def test_node_connects_each_hosted_part_in_its_namespace(ros_domain: int) -> Non
             executor.spin_once(timeout_sec=0.05)
         executor.shutdown()
         tester.destroy_node()
+
+
+class Listener(Part):
+    """Reads each step's wind while it wants to."""
+
+    DEFAULT_NAME = "listener"
+    wants_wind = False
+    take_wind = polled(TRUTH_WIND, wanted="is_curious")
+
+    def is_curious(self) -> bool:
+        """Whether it wants to."""
+        return self.wants_wind
+
+
+def test_topic_has_a_receiver_while_the_part_wants_messages(ros_domain: int) -> None:
+    with rclpy.init(args=[]):
+        node = node_of(Listener)()
+        counts = []
+        for node.wants_wind in (False, True, False, True):
+            assert node.take_wind() is None
+            counts.append(node.count_subscribers(TRUTH_WIND.name))
+        assert counts == [0, 1, 0, 1]
+        node.destroy_node()

@@ -6,8 +6,23 @@ import pytest
 from std_srvs.srv import Trigger
 
 from rosflight_py_sim.step.part import Part
-from rosflight_py_sim.step.ports import Call, calls, namespace_of, polled, ports_of, service
-from rosflight_py_sim.step.topics import TRUTH_WIND, Wind
+from rosflight_py_sim.step.ports import (
+    Call,
+    Input,
+    Port,
+    calls,
+    each,
+    namespace_of,
+    newest,
+    output,
+    polled,
+    ports_of,
+    service,
+    synchronized,
+    trigger,
+)
+from rosflight_py_sim.step.topics import OUTPUT_RAW, RC, TRUTH_STATE, TRUTH_WIND, Outputs, PulseWidths, Wind
+from rosflight_py_sim.step.vehicle_state import VehicleState
 
 
 class Caller(Part):
@@ -75,3 +90,61 @@ def test_call_of_a_service_method_is_answered_within_the_call() -> None:
 )
 def test_vehicle_is_named_absolutely_or_beside_the_own(vehicle: str, own: str, namespace: str) -> None:
     assert namespace_of(vehicle, own) == namespace
+
+
+class Cameras(Part):
+    """Sends an image of each camera, and counts the steps of other vehicles."""
+
+    names = ("front", "bottom")
+    others = ("/leader", "/wing")
+    send_image = each("names", lambda name: output(OUTPUT_RAW.renamed(f"camera/{name}")))
+    takes = each("names", lambda name: polled(OUTPUT_RAW.renamed(f"light/{name}")))
+    states = each("others", lambda vehicle: newest(TRUTH_STATE, at=vehicle, initial=VehicleState()))
+
+    def __init__(self) -> None:
+        super().__init__({})
+        self.received: list[tuple[str, int]] = []
+
+    @each("names", lambda name: newest(RC.renamed(f"rc/{name}")))
+    def receive(self, name: str, message: PulseWidths) -> None:
+        """Note the message."""
+        self.received.append((name, message.time_ns))
+
+
+def test_each_declares_one_port_for_each_name() -> None:
+    ports = Cameras().ports(Port)
+    assert [(port.family, port.name) for port in ports] == [
+        *((family, name) for family in ("send_image", "takes") for name in Cameras.names),
+        *(("states", vehicle) for vehicle in Cameras.others),
+        *(("receive", name) for name in Cameras.names),
+    ]
+
+
+def test_unconnected_ports_of_each_name_drop_and_have_nothing() -> None:
+    cameras = Cameras()
+    cameras.send_image["front"](Outputs(0, ()))
+    assert {name: take() for name, take in cameras.takes.items()} == {"front": None, "bottom": None}
+    assert cameras.states["/wing"].time_ns == -1
+
+
+def test_messages_of_each_name_arrive_with_the_name() -> None:
+    cameras = Cameras()
+    takers = {(port.family, port.name): port.taker(cameras) for port in cameras.ports(Input)}
+    takers["receive", "bottom"](PulseWidths(3, ()))
+    takers["receive", "front"](PulseWidths(4, ()))
+    assert cameras.received == [("bottom", 3), ("front", 4)]
+    state = VehicleState(5)
+    takers["states", "/leader"](state)
+    assert cameras.states["/leader"] is state
+    assert cameras.states["/wing"].time_ns == -1
+
+
+def test_inputs_of_other_vehicles_are_apart_in_the_join() -> None:
+    class Watcher(Part):
+        own = trigger(TRUTH_STATE)
+        others = each("vehicles", lambda vehicle: synchronized(TRUTH_STATE, required=True, at=vehicle))
+        vehicles = ("/leader", "/wing")
+
+    rule = Watcher({}).join_rule
+    assert rule.trigger == TRUTH_STATE.name
+    assert rule.synchronized == rule.required == (f"/leader/{TRUTH_STATE.name}", f"/wing/{TRUTH_STATE.name}")
