@@ -24,11 +24,12 @@ from proof.parsers import kept_inputs
 from rosflight_py_sim.bridge import fair_inbox
 from rosflight_py_sim.bridge.ardupilot_front_end import ArduPilotFrontEnd
 from rosflight_py_sim.bridge.auv_zeromq_front_end import AuvZeromqFrontEnd
-from rosflight_py_sim.bridge.front_end_interface import START_OVER, ControllerStatus, GnssReport, Snapshot
+from rosflight_py_sim.bridge.front_end_interface import START_OVER, Snapshot
 from rosflight_py_sim.bridge.uthere_front_end import UthereFrontEnd
 from rosflight_py_sim.protocols.ardupilot_json import ProtocolError, ServoFrame, decode_frame, encode_frame
 from rosflight_py_sim.protocols.uthere import UthereError, parse_packet
 from rosflight_py_sim.stamps import NANOSECONDS
+from rosflight_py_sim.step.topics import GnssSample, StatusReport
 
 _STEP_NS = 2_500_000
 _PERIOD_S = 0.01
@@ -194,9 +195,9 @@ def _flying() -> Snapshot:
         airspeed=18.5,
         battery=(23.5, 12.5),
         rc_us=(1500, 1500, 1000, 1500, 1000, 1000, 1500, 1500),
-        status=ControllerStatus(True, False, 0, True, 0, 0),
+        status=StatusReport(0, True, False, 0, True, 0, 0, 0, 0),
         attitude=(0.01, 0.02, -0.03),
-        gnss=GnssReport(3, 15, 40.2463, -111.6474, 1437.0),
+        gnss=GnssSample(0, 3, 15, 40.2463, -111.6474, 1437.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0, 0),
         outputs=(0.0,) * 14,
     )
 

@@ -19,6 +19,8 @@ TIME_MODE = Parameter(
     read_only=True,
 )
 
+STEP_SIZE = Parameter("step_size", 0.0025, "Simulated time of one step", "s", minimum=1e-4, maximum=0.02)
+
 SEED = Parameter(
     "seed",
     0,

@@ -11,15 +11,15 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from rosflight_py_sim.bridge.actuated_vehicle import EXCHANGE_TRANSITIONS
 from rosflight_py_sim.bridge.ardupilot_link import STEP_TRANSITIONS
 from rosflight_py_sim.bridge.ardupilot_peer import PEER_TRANSITIONS
-from rosflight_py_sim.nodes.slot_vehicle import SLOT_TRANSITIONS
 from rosflight_py_sim.transitions import Transitions
 
 PAGE = Path(__file__).parents[1] / "docs" / "bridge.md"
 
 TABLES: Mapping[str, Transitions[Any, Any]] = {
-    "vehicle": SLOT_TRANSITIONS,
+    "vehicle": EXCHANGE_TRANSITIONS,
     "step": STEP_TRANSITIONS,
     "peer": PEER_TRANSITIONS,
 }

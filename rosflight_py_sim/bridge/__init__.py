@@ -1,1 +1,4 @@
-"""Front-ends for programs that use other simulators' protocols; the node is nodes/bridge.py."""
+"""Vehicles of the bridge as parts, and front-ends for programs that use other simulators' protocols.
+
+The node is nodes/bridge.py.
+"""

@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from types import MappingProxyType
-from typing import ClassVar, Final, Literal, NamedTuple, Protocol, TypeAlias
+from typing import TYPE_CHECKING, ClassVar, Final, Literal, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +22,9 @@ from numpy.typing import NDArray
 from rosflight_py_sim.bridge.numbering import numbers_of_vehicles
 from rosflight_py_sim.parameters import ParameterError, ParameterTable, Values, number
 from rosflight_py_sim.vehicle_parameters import values_of_vehicle
+
+if TYPE_CHECKING:
+    from rosflight_py_sim.step.topics import GnssSample, StatusReport
 
 Vector3: TypeAlias = tuple[float, float, float]
 
@@ -37,27 +40,6 @@ class Logger(Protocol):
 
     def warning(self, message: str) -> object:
         """Log a problem that the user should check."""
-
-
-class ControllerStatus(NamedTuple):
-    """Fields of rosflight_msgs/Status that are used outside of the flight controller."""
-
-    armed: bool
-    failsafe: bool
-    rc_override: int
-    offboard: bool
-    control_mode: int
-    error_code: int
-
-
-class GnssReport(NamedTuple):
-    """Fix type as in rosflight_msgs/GNSS (3: position and height), degrees, m above mean sea level."""
-
-    fix_type: int
-    satellites: int
-    latitude_deg: float
-    longitude_deg: float
-    altitude_msl_m: float
 
 
 @dataclass(slots=True)
@@ -95,9 +77,9 @@ class Snapshot:
     battery: tuple[float, float] | None = None
     rc_us: tuple[int, ...] = ()
     images: Mapping[str, bytes] = field(default_factory=dict)
-    status: ControllerStatus | None = None
+    status: StatusReport | None = None
     attitude: Vector3 | None = None
-    gnss: GnssReport | None = None
+    gnss: GnssSample | None = None
     outputs: tuple[float, ...] = ()
     rotor_speeds: tuple[float, ...] = ()
     unix_ns: int = 0
@@ -320,6 +302,14 @@ class GuidedState(NamedTuple):
 
 class OffboardFrontEnd(FrontEndInterface):
     """Commands a flight controller for programs, in any time mode; no step waits for it."""
+
+    _served_ns = -1
+
+    def serve_before(self, time_ns: int) -> None:
+        """Call `serve` once before the commands of a time, so that those sent together take effect in the same step."""
+        if time_ns != self._served_ns:
+            self._served_ns = time_ns
+            self.serve()
 
     @abstractmethod
     def serve(self) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from rosflight_py_sim.autopilot.autopilot_command import AutopilotCommand
 from rosflight_py_sim.autopilot.cage import CAGE_LIMITS, Observed, ShownUnit
@@ -13,7 +13,7 @@ from rosflight_py_sim.autopilot.flight_state import flight_state
 from rosflight_py_sim.autopilot.fly_target import TargetError
 from rosflight_py_sim.autopilot.guided_mode_supervisor import GUIDED_MODE_PARAMETERS, GuidedModeSupervisor
 from rosflight_py_sim.autopilot.target_controller import TARGET_LIMITS, TargetController
-from rosflight_py_sim.bridge.front_end_interface import ControllerStatus, Snapshot
+from rosflight_py_sim.bridge.front_end_interface import Snapshot
 from rosflight_py_sim.bridge.uthere_targets import target_of_fly, target_of_fly_to, waypoint_of
 from rosflight_py_sim.bridge.uthere_units import UTHERE_UNIT_PARAMETERS, UthereUnits
 from rosflight_py_sim.bridge.uthere_variables import (
@@ -38,6 +38,9 @@ from rosflight_py_sim.protocols.uthere import (
 from rosflight_py_sim.pulse_width import OUTPUTS
 from rosflight_py_sim.stamps import NANOSECONDS
 from rosflight_py_sim.vehicles.physics_model import control_loops
+
+if TYPE_CHECKING:
+    from rosflight_py_sim.step.topics import StatusReport
 
 PlaneCommand: TypeAlias = Fly | FlyDisengage | FlyEngage | FlyTo | WaypointAdd | WaypointClearAll
 """Commands that name one plane or address all of them."""
@@ -183,7 +186,7 @@ class UtherePlane:
         known = own | vehicle_variables(snapshot, self._units, self._motors) | self._constants
         return {name: known[name] for name in self.names if name in known and math.isfinite(known[name])}
 
-    def _observed(self, snapshot: Snapshot, status: ControllerStatus) -> Observed:
+    def _observed(self, snapshot: Snapshot, status: StatusReport) -> Observed:
         gnss = snapshot.gnss
         return Observed(
             time_s=snapshot.time_ns / NANOSECONDS,

@@ -11,11 +11,11 @@ from typing import ClassVar
 
 from rosflight_py_sim.interfaces.time_manager_interface import (
     REAL_TIME_MULTIPLIER,
-    STEP_SIZE,
     TIME_MANAGER_PARAMETERS,
     TimeManagerInterface,
 )
 from rosflight_py_sim.parameters import ParameterTable, Value, number
+from rosflight_py_sim.shared_parameters import STEP_SIZE
 from rosflight_py_sim.stamps import NANOSECONDS
 from rosflight_py_sim.step.diagnosis import Diagnosis
 from rosflight_py_sim.step.topic_statistics import Period

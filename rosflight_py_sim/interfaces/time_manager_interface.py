@@ -18,15 +18,13 @@ from std_srvs.srv import Trigger
 from rosflight_py_sim.interfaces.part_node import PartNode
 from rosflight_py_sim.node_kinds import NodeKind
 from rosflight_py_sim.parameters import Parameter, ParameterError, ParameterTable, Value, number
-from rosflight_py_sim.shared_parameters import TIME_MODE, TIME_MODES
+from rosflight_py_sim.shared_parameters import STEP_SIZE, TIME_MODE, TIME_MODES
 from rosflight_py_sim.stamps import NANOSECONDS, seconds_text
 from rosflight_py_sim.step.diagnosis import Diagnosis, Level
 from rosflight_py_sim.step.part import Part
 from rosflight_py_sim.step.ports import output, queued, service
 from rosflight_py_sim.step.topic_statistics import Period
 from rosflight_py_sim.step.topics import CLOCK, FAULT, HAS_STARTED, topic_of
-
-STEP_SIZE = Parameter("step_size", 0.0025, "Simulated time of one step", "s", minimum=1e-4, maximum=0.02)
 
 VEHICLES = Parameter(
     "vehicles",

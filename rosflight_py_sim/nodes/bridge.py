@@ -2,59 +2,43 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, ClassVar, Protocol, cast
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, ClassVar, cast
 
+from rosflight_py_sim.bridge.actuated_vehicle import ActuatedVehicle
+from rosflight_py_sim.bridge.bridged_vehicle import BridgedVehicle, VehicleFrontEnds
+from rosflight_py_sim.bridge.command_wait import CommandWait
 from rosflight_py_sim.bridge.front_end_interface import (
     OBSERVED_ONLY,
     ActuatorFrontEnd,
     FrontEndInterface,
     OffboardFrontEnd,
 )
-from rosflight_py_sim.interfaces.simulation_node import SimulationNode
+from rosflight_py_sim.bridge.offboard_vehicle import OffboardVehicle
+from rosflight_py_sim.interfaces.part_node import PartNode
 from rosflight_py_sim.interfaces.time_manager_interface import VEHICLES, vehicle_namespaces
-from rosflight_py_sim.nodes.actuator_exchange import ActuatorExchange
-from rosflight_py_sim.nodes.bridged_vehicle import VehicleFrontEnds
-from rosflight_py_sim.nodes.observer_exchange import ObserverExchange
-from rosflight_py_sim.nodes.offboard_exchange import OffboardExchange
 from rosflight_py_sim.parameters import Parameter, ParameterError, ParameterTable, Value, Values
 from rosflight_py_sim.parts.autopilot import COMMAND_FREQUENCY
 from rosflight_py_sim.registry import own_names, registered, registered_class
 from rosflight_py_sim.shared_parameters import START_DATE, TIME_MODE
 from rosflight_py_sim.step.diagnosis import Diagnosis
+from rosflight_py_sim.step.part import Part
 from rosflight_py_sim.step.topic_statistics import Period
 
 # Longest interval between two reads of the sockets, even while the simulation is paused or slow: too short to be
 # noticed.
 _SERVE_S = 0.02
 
-
-class Exchange(Protocol):
-    """Exchange of messages between the graph and the front-ends that command vehicles in one way."""
-
-    def __init__(self, node: SimulationNode) -> None:
-        """Store the node.
-
-        Raises:
-            ParameterError: the exchange does not work in the node's time mode.
-        """
-
-    def open(self, vehicles: Sequence[VehicleFrontEnds]) -> None:
-        """Wait for the first step of the vehicles."""
-
-    def close(self) -> None:
-        """Stop the exchange; may be called again, and without `open`."""
-
-    def diagnose(self) -> Iterable[Diagnosis]:
-        """One entry per vehicle."""
+# The wait for a peer is reported after one to two of these intervals without a reply.
+_CHECK_S = 1.0
 
 
-_EXCHANGES: dict[type, type[Exchange]] = {
-    ActuatorFrontEnd: ActuatorExchange,
-    OffboardFrontEnd: OffboardExchange,
-    type(None): ObserverExchange,
+_VEHICLES: dict[type, type[BridgedVehicle]] = {
+    ActuatorFrontEnd: ActuatedVehicle,
+    OffboardFrontEnd: OffboardVehicle,
+    type(None): BridgedVehicle,
 }
-"""Base class of a vehicle's commander to its exchange."""
+"""Base class of a vehicle's commander to the part that exchanges messages with it."""
 
 _TABLE = ParameterTable(
     TIME_MODE.overridden("in lockstep, each step waits for the external flight controller", default="lockstep"),
@@ -102,7 +86,7 @@ def _loaded(name: str) -> type[FrontEndInterface]:
 _PARAMETERS, _VEHICLE_PARAMETERS, _REASONS = _with_front_ends()
 
 
-class Bridge(SimulationNode):
+class Bridge(PartNode):
     """Connects clients, by the protocols of one or several front-ends, to all vehicles.
 
     Attributes:
@@ -112,10 +96,12 @@ class Bridge(SimulationNode):
     DEFAULT_NAME: ClassVar[str] = "bridge"
     PARAMETERS: ClassVar[ParameterTable] = _PARAMETERS
     VEHICLE_PARAMETERS: ClassVar[ParameterTable] = _VEHICLE_PARAMETERS
+    HOSTS: ClassVar[tuple[type[Part], ...]] = tuple(_VEHICLES.values())
 
     # Class attributes, because a node that fails during construction is also destroyed.
     front_ends: dict[str, FrontEndInterface] = {}  # noqa: RUF012
-    _exchanges: Sequence[Exchange] = ()
+    _vehicles: Sequence[BridgedVehicle] = ()
+    _wait: CommandWait | None = None
 
     def __init__(self, **arguments: Any) -> None:
         """Open the front-ends' sockets and wait for the first step."""
@@ -127,25 +113,37 @@ class Bridge(SimulationNode):
             name: _front_end_class(name)(self.values, self.get_logger(), namespaces, _observed(name, commanders))
             for name in chosen
         }
-        by_exchange: dict[type[Exchange], list[VehicleFrontEnds]] = {}
-        for index, (namespace, commander) in enumerate(zip(namespaces, commanders, strict=True)):
-            vehicle = VehicleFrontEnds(
-                index,
-                namespace,
-                front_ends.get(commander),
-                [one for name, one in front_ends.items() if name != commander],
-            )
-            kind = next(one for base, one in _EXCHANGES.items() if isinstance(vehicle.commander, base))
-            by_exchange.setdefault(kind, []).append(vehicle)
-        self._exchanges = [exchange(self) for exchange in by_exchange]
+        self._vehicles = [
+            self._vehicle(index, namespace, commander, front_ends)
+            for index, (namespace, commander) in enumerate(zip(namespaces, commanders, strict=True))
+        ]
         self.front_ends = front_ends
         for front_end in front_ends.values():
             front_end.open()
             self.get_logger().info(front_end.announcement())
-        for exchange, vehicles in zip(self._exchanges, by_exchange.values(), strict=True):
-            exchange.open(vehicles)
+        for vehicle in self._vehicles:
+            self.host(vehicle, vehicle.name)
+        actuated = [vehicle for vehicle in self._vehicles if isinstance(vehicle, ActuatedVehicle)]
+        if actuated:
+            self._wait = CommandWait(actuated, self._call_later)
+            self.create_system_timer(_CHECK_S, self._wait.check)
         self.create_system_timer(_SERVE_S, self._serve)
         self.follow_stamps()
+
+    def _vehicle(
+        self, index: int, name: str, commander: str, front_ends: Mapping[str, FrontEndInterface]
+    ) -> BridgedVehicle:
+        namespace = f"{self.get_namespace().rstrip('/')}/{name}".rstrip("/")
+        observers = [one for other, one in front_ends.items() if other != commander]
+        own = VehicleFrontEnds(index, name, namespace, front_ends.get(commander), observers)
+        kind = next(one for base, one in _VEHICLES.items() if isinstance(own.commander, base))
+        return kind(self.values, own, self.get_logger())
+
+    def _call_later(self, act: Callable[[], None]) -> None:
+        """Call a function in the executor's thread; a task, as the EventsExecutor does not support guard conditions."""
+        executor = self.executor
+        if executor is not None:
+            executor.create_task(act)
 
     def configure(self, values: dict[str, Value]) -> None:
         """Pass changes to the front-ends."""
@@ -168,8 +166,8 @@ class Bridge(SimulationNode):
 
     def destroy_node(self) -> None:
         """Also close the sockets."""
-        for exchange in self._exchanges:
-            exchange.close()
+        if self._wait is not None:
+            self._wait.close()
         for front_end in self.front_ends.values():
             front_end.close()
         self.front_ends = {}
@@ -179,8 +177,8 @@ class Bridge(SimulationNode):
         for name, front_end in self.front_ends.items():
             counters = dict.fromkeys(front_end.COUNTERS, 0) | dict(front_end.counters)
             yield Diagnosis(name, _role(front_end), values=counters)
-        for exchange in self._exchanges:
-            yield from exchange.diagnose()
+        for vehicle in self._vehicles:
+            yield from vehicle.diagnose(period)
 
     def _serve(self) -> None:
         for front_end in self.front_ends.values():

@@ -10,8 +10,9 @@ from rclpy.timer import Timer
 from std_msgs.msg import String
 
 from rosflight_py_sim.interfaces.stepping_time_manager import SteppingTimeManager
-from rosflight_py_sim.interfaces.time_manager_interface import STEP_SIZE, TimedVehicle, only
+from rosflight_py_sim.interfaces.time_manager_interface import TimedVehicle, only
 from rosflight_py_sim.parameters import Parameter, ParameterError, ParameterTable, Value, number
+from rosflight_py_sim.shared_parameters import STEP_SIZE
 from rosflight_py_sim.stamps import NANOSECONDS
 from rosflight_py_sim.step.diagnosis import Diagnosis, Level
 from rosflight_py_sim.step.part import Part

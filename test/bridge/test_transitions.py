@@ -7,21 +7,26 @@ from typing import Any
 
 import pytest
 
+from rosflight_py_sim.bridge.actuated_vehicle import (
+    EXCHANGE_TRANSITIONS,
+    ActuatedVehicle,
+    ExchangeEvent,
+    ExchangeState,
+)
 from rosflight_py_sim.bridge.ardupilot_link import STEP_TRANSITIONS, ArduPilotLink, StepEvent, StepState
 from rosflight_py_sim.bridge.ardupilot_peer import PEER_TRANSITIONS, ArduPilotPeer, PeerEvent, PeerState
-from rosflight_py_sim.nodes.slot_vehicle import SLOT_TRANSITIONS, SlotEvent, SlotState, SlotVehicle
 from rosflight_py_sim.transitions import Transitions
 
 TABLES: list[tuple[Transitions[Any, Any], Enum, type[Enum], type]] = [
     (STEP_TRANSITIONS, StepState.WAITING, StepEvent, ArduPilotLink),
     (PEER_TRANSITIONS, PeerState.NONE, PeerEvent, ArduPilotPeer),
-    (SLOT_TRANSITIONS, SlotState.STEPPING, SlotEvent, SlotVehicle),
+    (EXCHANGE_TRANSITIONS, ExchangeState.STEPPING, ExchangeEvent, ActuatedVehicle),
 ]
 of_each_table = pytest.mark.parametrize(
     ("transitions", "start", "events", "owner"), TABLES, ids=[owner.__name__ for *_, owner in TABLES]
 )
 
-S, E, P, F, V, N = StepState, StepEvent, PeerState, PeerEvent, SlotState, SlotEvent
+S, E, P, F, V, N = StepState, StepEvent, PeerState, PeerEvent, ExchangeState, ExchangeEvent
 
 # Events of frames occur only while frames are being received.
 _OF_FRAMES = set(StepEvent) - {E.SNAPSHOT}
@@ -181,7 +186,7 @@ def test_peer_follows_its_transition_table(events: list[PeerEvent], state: PeerS
 
 
 _ANSWERED = [N.SNAPSHOT, N.COMMANDS]
-SLOT_SEQUENCES: dict[str, tuple[list[SlotEvent], SlotState, list[str]]] = {
+EXCHANGE_SEQUENCES: dict[str, tuple[list[ExchangeEvent], ExchangeState, list[str]]] = {
     "step": ([*_ANSWERED, N.PUBLISH], V.STEPPING, ["_pass_snapshot", "_publish_commands"]),
     "start over, services first": (
         [N.SNAPSHOT, N.START_OVER, N.RESET_DONE, N.NEW_STATE],
@@ -202,6 +207,8 @@ SLOT_SEQUENCES: dict[str, tuple[list[SlotEvent], SlotState, list[str]]] = {
 }
 
 
-@pytest.mark.parametrize(("events", "state", "actions"), SLOT_SEQUENCES.values(), ids=SLOT_SEQUENCES)
-def test_slot_follows_its_transition_table(events: list[SlotEvent], state: SlotState, actions: list[str]) -> None:
-    assert walk(SLOT_TRANSITIONS, V.STEPPING, *events) == (state, actions)
+@pytest.mark.parametrize(("events", "state", "actions"), EXCHANGE_SEQUENCES.values(), ids=EXCHANGE_SEQUENCES)
+def test_exchange_follows_its_transition_table(
+    events: list[ExchangeEvent], state: ExchangeState, actions: list[str]
+) -> None:
+    assert walk(EXCHANGE_TRANSITIONS, V.STEPPING, *events) == (state, actions)

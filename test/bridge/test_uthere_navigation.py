@@ -8,16 +8,16 @@ from dataclasses import replace
 import pytest
 
 from rosflight_py_sim.autopilot.cage import CageBit
-from rosflight_py_sim.bridge.front_end_interface import GnssReport
 from rosflight_py_sim.bridge.uthere_plane import UTHERE_PLANE_PARAMETERS, UtherePlane
-from test.bridge.uthere_bench import flying_snapshot
+from rosflight_py_sim.step.topics import GnssSample
+from test.bridge.uthere_bench import FIX, flying_snapshot
 
 # The firmware's vertical is off by as much in long turns of a fixed wing, in which gravity is not what it measures.
 DRIFTED = (math.radians(34.0), 0.0, 0.0)
-NO_FIX = GnssReport(0, 3, 40.2463, -111.6474, 1437.0)
+NO_FIX = FIX._replace(fix_type=0, satellites=3)
 
 
-def is_nav_lost(controller: str, attitude: tuple[float, float, float] | None, gnss: GnssReport) -> bool:
+def is_nav_lost(controller: str, attitude: tuple[float, float, float] | None, gnss: GnssSample) -> bool:
     """Whether the bit is set after 10 s, twice the time that it takes by default."""
     plane = UtherePlane(UTHERE_PLANE_PARAMETERS.checked({"uthere.controller": controller}), {})
     snapshot = flying_snapshot()

@@ -11,10 +11,11 @@ from dataclasses import replace
 import numpy as np
 from free_ports import free_ports
 
-from rosflight_py_sim.bridge.front_end_interface import ControllerStatus, GnssReport, OffboardCommand, Snapshot
+from rosflight_py_sim.bridge.front_end_interface import OffboardCommand, Snapshot
 from rosflight_py_sim.bridge.uthere_front_end import UthereFrontEnd
 from rosflight_py_sim.parameters import Value
 from rosflight_py_sim.protocols.uthere import Reply, UthereError, parse_reply
+from rosflight_py_sim.step.topics import GnssSample, StatusReport
 from rosflight_py_sim.vehicle_parameters import vehicle_parameters
 from test.bridge.logged_lines import LoggedLines
 
@@ -25,7 +26,19 @@ START_NS = 1_208_472_993_000_000_000
 # System time, s, after which a missing packet fails the test.
 TIMEOUT_S = 30.0
 
-READY = ControllerStatus(armed=True, failsafe=False, rc_override=0, offboard=True, control_mode=0, error_code=0)
+READY = StatusReport(
+    0,
+    armed=True,
+    failsafe=False,
+    rc_override=0,
+    offboard=True,
+    control_mode=0,
+    error_code=0,
+    num_errors=0,
+    loop_time_us=0,
+)
+
+FIX = GnssSample(0, 3, 15, 40.2463, -111.6474, 1437.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0, 0)
 
 
 class Program:
@@ -143,6 +156,6 @@ def flying_snapshot() -> Snapshot:
         rc_us=(1500, 1500, 1000, 1500, 1000, 1000, 1500, 1500),
         status=READY,
         attitude=(0.01, 0.02, -0.03),
-        gnss=GnssReport(3, 15, 40.2463, -111.6474, 1437.0),
+        gnss=FIX,
         outputs=(0.0,) * 4 + (0.6,) + (0.0,) * 9,
     )

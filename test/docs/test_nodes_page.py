@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
+from rosflight_py_sim.bridge.actuated_vehicle import ActuatedVehicle
 from rosflight_py_sim.interfaces.flight_model_interface import FlightModelInterface
 from rosflight_py_sim.interfaces.forces_and_moments_interface import ForcesAndMomentsInterface
 from rosflight_py_sim.interfaces.node_of_part import node_of
 from rosflight_py_sim.interfaces.sensor_interface import SensorInterface
 from rosflight_py_sim.nodes.sil_board import SilBoard
-from rosflight_py_sim.nodes.slot_vehicle import SlotVehicle
 from rosflight_py_sim.parts.auv_controller import AuvController
 from rosflight_py_sim.parts.rigid_body_dynamics import RigidBodyDynamics
 from rosflight_py_sim.step.join import JoinRule
@@ -52,7 +52,7 @@ def _rule(part: type[Part], *conditions: str) -> JoinRule:
         ("`sensors`", _rule(SensorInterface)),
         ("`sil_board`", _rule(SilBoard)._replace(admitted_by="sil_board/run")),
         ("`auv_autopilot`", _rule(AuvAutopilot)),
-        ("`bridge` as flight controller", SlotVehicle.JOIN),
+        ("`bridge` as flight controller", _rule(ActuatedVehicle, "has_imu")),
         ("`forces_and_moments`", _rule(ForcesAndMomentsInterface)),
         ("`dynamics`", _rule(StandaloneDynamics, "follows_outputs")),
         ("a whole flight model", _rule(FlightModelInterface)),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from rosflight_py_sim.interfaces.time_manager_interface import STEP_SIZE
+from rosflight_py_sim.shared_parameters import STEP_SIZE
 from rosflight_py_sim.stamps import NANOSECONDS
 from rosflight_py_sim.step.stamped_inputs import StampedInputs
 
