@@ -6,7 +6,7 @@ import json
 import sys
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, TypeVar
+from typing import Any, TypeVar, overload
 
 import rclpy
 from rclpy.executors import Executor
@@ -23,6 +23,7 @@ from rosflight_py_sim.graph.run_description import RunDescription, versions
 from rosflight_py_sim.graph.sidecar import Sidecar
 from rosflight_py_sim.graph.time_modes import time_manager_of
 from rosflight_py_sim.interfaces.hand_off import HandOff
+from rosflight_py_sim.interfaces.node_of_part import node_of
 from rosflight_py_sim.interfaces.outside_inputs import RepeatedInputs
 from rosflight_py_sim.interfaces.shared_clock import SharedClock
 from rosflight_py_sim.interfaces.simulation_node import SimulationNode, Take, Tap
@@ -44,6 +45,7 @@ from rosflight_py_sim.nodes.running import (
 )
 from rosflight_py_sim.parameters import Value
 from rosflight_py_sim.stamps import EPOCH
+from rosflight_py_sim.step.part import Part
 from rosflight_py_sim.step.topics import CLOCK
 from rosflight_py_sim.step.viewed_topics import RELAYED
 from rosflight_py_sim.vehicle_parameters import values_of_vehicle
@@ -287,9 +289,15 @@ class ComposedGraph:
         self._adopt(node)
         return node
 
-    def join(self, cls: type[N], *arguments: Any, namespace: str = "", **options: Any) -> N:
-        """Create your own node as `cls(*arguments, **options)`, and run it in the graph's time mode."""
-        node = self._create(cls, namespace, *arguments, **options)
+    @overload
+    def join(self, cls: type[N], *arguments: Any, namespace: str = "", **options: Any) -> N: ...
+
+    @overload
+    def join(self, cls: type[Part], *arguments: Any, namespace: str = "", **options: Any) -> SimulationNode: ...
+
+    def join(self, cls: type[Any], *arguments: Any, namespace: str = "", **options: Any) -> Any:
+        """Create your own node as `cls(*arguments, **options)`, or that of a part, and run it in the time mode."""
+        node = self._create(node_of(cls), namespace, *arguments, **options)
         self.include(node)
         return node
 

@@ -179,7 +179,7 @@ def all_options() -> dict[str, Option]:
             "time manager, of this or another package",
             choices=("", *node_names(NodeKind.TIME_MANAGER)),
             unset="the vehicle's own, or that of the time mode",
-            pages=(("A time manager of your own", "nodes.md#a-time-manager-of-your-own"),),
+            pages=(("A time manager of your own", "add_a_node.md#a-time-manager-of-your-own"),),
             in_scenario=True,
         ),
         Option(
@@ -326,7 +326,7 @@ def all_options() -> dict[str, Option]:
             kind=Kind.BOOLEAN,
             default="false",
             at=(LAUNCH,),
-            pages=(("How messages travel", "nodes.md#how-messages-travel"),),
+            pages=(("How messages travel", "messages.md"),),
         ),
         Option(
             "respawn",

@@ -145,7 +145,7 @@ class TruthInterface(Truth, PartNode):
             self.make_stale()
 
     def answer_again(self, time_ns: int) -> None:
-        """Publish the present state."""
+        """Send the present state."""
         self._answered_again += 1
         super().answer_again(time_ns)
 

@@ -11,7 +11,6 @@ from std_srvs.srv import Trigger
 from rosflight_py_sim.interfaces.part_node import PartNode
 from rosflight_py_sim.parts.sil_board import RosflightBoard
 from rosflight_py_sim.stamps import seconds_text
-from rosflight_py_sim.step.join import JoinRule
 from rosflight_py_sim.step.part import Part
 from rosflight_py_sim.step.ports import service
 
@@ -23,11 +22,6 @@ class SilBoard(RosflightBoard, PartNode):
     """
 
     WITHOUT_ROS: ClassVar[type[Part] | None] = RosflightBoard
-
-    @property
-    def join_rule(self) -> JoinRule:
-        """Inputs of an answer: a call, too, unless the firmware runs continuously."""
-        return super().join_rule._replace(admitted_by="sil_board/run")
 
     def begin(self) -> None:
         """Begin to run."""
@@ -48,8 +42,9 @@ class SilBoard(RosflightBoard, PartNode):
         self._admit_answers()
         return result
 
-    @service(Trigger, "sil_board/run")
+    @service(Trigger, "sil_board/run", admits=True)
     def _run_once(self, request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
+        """Run the firmware once, with `use_timer` false."""
         if self.values["use_timer"]:
             response.message = "the firmware runs automatically; set use_timer to false to run it by calls"
             return response

@@ -148,7 +148,7 @@ class ForcesAndMoments(PhysicsModel, Part, ABC):
         _write(self.wind_rates, 0, *wind.rates)
 
     def has_rotational_gusts(self) -> bool:
-        """Whether the rotation of the air is an input."""
+        """Whether the parameter `rotational_gusts` is true."""
         return bool(self.values[ROTATIONAL_GUSTS.name])
 
     def answer(self, time_ns: int, content: PulseWidths) -> None:

@@ -13,7 +13,7 @@ from rosflight_py_sim.parameters import ParameterTable, Value
 from rosflight_py_sim.shared_parameters import CLOCK_PARAMETERS, with_clock
 from rosflight_py_sim.start_date import start_of, unix_ns
 from rosflight_py_sim.step.join import JoinRule
-from rosflight_py_sim.step.ports import Input, Kind, Port, ports_of
+from rosflight_py_sim.step.ports import Input, Kind, Port, Service, ports_of
 from rosflight_py_sim.step.stamped_inputs import StampedInputs
 
 P = TypeVar("P", bound=Port)
@@ -237,21 +237,25 @@ class Part:
     @property
     def join_rule(self) -> JoinRule:
         """Inputs of an answer; valid after the first `configure`."""
-        return rule_of(self.ports(Input))
+        return rule_of(self.ports(Port))
 
     def diagnose(self, period: Any) -> Iterable[Any]:
         """Diagnoses of the part for /diagnostics, as `SimulationNode.diagnose`."""
         return ()
 
 
-def rule_of(inputs: Iterable[Input[Any]]) -> JoinRule:
-    """Join rule of these inputs."""
+def rule_of(ports: Iterable[Port]) -> JoinRule:
+    """Join rule of these inputs and services; other ports have no effect."""
     trigger, admitted_by = "", ""
     synchronized: list[str] = []
     required: list[str] = []
     renewed_by: list[str] = []
     expected: list[str] = []
-    for port in inputs:
+    for port in ports:
+        if isinstance(port, Service) and port.admits:
+            admitted_by = port.topic
+        if not isinstance(port, Input):
+            continue
         name = port.key
         if port.kind is Kind.TRIGGER:
             trigger = name

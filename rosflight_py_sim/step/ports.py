@@ -267,16 +267,17 @@ class Service(_Method):
     Attributes:
         service_type: ROS service type.
         topic: name of the service.
+        admits: whether the part's answers wait for calls; the method passes them to the join.
     """
 
-    def __init__(self, service_type: Any, topic: str, when: str = "") -> None:
+    def __init__(self, service_type: Any, topic: str, *, admits: bool = False, when: str = "") -> None:
         super().__init__(when)
-        self.service_type, self.topic = service_type, topic
+        self.service_type, self.topic, self.admits = service_type, topic, admits
 
 
-def service(service_type: Any, name: str, *, when: str = "") -> Service:
+def service(service_type: Any, name: str, *, admits: bool = False, when: str = "") -> Service:
     """Service of a part."""
-    return Service(service_type, name, when)
+    return Service(service_type, name, admits=admits, when=when)
 
 
 class Call(NamedTuple):

@@ -1,4 +1,4 @@
-"""The example of a further node in docs/nodes.md runs in the graph's process and in a separate process."""
+"""The example of a further node in docs/add_a_node.md runs in the graph's process and in a separate process."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import pytest
 from std_msgs.msg import Float64
 
 PROJECT = Path(__file__).parents[2]
-PAGE = (PROJECT / "docs" / "nodes.md").read_text(encoding="utf-8").partition("## A further node")[2]
+PAGE = (PROJECT / "docs" / "add_a_node.md").read_text(encoding="utf-8").partition("## A further node")[2]
 EXAMPLE = PAGE.split("```python\n")[1].split("```")[0]
 
 SETTINGS = ("sim_has_wind:=true", "use_random_wind:=false", "steady_state_wind:=[3.0, 4.0, 0.0]")
@@ -24,7 +24,7 @@ WIND = [word for setting in SETTINGS for word in ("-p", setting)]
 def example(name: str) -> Any:
     """A name that the example defines."""
     names: dict[str, Any] = {"__name__": "airspeed_meter"}
-    exec(compile(EXAMPLE, "docs/nodes.md", "exec"), names)
+    exec(compile(EXAMPLE, "docs/add_a_node.md", "exec"), names)
     return names[name]
 
 

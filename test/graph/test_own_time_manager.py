@@ -1,4 +1,4 @@
-"""The example of a time manager in docs/nodes.md flies a graph of other processes' nodes."""
+"""The example of a time manager in docs/add_a_node.md flies a graph of other processes' nodes."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from rosflight_py_sim.parameters import ParameterError
 from rosflight_py_sim.stamps import EPOCH, time_ns_of
 
 PROJECT = Path(__file__).parents[2]
-PAGE = (PROJECT / "docs" / "nodes.md").read_text(encoding="utf-8").partition("### A time manager of your own")[2]
+PAGE = (PROJECT / "docs" / "add_a_node.md").read_text(encoding="utf-8").partition("## A time manager of your own")[2]
 EXAMPLE = PAGE.split("```python\n")[1].split("```")[0]
 
 WARNING = 30
