@@ -13,7 +13,7 @@ from rosflight_py_sim.parts.truth import Truth
 from rosflight_py_sim.step.part import Part
 
 
-def node_of(part: type[Part] | type[SimulationNode]) -> type[SimulationNode]:
+def node_of(part: type[Part]) -> type[SimulationNode]:
     """Node class of a part; a node class itself is its own."""
     if issubclass(part, SimulationNode):
         return part

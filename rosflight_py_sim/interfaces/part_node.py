@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from typing import Any, ClassVar, TypeVar
 
 from rcl_interfaces.msg import SetParametersResult
@@ -13,14 +13,14 @@ from rosflight_py_sim.failures.failure import FAILURES
 from rosflight_py_sim.failures.schedule import FailureSchedule
 from rosflight_py_sim.interfaces.part_ports import PartPorts, Renamed, same
 from rosflight_py_sim.interfaces.simulation_node import SimulationNode
-from rosflight_py_sim.parameters import ParameterError, ParameterTable, Value
-from rosflight_py_sim.step.part import Log, Part
+from rosflight_py_sim.parameters import ParameterError, Value
+from rosflight_py_sim.step.part import Part
 from rosflight_py_sim.step.topics import ACTIVE_FAILURES
 
 P = TypeVar("P", bound=Part)
 
 
-class PartNode(Part, SimulationNode):
+class PartNode(SimulationNode):
     """Base class of a part's node: derive from the part's class first, then from this one.
 
     `StepJoin` joins the inputs. A change of the parameter `failures` affects neither the failures that stay in the list
@@ -46,8 +46,7 @@ class PartNode(Part, SimulationNode):
     def __init__(self, **arguments: Any) -> None:
         """Create the node, and connect the part's ports in the order of their declaration."""
         self._send_failures: Any = None
-        self.initialise()
-        SimulationNode.__init__(self, **arguments)
+        super().__init__(**arguments)
         try:
             self._connect_all()
         except Exception:
@@ -81,20 +80,6 @@ class PartNode(Part, SimulationNode):
         for ports in self._connected:
             ports.close()
         super().destroy_node()
-
-    @classmethod
-    def table_for(cls, given: Mapping[str, Any]) -> ParameterTable:
-        """The part's parameters, and those given for one of the vehicles."""
-        return cls.with_vehicle_parameters(super().table_for(given), given)
-
-    @property
-    def log(self) -> Log:
-        """The node's logger."""
-        logger: Log = self.get_logger()
-        return logger
-
-    start_ns = SimulationNode.start_ns
-    update_clock = SimulationNode.update_clock
 
     def awaited_services(self) -> Collection[str]:
         """The services of the flight controller, until its parameters have been read."""

@@ -45,12 +45,12 @@ from rosflight_py_sim.interfaces.rclpy_internals import (
 from rosflight_py_sim.interfaces.start_watch import StartWatch
 from rosflight_py_sim.interfaces.time_mode_watch import TimeModeWatch
 from rosflight_py_sim.parameters import Parameter, ParameterError, ParameterTable, Value
-from rosflight_py_sim.shared_parameters import CLOCK_FROM_START_DATE, CLOCK_PARAMETERS, with_clock
+from rosflight_py_sim.shared_parameters import CLOCK_FROM_START_DATE
 from rosflight_py_sim.stamps import EPOCH
 from rosflight_py_sim.start_date import start_of, unix_ns
-from rosflight_py_sim.step.diagnosis import Diagnosis
+from rosflight_py_sim.step.part import Log, Part
 from rosflight_py_sim.step.qos import NEWEST
-from rosflight_py_sim.step.topic_statistics import Period, TopicCounter, TopicStatistics
+from rosflight_py_sim.step.topic_statistics import TopicCounter, TopicStatistics
 from rosflight_py_sim.step.topics import CLOCK, StepTopic, topic_of
 from rosflight_py_sim.vehicle_parameters import vehicle_parameters
 
@@ -137,15 +137,10 @@ def _nothing(_: object) -> None:
     """Callback of a subscription that exists only for the ROS graph."""
 
 
-class SimulationNode(Node):
-    """A node with parameters from one table and a report on /diagnostics.
+class SimulationNode(Part, Node):
+    """A node with parameters from one table and a report on /diagnostics; its ports, if it has any, are not connected.
 
     Class attributes:
-        DEFAULT_NAME: node name unless another is given; its sections in parameter files apply under any name.
-        ALIASES: further node names whose sections in parameter files apply, strongest first (ROSflight's files name
-            nodes by their executables).
-        FILLS: default names of the nodes that this one replaces, besides its own.
-        PARAMETERS: the table, which `table_for` may extend.
         VEHICLE_PARAMETERS: parameters that may be given for one of the `vehicles`, see `vehicle_parameters`.
         SERVES_ALL: whether a node with the parameter `vehicles` serves all of them; otherwise each has its own node.
         ONLY_OBSERVES: whether nothing that the node receives has an effect on the simulation.
@@ -157,23 +152,12 @@ class SimulationNode(Node):
         ParameterError: at construction, for a missing, misspelt or unacceptable parameter.
     """
 
-    DEFAULT_NAME: ClassVar[str]
-    ALIASES: ClassVar[tuple[str, ...]] = ()
-    FILLS: ClassVar[tuple[str, ...]] = ()
-    PARAMETERS: ClassVar[ParameterTable] = CLOCK_PARAMETERS
     VEHICLE_PARAMETERS: ClassVar[ParameterTable] = ParameterTable()
     SERVES_ALL: ClassVar[bool] = True
     ONLY_OBSERVES: ClassVar[bool] = False
 
     # A class attribute, because a node that fails during construction is also destroyed.
     _is_destroyed = False
-
-    def __init_subclass__(cls, **options: Any) -> None:
-        """Add the parameters of the clock, by which every node reads stamps."""
-        super().__init_subclass__(**options)
-        # A class without a table of its own must not get one: it would hide the table of a later base class.
-        if "PARAMETERS" in vars(cls):
-            cls.PARAMETERS = with_clock(cls.PARAMETERS)
 
     def __init__(
         self,
@@ -203,7 +187,8 @@ class SimulationNode(Node):
         self.exclusive_topics: list[str] = []
         self._publisher_watch: PublisherWatch | None = None
         self._start_watch: StartWatch | None = None
-        super().__init__(name or self.DEFAULT_NAME, **node_arguments)
+        self.initialise()
+        Node.__init__(self, name or self.DEFAULT_NAME, **node_arguments)
         if hand_off is not None:
             hand_off.connect(self)
             if hand_off.clock is not None:
@@ -212,8 +197,7 @@ class SimulationNode(Node):
                     # Keep the edge in the ROS graph.
                     self.subscribe(CLOCK, _nothing, qos=NEWEST)
         self.follows_stamps = False
-        self.values: dict[str, Value] = {}
-        self.given: frozenset[str] = frozenset()
+        self.values = {}
         self._warned: set[str] = set()
         given = parameter_overrides(self)
         given |= values_of_arguments(arguments, self.get_name(), self.get_namespace(), self._other_names)
@@ -239,15 +223,8 @@ class SimulationNode(Node):
 
     @classmethod
     def table_for(cls, given: Mapping[str, Any]) -> ParameterTable:
-        """The node's parameters: PARAMETERS, those given for one vehicle, and those of parts that the values choose.
-
-        Args:
-            given: values by parameter name, not checked yet.
-
-        Raises:
-            ParameterError: a value that chooses a part is not allowed.
-        """
-        return cls.with_vehicle_parameters(cls.PARAMETERS, given)
+        """The parameters of the part, and those given for one of the vehicles."""
+        return cls.with_vehicle_parameters(super().table_for(given), given)
 
     @classmethod
     def with_vehicle_parameters(cls, table: ParameterTable, given: Mapping[str, Any]) -> ParameterTable:
@@ -258,19 +235,11 @@ class SimulationNode(Node):
         names = vehicles if isinstance(vehicles, list) else []
         return table + vehicle_parameters(cls.VEHICLE_PARAMETERS, names, given)
 
-    def configure(self, values: dict[str, Value]) -> None:
-        """Build the objects that depend on parameters; called at start-up and at each change.
-
-        After an exception, the node's attributes have their previous values again. Objects that were altered in place,
-        and not replaced, stay altered: alter them last.
-
-        Raises:
-            ParameterError: the values do not fit together.
-        """
-
-    def ignored_parameters(self) -> Iterable[str]:
-        """Warnings of given parameters (`given`) that have no effect because of others; none by default."""
-        return ()
+    @property
+    def log(self) -> Log:
+        """The node's logger."""
+        logger: Log = self.get_logger()
+        return logger
 
     def awaited_services(self) -> Collection[str]:
         """Full names of the services from which the node still has to read values before the first step."""
@@ -302,11 +271,6 @@ class SimulationNode(Node):
     def now_ns(self) -> int:
         """Time of the node's clock, ns: since the start in simulated time, since 1970 in system time."""
         return int(self.get_clock().now().nanoseconds) - EPOCH.ns
-
-    @property
-    def active_failures(self) -> Sequence[str]:
-        """Injected failures that are active, in words; none by default."""
-        return ()
 
     def time_mode_mismatch(self, *, amiss: bool) -> str:
         """Nodes of the simulation that run in another time mode; empty if none is known.
@@ -343,17 +307,6 @@ class SimulationNode(Node):
     def time_modes_are_known(self) -> bool:
         """Whether `time_mode_mismatch` knows the time mode of each running node."""
         return self._time_modes is not None and self._time_modes.has_settled
-
-    def diagnose(self, period: Period) -> Iterable[Diagnosis]:
-        """Diagnoses of the node for /diagnostics; called once per second of system time.
-
-        A diagnosis without a subject is about the node as a whole. The base class reports topic rates and missing
-        inputs.
-
-        Args:
-            period: messages received and published since the previous call.
-        """
-        return ()
 
     def _configure(self, values: dict[str, Value], changes: Mapping[str, Any]) -> None:
         """Configure; an error of any type becomes a refusal that names the parameters given or changed.

@@ -46,7 +46,7 @@ def node_class(executable: str) -> type[SimulationNode]:
         ParameterError: there is no such node, or it cannot be loaded.
     """
     registered = registered_node(executable)
-    if not issubclass(registered, (Part, SimulationNode)):
+    if not issubclass(registered, Part):
         raise ParameterError(
             f"node '{executable}': class {registered.__name__} given; allowed: classes derived from Part or "
             "SimulationNode"
@@ -137,7 +137,7 @@ def run_by_name(name: str) -> None:
 
 
 def run(
-    part: type[Part] | type[SimulationNode],
+    part: type[Part],
     arguments: Sequence[str] | None = None,
     *,
     started: Callable[[str], None] | None = None,
