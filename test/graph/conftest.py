@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import gc
 import os
 import subprocess
@@ -363,5 +364,23 @@ def command_line(ros_domain: int, tmp_path: Path) -> Callable[..., subprocess.Co
             timeout=timeout_s,
             check=False,
         )
+
+    return run
+
+
+@pytest.fixture
+def with_example(
+    command_line: Callable[..., subprocess.CompletedProcess[str]], tmp_path: Path
+) -> Callable[..., subprocess.CompletedProcess[str]]:
+    """A function as `command_line` with the package of docs/examples/my_nodes installed."""
+    example, information = _PROJECT / "docs" / "examples" / "my_nodes", tmp_path / "my_nodes-1.0.dist-info"
+    information.mkdir()
+    (information / "METADATA").write_text("Metadata-Version: 2.1\nName: my_nodes\nVersion: 1.0\n")
+    groups = ast.literal_eval((example / "setup.py").read_text().partition("entry_points=")[2].rpartition(",\n)")[0])
+    texts = (f"[{group}]\n" + "\n".join(lines) for group, lines in groups.items())
+    (information / "entry_points.txt").write_text("\n".join(texts))
+
+    def run(*words: str) -> subprocess.CompletedProcess[str]:
+        return command_line(*words, PYTHONPATH=f"{_PROJECT}:{example}:{tmp_path}")
 
     return run

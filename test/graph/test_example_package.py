@@ -1,8 +1,7 @@
-"""The example package brings forces and moments, a dynamics and a time manager, each used by name."""
+"""The example package brings forces and moments, a dynamics, a time manager and sensors, each used by name."""
 
 from __future__ import annotations
 
-import ast
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -14,7 +13,6 @@ from rosflight_py_sim.step.topics import TRUTH_STATE, topic_of
 from test.graph.conftest import small_square
 
 PROJECT = Path(__file__).parents[2]
-EXAMPLE = PROJECT / "docs" / "examples" / "my_nodes"
 
 LONG_STEPS = ("--ros-args", "-p", "step_size:=0.01")
 
@@ -48,25 +46,9 @@ print(-flight.state.position_ned[2])
 """
 
 
-@pytest.fixture
-def run(command_line: Command, tmp_path: Path) -> Command:
-    """A function that runs Python with the package installed."""
-    information = tmp_path / "my_nodes-1.0.dist-info"
-    information.mkdir()
-    (information / "METADATA").write_text("Metadata-Version: 2.1\nName: my_nodes\nVersion: 1.0\n")
-    groups = ast.literal_eval((EXAMPLE / "setup.py").read_text().partition("entry_points=")[2].rpartition(",\n)")[0])
-    texts = (f"[{group}]\n" + "\n".join(lines) for group, lines in groups.items())
-    (information / "entry_points.txt").write_text("\n".join(texts))
-
-    def started(*words: str) -> subprocess.CompletedProcess[str]:
-        return command_line(*words, PYTHONPATH=f"{PROJECT}:{EXAMPLE}:{tmp_path}")
-
-    return started
-
-
-def simulated(run: Command, *words: str) -> subprocess.CompletedProcess[str]:
+def simulated(with_example: Command, *words: str) -> subprocess.CompletedProcess[str]:
     pace = ("--real-time-multiplier", "0", "--record", "flown.mcap")
-    result: subprocess.CompletedProcess[str] = run("-m", "rosflight_py_sim", "sim", *words, *pace, *LONG_STEPS)
+    result: subprocess.CompletedProcess[str] = with_example("-m", "rosflight_py_sim", "sim", *words, *pace, *LONG_STEPS)
     return result
 
 
@@ -77,18 +59,18 @@ def heights(folder: Path, vehicle: str = "") -> list[float]:
     return [-float(TRUTH_STATE.decode(message).position_ned[2]) for message in log.messages]
 
 
-def test_balloon_rises_by_name_until_its_string_holds_it(run: Command, tmp_path: Path) -> None:
-    result = simulated(run, "--vehicle", "balloon", "--duration", "2")
+def test_balloon_rises_by_name_until_its_string_holds_it(with_example: Command, tmp_path: Path) -> None:
+    result = simulated(with_example, "--vehicle", "balloon", "--duration", "2")
     assert result.returncode == 0, result.stdout + result.stderr
     # 15 N lift 1 kg against drag, until the string holds it.
     assert 1.5 < heights(tmp_path)[-1] < 2.2
 
 
-def test_dynamics_and_time_manager_of_the_vehicle_file_act(run: Command, tmp_path: Path) -> None:
+def test_dynamics_and_time_manager_of_the_vehicle_file_act(with_example: Command, tmp_path: Path) -> None:
     # With more drag, the wind would tip it over.
     file = tmp_path / "heavy.yaml"
     file.write_text("/**:\n  ros__parameters: {ballast: 10.0, drop_time: 0.5, breakpoint: 1.0, drag: 0.5}\n")
-    result = simulated(run, "--vehicle", "balloon", "--params-file", str(file), "--duration", "1")
+    result = simulated(with_example, "--vehicle", "balloon", "--params-file", str(file), "--duration", "1")
     assert result.returncode == 0, result.stdout + result.stderr
     assert "breakpoint: paused at 1 s" in result.stderr
     flown = heights(tmp_path)
@@ -96,56 +78,56 @@ def test_dynamics_and_time_manager_of_the_vehicle_file_act(run: Command, tmp_pat
 
 
 @pytest.mark.parametrize("key", ["kind: balloon", "kind: multirotor, dynamics: ballast_dynamics"])
-def test_nodes_run_in_a_scenario(run: Command, tmp_path: Path, key: str) -> None:
+def test_nodes_run_in_a_scenario(with_example: Command, tmp_path: Path, key: str) -> None:
     (tmp_path / "pair.yaml").write_text(
         "description: pair\ntime_manager: breakpoint_time_manager\n"
         f"vehicles:\n  - {{name: a, {key}, parameters: {{ballast: -60.0, drop_time: 9.0}}}}\n"
         "  - {name: b, kind: multirotor, start: {position: [0.0, 20.0]}}\n"
     )
-    result = simulated(run, "--scenario", "pair.yaml", "--duration", "0.5")
+    result = simulated(with_example, "--scenario", "pair.yaml", "--duration", "0.5")
     assert result.returncode == 0, result.stdout + result.stderr
     assert heights(tmp_path, "a")[-1] > 0.5 > heights(tmp_path, "b")[-1]
 
 
-def test_nodes_run_in_a_fleet(run: Command, tmp_path: Path) -> None:
+def test_nodes_run_in_a_fleet(with_example: Command, tmp_path: Path) -> None:
     file = tmp_path / "long.yaml"
     file.write_text("/**/forces_and_moments:\n  ros__parameters: {string_length: 100.0}\n")
     words = ("--vehicle", "balloon", "--params-file", str(file))
-    result = simulated(run, *words, "--count", "2", "--duration", "1")
+    result = simulated(with_example, *words, "--count", "2", "--duration", "1")
     assert result.returncode == 0, result.stdout + result.stderr
     assert heights(tmp_path, "balloon_1")[-1] > 1.0 and heights(tmp_path, "balloon_2")[-1] > 1.0
 
 
-def test_nodes_fly_a_mission_by_option(run: Command) -> None:
+def test_nodes_fly_a_mission_by_option(with_example: Command) -> None:
     nodes = ("--dynamics", "ballast_dynamics", "--time-manager", "breakpoint_time_manager")
-    result = run("-m", "rosflight_py_sim", "fly", *nodes, "--calm", *small_square(), "-p", "breakpoint:=0.0")
+    result = with_example("-m", "rosflight_py_sim", "fly", *nodes, "--calm", *small_square(), "-p", "breakpoint:=0.0")
     assert result.returncode == 0, result.stdout + result.stderr
 
 
-def test_nodes_fly_in_a_sweep_without_ros(run: Command, tmp_path: Path) -> None:
+def test_nodes_fly_in_a_sweep_without_ros(with_example: Command, tmp_path: Path) -> None:
     (tmp_path / "sweep.yaml").write_text(SWEEP)
-    flown = run("-c", FLOWN)
+    flown = with_example("-c", FLOWN)
     assert flown.returncode == 0, flown.stderr
     # The lift of 24 to 25 N is less than the weight.
     assert float(flown.stdout) < 0.2
     (tmp_path / "sweep.yaml").write_text(SWEEP.replace("[-25.0, -24.0]", "[-45.0, -44.0]"))
-    assert float(run("-c", FLOWN).stdout) > 1.0
+    assert float(with_example("-c", FLOWN).stdout) > 1.0
 
 
-def test_wrong_kind_in_a_sweep_is_refused_with_its_line(run: Command, tmp_path: Path) -> None:
+def test_wrong_kind_in_a_sweep_is_refused_with_its_line(with_example: Command, tmp_path: Path) -> None:
     (tmp_path / "sweep.yaml").write_text(SWEEP.replace("dynamics: ballast_dynamics", "dynamics: balloon"))
-    refused = run("-m", "rosflight_py_sim", "sweep", "sweep.yaml")
+    refused = with_example("-m", "rosflight_py_sim", "sweep", "sweep.yaml")
     assert refused.returncode == 1
     assert "sweep.yaml, line 3: dynamics: balloon given; allowed: standalone_dynamics, jsbsim_dynamics, ballast" in (
         refused.stderr
     )
 
 
-def test_nodes_appear_in_help_and_in_the_parameter_page(run: Command) -> None:
-    usage = "".join(run("-m", "rosflight_py_sim", "sim", "--help").stdout.split())
+def test_nodes_appear_in_help_and_in_the_parameter_page(with_example: Command) -> None:
+    usage = "".join(with_example("-m", "rosflight_py_sim", "sim", "--help").stdout.split())
     assert "{standalone,jsbsim,ballast_dynamics}" in usage
-    assert ",balloon}" in usage and ",breakpoint_time_manager}" in usage
-    page = run(
+    assert ",balloon}" in usage and ",breakpoint_time_manager}" in usage and "{standalone_sensors,dvl_sensors}" in usage
+    page = with_example(
         "-c",
         "import sys; sys.path.insert(0, 'TOOLS'); import write_parameter_page as one; print(one.page())".replace(
             "TOOLS", str(PROJECT / "tools")
@@ -155,5 +137,6 @@ def test_nodes_appear_in_help_and_in_the_parameter_page(run: Command) -> None:
         ("balloon", "buoyancy"),
         ("ballast_dynamics", "drop_time"),
         ("breakpoint_time_manager", "breakpoint"),
+        ("dvl_sensors", "dvl_max_range"),
     ):
         assert f"| `{parameter}` |" in page.partition(f"## {name}\n")[2].partition("\n## ")[0]

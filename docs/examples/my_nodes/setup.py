@@ -22,6 +22,7 @@ setup(
             "balloon = my_nodes.balloon:Balloon",
             "ballast_dynamics = my_nodes.ballast_dynamics:BallastDynamics",
             "breakpoint_time_manager = my_nodes.breakpoint_time_manager:BreakpointTimeManager",
+            "dvl_sensors = my_nodes.dvl:DvlSensors",
         ],
         "rosflight_py_sim.vehicles": ["my_nodes = my_nodes:VEHICLES"],
     },
