@@ -31,6 +31,9 @@ densities, bias walks), [Physics](physics.md) those of wind and ground.
 Several nodes have a parameter of the same name (`mass`, `gravity`, `seed`, `time_mode`, the origin). Section
 `/**` of a parameter file sets it for all of them; `config/multirotor.yaml` is an example. In parameter files a node
 may also have the other names given below, so that ROSflight's files load.
+
+Nodes of different packages may have different parameters of one name. In a scenario, in a sweep and after
+`--ros-args -p`, the short name is then an error, and `forces_and_moments.NAME` sets the parameter of that node alone.
 """
 
 

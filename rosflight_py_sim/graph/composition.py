@@ -16,6 +16,7 @@ from rclpy.qos import QoSProfile
 
 from rosflight_py_sim.graph.fleet import Member
 from rosflight_py_sim.graph.flight_controllers import step_size_settings
+from rosflight_py_sim.graph.named_parameters import NamedParameters
 from rosflight_py_sim.graph.other_simulation import refuse_others
 from rosflight_py_sim.graph.parameter_sources import parameter_sources, ros_arguments
 from rosflight_py_sim.graph.plan import PlannedNode, planned_nodes
@@ -128,6 +129,7 @@ class ComposedGraph:
         sources = parameter_sources(
             vehicles, observers=observers, files=files, weakest={"device": transmitter}, settings=settings or {}
         )
+        sidecar_names = list(sidecars)
         common = _for_ros(arguments)[1:]
         for one in sources.own.values():
             ordinary_arguments([sys.argv[0], "--ros-args", *ros_arguments(one), *common])
@@ -137,7 +139,10 @@ class ComposedGraph:
             prepare_kernels(signals)
             if signals:
                 raise KeyboardInterrupt
-            initialise([sys.argv[0], *_for_ros(arguments)])
+            planned = planned_nodes(vehicles, [*filter(None, [manager]), *sidecar_names], observers=observers)
+            classes = [node_class(one.executable) for one in planned]
+            common = NamedParameters((cls.DEFAULT_NAME, cls.PARAMETERS) for cls in classes).ros_arguments(common)
+            initialise([sys.argv[0], "--ros-args", *common])
             # Set by the nodes' parameters; an earlier graph of the process may have had another.
             EPOCH.ns = 0
             self.nodes: list[Node] = []
@@ -176,7 +181,7 @@ class ComposedGraph:
                 self.hand_off.outside.repeat(repeated.inputs, paced=repeated.paced)
             self.recorder: Recorder | None = None
             try:
-                self._create_nodes(planned_nodes(vehicles, observers=observers), record, sidecars)
+                self._create_nodes(planned_nodes(vehicles, observers=observers), record, sidecar_names)
                 self._start(manager, signals)
             except Exception:
                 self.close()
@@ -190,7 +195,7 @@ class ComposedGraph:
         self,
         planned: Iterable[PlannedNode],
         record: str | None,
-        sidecars: Iterable[str],
+        sidecars: Sequence[str],
     ) -> None:
         """Create all nodes but the time manager.
 
@@ -204,8 +209,7 @@ class ComposedGraph:
         for one in planned:
             at = "/".join(filter(None, (self._namespace, one.namespace)))
             self._add(one.executable, at, one.member)
-        sidecar_names = list(sidecars)
-        if sidecar_names:
+        if sidecars:
             # A subscription in another process would cost the step one wake-up per message.
             self._own[RELAYED.name] = True
             self._add("view_relay", self._namespace)
@@ -213,7 +217,7 @@ class ComposedGraph:
             self.recorder.discover_topics()
         for node in self.nodes:
             self.executor.add_node(node)
-        self._sidecars = [Sidecar(name, self._sidecar_arguments(name, self._namespace)) for name in sidecar_names]
+        self._sidecars = [Sidecar(name, self._sidecar_arguments(name, self._namespace)) for name in sidecars]
 
     def _start(self, time_manager: str | None, signals: Sequence[int]) -> None:
         """Start the simulation; a received signal ends the wait for the nodes."""

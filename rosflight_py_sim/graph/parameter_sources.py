@@ -11,6 +11,7 @@ from typing import Any, TypeAlias
 from rosflight_py_sim.graph.bridge_settings import bridge_settings, settings_of_front_ends
 from rosflight_py_sim.graph.fleet import Member
 from rosflight_py_sim.graph.flight_controllers import flight_controller_of
+from rosflight_py_sim.graph.named_parameters import settings_of
 from rosflight_py_sim.interfaces.parameter_files import named_values, values_of_arguments, wildcard_values
 from rosflight_py_sim.interfaces.simulation_node import SimulationNode
 from rosflight_py_sim.nodes.vehicle_physics import PHYSICS, physics_of_arguments
@@ -59,7 +60,10 @@ class ParameterSources:
         given: dict[str, Any] = {}
         place = f"/{'/'.join(filter(None, (namespace.strip('/'), member.namespace)))}"
         for source in self.of(member):
-            given |= source if isinstance(source, Mapping) else values_of_file(source, node, place)
+            if isinstance(source, Path):
+                given |= values_of_file(source, node, place)
+            else:
+                given |= settings_of(node.DEFAULT_NAME, source)
         return given
 
     def of_vehicles(
@@ -149,7 +153,11 @@ def values_of_file(file: Path, node: type[SimulationNode], namespace: str) -> di
 
 def _restricted(sources: Iterable[Source], names: Collection[str]) -> Iterator[Source]:
     for one in sources:
-        yield one if isinstance(one, Path) else {name: value for name, value in one.items() if name in names}
+        yield (
+            one
+            if isinstance(one, Path)
+            else {name: value for name, value in one.items() if name.rpartition(":")[2] in names}
+        )
 
 
 def _values(node: type[SimulationNode], arguments: Sequence[str], namespace: str, vehicle: str) -> dict[str, Value]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from rosflight_py_sim.graph.fleet import Member
 from rosflight_py_sim.graph.flight_controllers import flight_controller_of
+from rosflight_py_sim.graph.named_parameters import settings_of
 from rosflight_py_sim.nodes.node_names import SHORT, node_name
 from rosflight_py_sim.nodes.running import chosen_nodes, node_class
 from rosflight_py_sim.parameters import Value
@@ -41,8 +42,8 @@ class PlannedNode:
 
     def own(self, values: Mapping[str, Value]) -> dict[str, Value]:
         """The given parameters that the node has."""
-        table = node_class(self.executable).PARAMETERS
-        return {name: value for name, value in values.items() if name in table}
+        cls = node_class(self.executable)
+        return {name: value for name, value in settings_of(cls.DEFAULT_NAME, values).items() if name in cls.PARAMETERS}
 
 
 def planned_nodes(

@@ -18,7 +18,9 @@ from rosflight_py_sim.graph.flight_controllers import (
     flight_controller_of,
     usable_flight_controllers,
 )
+from rosflight_py_sim.graph.named_parameters import NamedParameters
 from rosflight_py_sim.graph.plan import planned_nodes
+from rosflight_py_sim.interfaces.simulation_node import SimulationNode
 from rosflight_py_sim.node_kinds import NodeKind
 from rosflight_py_sim.nodes.running import node_class
 from rosflight_py_sim.parameters import Parameter, ParameterError, ParameterTable, Value
@@ -124,17 +126,22 @@ def _scenario(document: Item) -> Scenario:
     except ParameterError as error:
         raise section["observers"].fail(str(error).removeprefix("observers: ")) from error
     members = [
-        _with_settings(one, given, own_tables(members, index, observers), seed)
+        _with_settings(one, given, NamedParameters(own_tables(members, index, observers)), seed)
         for index, (one, given) in enumerate(zip(members, sections, strict=True))
     ]
     world = section.read("world", _world, "")
-    tables = [*(node_class(name).PARAMETERS for name in node_names()), *_wind_tables()]
+    own = NamedParameters(table for index in range(len(members)) for table in own_tables(members, index, observers))
+    # Nodes that serve all vehicles, such as viewers, have parameters, too.
+    everything = NamedParameters([*(_table(node_class(name)) for name in node_names()), *_wind_tables()])
     return Scenario(
         members,
         section.read("time_mode", lambda item: _time_mode(item, members), "lockstep"),
         observers,
         [str(file) for file in section.read("parameter_files", existing_files, ())],
-        {**section.read("parameters", lambda item: _values(item, tables), {}), **({"world": world} if world else {})},
+        {
+            **section.read("parameters", lambda item: _values(item, own, everything), {}),
+            **({"world": world} if world else {}),
+        },
         section["description"].text(),
         section["vehicles"].file.stem,
         read_nodes(section, ["time_manager"]).get("time_manager") or _time_manager(section["vehicles"], members),
@@ -193,22 +200,22 @@ def _autopilot(item: Item, chosen: Vehicle, controller: str) -> tuple[Vehicle, S
         raise item.fail(str(error)) from error
 
 
-def _with_settings(member: Member, section: Section, tables: Sequence[ParameterTable], seed: int) -> Member:
+def _with_settings(member: Member, section: Section, own: NamedParameters, seed: int) -> Member:
     settings: dict[str, Value] = {"seed": seed_of(seed, member.namespace)}
     if "start" in section:
         settings |= _start(section["start"], node_class(member.vehicle.dynamics).PARAMETERS)
     if "mission" in section:
-        settings |= _mission_settings(section["mission"], tables)
-    settings |= section.read("parameters", lambda item: _values(item, tables), {})
+        settings |= _mission_settings(section["mission"], own)
+    settings |= section.read("parameters", lambda item: _values(item, own), {})
     if "failures" in section:
         settings[FAILURES.name] = [_failure(item) for item in section["failures"].items()]
     return replace(member, settings=settings)
 
 
-def _mission_settings(item: Item, tables: Sequence[ParameterTable]) -> dict[str, Value]:
+def _mission_settings(item: Item, own: NamedParameters) -> dict[str, Value]:
     """Parameters that a vehicle's mission sets."""
     mission = item.entries()
-    return _values(mission["settings"], tables) if "settings" in mission else {}
+    return _values(mission["settings"], own) if "settings" in mission else {}
 
 
 def _failure(item: Item) -> str:
@@ -218,20 +225,26 @@ def _failure(item: Item) -> str:
         raise item.fail(str(error)) from error
 
 
-def own_tables(members: Sequence[Member], index: int, observers: Sequence[str] = ()) -> list[ParameterTable]:
-    """Tables of the parameters that can be set for a single vehicle."""
+def own_tables(
+    members: Sequence[Member], index: int, observers: Sequence[str] = ()
+) -> list[tuple[str, ParameterTable]]:
+    """Names of nodes and tables of the parameters that can be set for a single vehicle."""
     tables = []
     for node in planned_nodes(members, observers=observers):
         cls = node_class(node.executable)
         if node.member is members[index]:
-            tables.append(cls.PARAMETERS)
+            tables.append(_table(cls))
         elif node.member is None:
-            tables.append(cls.VEHICLE_PARAMETERS)
+            tables.append((cls.DEFAULT_NAME, cls.VEHICLE_PARAMETERS))
     return [*tables, *_wind_tables()]
 
 
-def _wind_tables() -> list[ParameterTable]:
-    return [model.PARAMETERS for model in usable_classes("wind_models", WindModel).values()]
+def _table(cls: type[SimulationNode]) -> tuple[str, ParameterTable]:
+    return cls.DEFAULT_NAME, cls.PARAMETERS
+
+
+def _wind_tables() -> list[tuple[str, ParameterTable]]:
+    return [("dynamics", model.PARAMETERS) for model in usable_classes("wind_models", WindModel).values()]
 
 
 def _time_mode(item: Item, members: Sequence[Member]) -> str:
@@ -306,25 +319,18 @@ def _coordinate(item: Item) -> float:
     return item.number(least=-_LARGEST_POSITION, most=_LARGEST_POSITION)
 
 
-def _values(item: Item, tables: Iterable[ParameterTable]) -> dict[str, Value]:
-    """Parameters by name; each must be in one of the tables."""
-    known = joined(tables)
+def _values(item: Item, *known: NamedParameters) -> dict[str, Value]:
+    """Parameters by name, each of one of the nodes in `known`."""
     values = {}
-    for name, one in item.entries().items():
-        if name not in known:
-            raise one.fail(known.unknown(name))
-        values[name] = checked_value(one, known[name])
+    for key, one in item.entries().items():
+        try:
+            parameter = next((found for named in known if (found := named.find(key))), None)
+        except ParameterError as error:
+            raise one.fail(str(error)) from error
+        if parameter is None:
+            raise one.fail(known[-1].unknown(key))
+        values[parameter.name] = checked_value(one, parameter)
     return values
-
-
-def joined(tables: Iterable[ParameterTable]) -> ParameterTable:
-    """All parameters of the tables; of several declarations of a parameter, one that overrides another."""
-    together: dict[str, Parameter] = {}
-    for table in tables:
-        for parameter in table:
-            if together.setdefault(parameter.name, parameter) == parameter.overrides:
-                together[parameter.name] = parameter
-    return ParameterTable(*together.values())
 
 
 def checked_value(item: Item, parameter: Parameter) -> Any:

@@ -5,14 +5,15 @@ from __future__ import annotations
 import itertools
 import re
 import string
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
 from rosflight_py_sim.failures.failure import FAILURES, parse_failure
 from rosflight_py_sim.firmware.parameter_table import PARAMETERS, FirmwareParameter
 from rosflight_py_sim.firmware.parameters import FIRMWARE_PARAMETERS, FirmwareParameters
-from rosflight_py_sim.graph.scenario import Scenario, checked_value, joined, own_tables
+from rosflight_py_sim.graph.named_parameters import NamedParameters
+from rosflight_py_sim.graph.scenario import Scenario, checked_value, own_tables
 from rosflight_py_sim.graph.time_modes import TIME_MANAGERS
 from rosflight_py_sim.nodes.running import node_class
 from rosflight_py_sim.parameters import Parameter, ParameterError, ParameterTable, Scalar
@@ -43,10 +44,10 @@ def read_parameters(item: Item, scenario: Scenario) -> tuple[Scenario, list[Quan
         ParameterError: a parameter does not exist, or a value is not allowed or could become so; the text names file,
             line and key.
     """
-    known = _parameters_of(scenario)
+    known = _Parameters(scenario)
     reader = _Reader(scenario, known)
     for key, one in item.entries().items():
-        if key not in known and key.rpartition(".")[2] in FirmwareParameters.types:
+        if key.rpartition(".")[2] in FirmwareParameters.types and known.find(key) is None:
             raise one.refuse("only under the key 'firmware' of the sweep file", f"the firmware parameter '{key}'")
         reader.read(key, one)
     return reader.scenario, reader.quantities
@@ -58,7 +59,7 @@ def read_firmware(item: Item, scenario: Scenario) -> tuple[Scenario, list[Quanti
     Raises:
         ParameterError: as `read_parameters`.
     """
-    known = _firmware_parameters_of(scenario)
+    known = _FirmwareParameters(scenario)
     if not known:
         raise item.refuse("only with a vehicle that runs the ROSflight firmware", "firmware parameters")
     reader = _Reader(scenario, known, with_firmware_parameter)
@@ -119,28 +120,63 @@ def variables_in(text: str) -> list[str]:
     return list(dict.fromkeys(names))
 
 
-def _parameters_of(scenario: Scenario) -> dict[str, tuple[str, Parameter]]:
-    """Vehicle and parameter by key; keys without a vehicle mean all vehicles."""
-    known: dict[str, tuple[str, Parameter]] = {}
-    tables = [own_tables(scenario.members, k, scenario.observers) for k in range(len(scenario.members))]
-    time_manager = node_class(scenario.time_manager or TIME_MANAGERS["lockstep"]).PARAMETERS
-    for one in joined(itertools.chain(*tables, [time_manager])):
-        known[one.name] = "", one
-    for member, own in zip(scenario.members, tables, strict=True):
-        for one in joined(own) if member.namespace else ():
-            known.setdefault(f"{member.namespace}.{one.name}", (member.namespace, one))
-    return known
+class _Parameters:
+    """Parameters of a scenario's nodes, by keys: a key without a vehicle means all vehicles."""
+
+    def __init__(self, scenario: Scenario) -> None:
+        members = scenario.members
+        tables = [own_tables(members, k, scenario.observers) for k in range(len(members))]
+        manager = node_class(scenario.time_manager or TIME_MANAGERS["lockstep"])
+        self._of = {"": NamedParameters([*itertools.chain(*tables), (manager.DEFAULT_NAME, manager.PARAMETERS)])}
+        pairs = zip(members, tables, strict=True)
+        self._of |= {one.namespace: NamedParameters(own) for one, own in pairs if one.namespace}
+
+    def find(self, key: str) -> tuple[str, Parameter] | None:
+        """Vehicle and parameter; None if there is none.
+
+        Raises:
+            ParameterError: nodes declare the parameter differently.
+        """
+        for vehicle, named in self._of.items():
+            name = key.removeprefix(f"{vehicle}.") if vehicle else key
+            if (name != key or not vehicle) and (found := named.find(name)) is not None:
+                return vehicle, found
+        return None
+
+    def short(self) -> Iterator[tuple[str, str, Parameter]]:
+        """Keys that name no node, with their vehicles and parameters."""
+        for vehicle, named in self._of.items():
+            yield from ((f"{vehicle}.{one.name}" if vehicle else one.name, vehicle, one) for one in named)
+
+    def unknown(self, key: str) -> str:
+        """Error text for a key without a parameter, with similar keys."""
+        known = {short: replace(one, name=short) for short, _, one in self.short()}
+        return ParameterTable(*known.values()).unknown(key)
 
 
-def _firmware_parameters_of(scenario: Scenario) -> dict[str, tuple[str, Parameter]]:
-    """Vehicle and firmware parameter by key; empty if no vehicle runs the firmware."""
-    prefixes = {
-        key.removesuffix(FIRMWARE_PARAMETERS.name): vehicle
-        for key, (vehicle, one) in _parameters_of(scenario).items()
-        if one == FIRMWARE_PARAMETERS
-    }
-    descriptors = [_descriptor(one) for one in PARAMETERS]
-    return {prefix + one.name: (vehicle, one) for prefix, vehicle in prefixes.items() for one in descriptors}
+class _FirmwareParameters:
+    """Parameters of the firmware, by keys: a key without a vehicle means all vehicles; false if no vehicle runs it."""
+
+    def __init__(self, scenario: Scenario) -> None:
+        prefixes = {
+            key.removesuffix(FIRMWARE_PARAMETERS.name): vehicle
+            for key, vehicle, one in _Parameters(scenario).short()
+            if one == FIRMWARE_PARAMETERS
+        }
+        descriptors = [_descriptor(one) for one in PARAMETERS]
+        self._known = {prefix + one.name: (vehicle, one) for prefix, vehicle in prefixes.items() for one in descriptors}
+
+    def __bool__(self) -> bool:
+        """Whether a vehicle runs the firmware."""
+        return bool(self._known)
+
+    def find(self, key: str) -> tuple[str, Parameter] | None:
+        """Vehicle and parameter; None if there is none."""
+        return self._known.get(key)
+
+    def unknown(self, key: str) -> str:
+        """Error text for a key without a parameter, with similar keys."""
+        return ParameterTable(*(replace(one, name=name) for name, (_, one) in self._known.items())).unknown(key)
 
 
 def _descriptor(one: FirmwareParameter) -> Parameter:
@@ -159,13 +195,13 @@ def _descriptor(one: FirmwareParameter) -> Parameter:
 class _Reader:
     """Reader of parameters: constants become settings of the scenario, distributions quantities.
 
-    `known` has vehicle and parameter by key; `with_value` sets a constant.
+    `known` finds vehicle and parameter by key; `with_value` sets a constant.
     """
 
     def __init__(
         self,
         scenario: Scenario,
-        known: Mapping[str, tuple[str, Parameter]],
+        known: _Parameters | _FirmwareParameters,
         with_value: Callable[[Scenario, str, str, Any], Scenario] = with_setting,
     ) -> None:
         self.scenario = scenario
@@ -175,13 +211,17 @@ class _Reader:
 
     def read(self, key: str, item: Item) -> None:
         """Read one entry."""
-        if key not in self._known:
-            known = (replace(one, name=name) for name, (_, one) in self._known.items())
-            raise item.fail(ParameterTable(*known).unknown(key))
-        vehicle, parameter = self._known[key]
+        try:
+            found = self._known.find(key)
+        except ParameterError as error:
+            raise item.fail(str(error)) from error
+        if found is None:
+            raise item.fail(self._known.unknown(key))
+        vehicle, parameter = found
         name = parameter.name
-        if name in _OWN:
-            raise item.refuse(_OWN[name], f"the parameter '{name}'")
+        own = _OWN.get(name.rpartition(":")[2])
+        if own:
+            raise item.refuse(own, f"the parameter '{name}'")
         if item.is_mapping and isinstance(parameter.default, list):
             raise item.refuse(f"{parameter.constraints}, or a distribution for an element")
         if item.is_mapping:
