@@ -18,6 +18,7 @@ from rosflight_py_sim.autopilot.mission_phase import MissionPhase
 from rosflight_py_sim.autopilot.setpoint import Vector3
 from rosflight_py_sim.node_kinds import NodeKind
 from rosflight_py_sim.parameters import Parameter, ParameterTable, number
+from rosflight_py_sim.parts.pilot_script import AutopilotScript, MissionScript
 from rosflight_py_sim.physics.rotations import quaternion_from_euler
 from rosflight_py_sim.shared_parameters import TAKE_OFF_TIMEOUT
 from rosflight_py_sim.stamps import NANOSECONDS, set_time
@@ -64,6 +65,7 @@ class AutopilotPart(Part, ABC):
         WAYPOINT_HEIGHT_ERROR: parameter with the largest height error at a waypoint in a completed mission, m;
             WAYPOINT_RADIUS then limits the horizontal distance. None: WAYPOINT_RADIUS limits the distance with height.
         LANDING_RADIUS: parameter with the largest distance of a landing from the intended place, m; None: no limit.
+        PILOT: script that makes the flight controller ready and starts the mission.
     """
 
     KIND: ClassVar[NodeKind | None] = NodeKind.AUTOPILOT
@@ -74,6 +76,7 @@ class AutopilotPart(Part, ABC):
     WAYPOINT_RADIUS: ClassVar[Parameter | None] = None
     WAYPOINT_HEIGHT_ERROR: ClassVar[Parameter | None] = None
     LANDING_RADIUS: ClassVar[Parameter | None] = None
+    PILOT: ClassVar[type[AutopilotScript]] = MissionScript
 
     send_command = output(COMMAND)
     send_setpoint = output(SETPOINT)

@@ -1,7 +1,8 @@
-"""Scripted pilots: services to call and conditions to wait for, which each status message evaluates."""
+"""Scripted pilots: services to call and conditions to wait for, which each message of a trigger evaluates."""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Generator
 from typing import Any, ClassVar, TypeAlias
 
@@ -10,6 +11,7 @@ from std_srvs.srv import Trigger
 
 from rosflight_py_sim.autopilot.mission_phase import LANDING_LABELS, ROLL_OUT_LABEL
 from rosflight_py_sim.firmware import ErrorFlag, Override
+from rosflight_py_sim.parameters import Values
 from rosflight_py_sim.parts.drift_watch import DriftWatch
 from rosflight_py_sim.parts.slide_watch import SlideWatch
 from rosflight_py_sim.step.part import Part
@@ -32,8 +34,8 @@ Script: TypeAlias = Generator[str | Callable[[], bool], None, None]
 
 _BY_SWITCH = Override.ATT_SWITCH | Override.THR_SWITCH
 
-# Number of status messages, at 10 Hz of simulated time, after which a condition that is not met has failed.
-_MAX_STATUSES = 150
+# Number of evaluations, at 10 Hz of simulated time, after which a condition that is not met has failed.
+_MAX_EVALUATIONS = 150
 
 # Number of IMU messages after which an unfinished calibration counts as failed. A calibration takes 1001; the rest
 # allows for the next status, up to 0.1 s later.
@@ -45,42 +47,43 @@ class FlightAbortedError(RuntimeError):
     """The flight has failed; the text names the step and the reason."""
 
 
-class PilotScript(Part):
-    """Arms the vehicle and hands control from the sticks to the autopilot, with the services that a user would call.
+class ServiceScript(Part, ABC):
+    """Calls services, and waits for conditions, in the order of a script.
 
     Attributes:
         activity: text of the current step.
         done: whether the script is complete.
         failure: error that ended the script; None if there was none.
-        imu_count: number of IMU messages, counted until `is_calibrated`.
-        status: newest status of the flight controller.
-        slide: watch on the vehicle until it is armed; None if its true state is not observed.
+        dynamics: values of the vehicle's dynamics.
     """
 
     DEFAULT_NAME: ClassVar[str] = "pilot"
 
-    services_called = calls(Trigger, "calibrate_imu", "toggle_arm", "toggle_override")
-    statuses = trigger(STATUS)
-    wrench = newest(FORCES_AND_MOMENTS, when="watches_slide")
+    services_called: Any
 
-    def __init__(self, *arguments: Any, slide: SlideWatch | None = None, **named: Any) -> None:
-        """Start at the first status of the flight controller; further arguments go to the next class."""
-        self.slide = slide
+    def __init__(self, *arguments: Any, dynamics: Values | None = None, **named: Any) -> None:
+        """Start at the first message of the trigger; further arguments go to the next class."""
+        self.dynamics = dynamics or {}
         super().__init__(*arguments, **named)
 
     def initialise(self) -> None:
-        """Wait for the first status."""
+        """Wait for the first message."""
         super().initialise()
         self.activity = "starting (compiles the first time)"
         self.done = False
         self.failure: FlightAbortedError | None = None
-        self.imu_count = 0
-        self.status = StatusReport(0, False, False, 0, False, 0, 0, 0, 0)
         self._waited = 0
         self._missing_service = ""
-        self._has_status = False
         self._script = self.flight()
         self._condition: Callable[[], bool] | None = lambda: True
+
+    @abstractmethod
+    def flight(self) -> Script:
+        """Services to call, and conditions to wait for.
+
+        Raises:
+            FlightAbortedError: the script cannot succeed; the text gives the reason.
+        """
 
     def call(self, service: str) -> None:
         """Call a service as soon as it is available; go on after its reply, but a refusal ends the script."""
@@ -95,7 +98,82 @@ class PilotScript(Part):
         if response.success:
             self._go_on()
         else:
-            self._fail(f"{service}: {response.message}")
+            self.fail_flight(f"{service}: {response.message}")
+
+    @property
+    def waits_without_limit(self) -> bool:
+        """Whether the current condition has no time limit."""
+        return False
+
+    def restart_wait(self) -> None:
+        """Restart the time limit of the current condition."""
+        self._waited = 0
+
+    def trouble(self) -> str:
+        """Reason to end the script now; empty if there is none."""
+        return ""
+
+    def unmet(self) -> str:
+        """Reason of a condition that is not met in time."""
+        return "nothing has happened"
+
+    def evaluate(self) -> None:
+        """Check the current condition, and go on if it holds."""
+        if self._condition is None or self.failure or self.done:
+            return
+        trouble = self.trouble()
+        if trouble:
+            self.fail_flight(trouble)
+        elif self._condition():
+            self._go_on()
+        else:
+            self._waited += 1
+            if self._waited > _MAX_EVALUATIONS and not self.waits_without_limit:
+                missing = f"the service {self._missing_service} is not available"
+                self.fail_flight(missing if self._missing_service else self.unmet())
+
+    def _go_on(self) -> None:
+        self._condition = None
+        self._waited = 0
+        step: str | Callable[[], bool] | None
+        try:
+            step = self._missing_service or next(self._script, None)
+        except FlightAbortedError as error:
+            self.fail_flight(str(error))
+            return
+        self._missing_service = ""
+        if step is None:
+            self.done = True
+        elif isinstance(step, str):
+            self.call(step)
+        else:
+            self._condition = step
+
+    def fail_flight(self, reason: str) -> None:
+        """End the script with a failure."""
+        self.failure = FlightAbortedError(f"{self.activity}: {reason}")
+
+
+class PilotScript(ServiceScript):
+    """Arms the vehicle and hands control from the sticks to the autopilot, with the services that a user would call.
+
+    Attributes:
+        imu_count: number of IMU messages, counted until `is_calibrated`.
+        status: newest status of the flight controller.
+        slide: watch on the vehicle until it is armed; None if its true state is not observed.
+    """
+
+    services_called = calls(Trigger, "calibrate_imu", "toggle_arm", "toggle_override")
+    statuses = trigger(STATUS)
+    wrench = newest(FORCES_AND_MOMENTS, when="watches_slide")
+
+    def initialise(self) -> None:
+        """Wait for the first status."""
+        super().initialise()
+        self.slide = SlideWatch.of(self.dynamics)
+        self.imu_count = 0
+        self.status = StatusReport(0, False, False, 0, False, 0, 0, 0, 0)
+        self._has_status = False
 
     def watches_slide(self) -> bool:
         """Whether the motion before arming is an input."""
@@ -163,20 +241,13 @@ class PilotScript(Part):
         """Whether a status has been received."""
         return self._has_status
 
-    @property
-    def waits_without_limit(self) -> bool:
-        """Whether the current condition has no time limit."""
-        return False
-
-    def restart_wait(self) -> None:
-        """Restart the time limit of the current condition."""
-        self._waited = 0
-
     def answer(self, time_ns: int, content: StatusReport) -> None:
         """Check the current condition, and go on if it holds."""
         # A flight controller that does not stamp its messages sends all with the same stamp.
         self.make_stale()
-        self._follow(content)
+        self.status = content
+        self._has_status = True
+        self.evaluate()
         self.end_inputs()
 
     def end_inputs(self) -> None:
@@ -187,49 +258,19 @@ class PilotScript(Part):
             self.end_port("wrench")
             self.end_port("observe_motion")
 
-    def _follow(self, status: StatusReport) -> None:
-        self.status = status
-        self._has_status = True
-        if self._condition is None or self.failure or self.done:
-            return
-        if status.failsafe:
-            self._fail("the flight controller went into failsafe")
-        elif self.slide is not None and self.slide.text and not status.armed:
-            self._fail(self.slide.text)
-        elif self._condition():
-            self._go_on()
-        else:
-            self._waited += 1
-            if self._waited > _MAX_STATUSES and not self.waits_without_limit:
-                missing = f"the service {self._missing_service} is not available"
-                flags = f"error flags of the flight controller: 0x{status.error_code:02x}"
-                self._fail(missing if self._missing_service else flags)
+    def trouble(self) -> str:
+        """The failsafe, or a vehicle that slides before it is armed."""
+        if self.status.failsafe:
+            return "the flight controller went into failsafe"
+        return self.slide.text if self.slide is not None and not self.status.armed else ""
 
-    def _go_on(self) -> None:
-        self._condition = None
-        self._waited = 0
-        step: str | Callable[[], bool] | None
-        try:
-            step = self._missing_service or next(self._script, None)
-        except FlightAbortedError as error:
-            self._fail(str(error))
-            return
-        self._missing_service = ""
-        if step is None:
-            self.done = True
-        elif isinstance(step, str):
-            self.call(step)
-        else:
-            self._condition = step
-
-    def _fail(self, reason: str) -> None:
-        self.failure = FlightAbortedError(f"{self.activity}: {reason}")
+    def unmet(self) -> str:
+        """Error flags of the flight controller."""
+        return f"error flags of the flight controller: 0x{self.status.error_code:02x}"
 
 
-class MissionScript(PilotScript):
-    """Also starts the autopilot's mission.
-
-    A vehicle that has landed is disarmed; one that loiters stays under control of its autopilot.
+class AutopilotScript(ServiceScript):
+    """Starts the mission of an autopilot, and follows it to its end.
 
     Class attributes:
         KEEPS_TO_SETPOINT: whether a vehicle far from its set-point is lost, and not on its way to it.
@@ -242,7 +283,6 @@ class MissionScript(PilotScript):
 
     KEEPS_TO_SETPOINT: ClassVar[bool] = True
 
-    services_called = calls(Trigger, *PilotScript.services_called.topics, "autopilot/start")
     take_state = polled(TRUTH_STATE)
     take_setpoint = polled(SETPOINT)
     take_wind = polled(TRUTH_WIND)
@@ -254,32 +294,21 @@ class MissionScript(PilotScript):
         self.has_landed = False
         self.drift = DriftWatch()
 
-    def flight(self) -> Script:
-        """Hand over, fly, and disarm a vehicle that has landed."""
-        yield from super().flight()
-        self.activity = "waiting for the autopilot"
-        yield lambda: self.status.offboard
-        yield from self.mission()
-        yield lambda: self.phase == "done"
-        if self.has_landed:
-            self.activity = "disarming"
-            yield "toggle_arm"
-            yield lambda: not self.status.armed
-        self.activity = "done"
-
     def mission(self) -> Script:
         """Start the mission."""
         yield "autopilot/start"
 
-    def answer(self, time_ns: int, content: StatusReport) -> None:
-        """Follow the script, unless the wind carries the vehicle away."""
+    def evaluate(self) -> None:
+        """Follow the script, unless wind or current carry the vehicle away."""
         if self.KEEPS_TO_SETPOINT and self.stays_near_setpoint:
             state, setpoint, wind = self.take_state(), self.take_setpoint(), self.take_wind()
             if state is not None and setpoint is not None and wind is not None:
                 self.drift.observe(state.time_ns, state.position_ned.tolist(), setpoint.position_ned, wind.velocity_ned)
-        if self.drift.text and self.waits_without_limit and self.failure is None:
-            self._fail(self.drift.text)
-        super().answer(time_ns, content)
+        super().evaluate()
+
+    def trouble(self) -> str:
+        """A vehicle that is carried away, or as in the next class."""
+        return (self.drift.text if self.waits_without_limit else "") or super().trouble()
 
     @property
     def waits_without_limit(self) -> bool:
@@ -300,3 +329,25 @@ class MissionScript(PilotScript):
         if self.waits_without_limit:
             self.activity = phase
             self.restart_wait()
+
+
+class MissionScript(AutopilotScript, PilotScript):
+    """Arms, hands over, and starts the mission of an autopilot that commands the firmware.
+
+    A vehicle that has landed is disarmed; one that loiters stays under control of its autopilot.
+    """
+
+    services_called = calls(Trigger, *PilotScript.services_called.topics, "autopilot/start")
+
+    def flight(self) -> Script:
+        """Hand over, fly, and disarm a vehicle that has landed."""
+        yield from PilotScript.flight(self)
+        self.activity = "waiting for the autopilot"
+        yield lambda: self.status.offboard
+        yield from self.mission()
+        yield lambda: self.phase == "done"
+        if self.has_landed:
+            self.activity = "disarming"
+            yield "toggle_arm"
+            yield lambda: not self.status.armed
+        self.activity = "done"

@@ -24,8 +24,6 @@ from rosflight_py_sim.nodes.lockstep_time_manager import LockstepTimeManager
 from rosflight_py_sim.nodes.running import node_class
 from rosflight_py_sim.parameters import number
 from rosflight_py_sim.parts.autopilot import AutopilotPart
-from rosflight_py_sim.parts.pilot_script import MissionScript
-from rosflight_py_sim.parts.slide_watch import SlideWatch
 from rosflight_py_sim.parts.truth import Truth
 from rosflight_py_sim.physics.dynamics import StateDivergedError
 from rosflight_py_sim.stamps import NANOSECONDS, seconds_text
@@ -71,7 +69,7 @@ class PipelineFlight:
         limits = AutopilotJudge.limits_for(member.vehicle)
         self.judge = AutopilotJudge(member.vehicle, {limit.name: autopilot.values[limit.name] for limit in limits})
         dynamics = next(part for part in parts if isinstance(part, Truth))
-        self._pilot = MissionScript({}, slide=SlideWatch.of(dynamics.values))
+        self._pilot = autopilot.PILOT({}, dynamics=dynamics.values)
         step_s = number(sources.values_of(time_manager_class(time_manager), member), "step_size")
         self._step_ns = round(step_s * NANOSECONDS)
         receivers = [(one.topic, one.take) for one in self.judge.inputs]

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from std_msgs.msg import Float64
 
 from rosflight_py_sim.graph.composition import ComposedGraph
 from rosflight_py_sim.graph.fleet import Member
+from rosflight_py_sim.interfaces.node_of_part import node_of
 from rosflight_py_sim.missions.autopilot.follower_pilot import FollowerPilot
 from rosflight_py_sim.missions.autopilot.judge import AutopilotJudge, autopilot_class
 from rosflight_py_sim.missions.flight import AUTOPILOT, Flight
-from rosflight_py_sim.nodes.pilot import MissionPilot
 from rosflight_py_sim.parameters import Values
 from rosflight_py_sim.parts.formation_autopilot import FormationAutopilot
-from rosflight_py_sim.parts.slide_watch import SlideWatch
+from rosflight_py_sim.parts.pilot_script import AutopilotScript
 from rosflight_py_sim.step.ports import namespace_of
 from rosflight_py_sim.step.topics import AUTOPILOT_PROGRESS
 
@@ -26,20 +28,21 @@ class AutopilotFlight(Flight):
         """Fly the mission of the vehicle's autopilot, which is one of the nodes."""
         super().__init__(member, AUTOPILOT, AutopilotJudge)
         self._flown = 0.0
-        self._pilot: MissionPilot
+        self._pilot: AutopilotScript
 
     def join(self, graph: ComposedGraph, namespace: str) -> None:
         """Create judge and pilot."""
         super().join(graph, namespace)
         self.node.subscribe(AUTOPILOT_PROGRESS, self._on_progress)
         autopilot = autopilot_class(self.member.vehicle)
-        slide = SlideWatch.of(graph.values_of("dynamics", self.member.namespace))
+        dynamics = graph.values_of("dynamics", self.member.namespace)
         if issubclass(autopilot, FormationAutopilot):
             value = str(graph.values_of("autopilot", self.member.namespace)["leader"])
             leader = namespace_of(value, self.node.get_namespace())
-            self._pilot = graph.join(FollowerPilot, leader=leader, slide=slide, namespace=namespace)
+            self._pilot = graph.join(FollowerPilot, leader=leader, dynamics=dynamics, namespace=namespace)
         else:
-            self._pilot = graph.join(MissionPilot, slide=slide, namespace=namespace)
+            pilot: Any = node_of(autopilot.PILOT)
+            self._pilot = graph.join(pilot, dynamics=dynamics, namespace=namespace)
 
     def given_limits(self, graph: ComposedGraph) -> Values:
         """Limits of acceptance, which are parameters of the autopilot."""

@@ -8,7 +8,6 @@ from rosflight_py_sim.missions.client_task import ClientTask
 from rosflight_py_sim.missions.skywriting.judge import SkywritingJudge
 from rosflight_py_sim.nodes.pilot import Pilot
 from rosflight_py_sim.parameters import ParameterError
-from rosflight_py_sim.parts.slide_watch import SlideWatch
 
 
 class SkywritingTask(ClientTask):
@@ -20,8 +19,8 @@ class SkywritingTask(ClientTask):
         """Create the pilot."""
         if flight_controller_of(self.member).front_end != "uthere":
             raise ParameterError(f"vehicle '{self.member.vehicle.name}' is not flown by uThere Ground Control")
-        slide = SlideWatch.of(graph.values_of("dynamics", self.member.namespace))
-        self._pilot = graph.join(Pilot, slide=slide, namespace=namespace)
+        dynamics = graph.values_of("dynamics", self.member.namespace)
+        self._pilot = graph.join(Pilot, dynamics=dynamics, namespace=namespace)
 
     def arguments(self, graph: ComposedGraph) -> list[str]:
         """Address of Ground Control, and the option to print waypoints."""
