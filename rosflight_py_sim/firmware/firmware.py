@@ -65,6 +65,7 @@ class Firmware(Inputs):
         mixer_matrix: (10, 10) mixing matrix in force, see `mixer`; changed in place.
         mixer_input: (10,) what the last step mixed: Fx, Fy, Fz, Qx, Qy, Qz (N and N m, or shares), four spare ones.
         outputs: (14,) raw outputs 0..1.
+        whole_pulse_widths: (14,) pulse widths of the last step in whole microseconds.
     The arrays are views; the next `step` overwrites them.
     """
 
@@ -124,7 +125,7 @@ class Firmware(Inputs):
         self.mixer_input = self._channels[3, :MIXER_ROWS]
         self.outputs: NDArray[np.float64] = np.zeros(OUTPUTS)
         self._pwm: NDArray[np.float64] = np.full(OUTPUTS, float(LOW_US))
-        self._whole_pwm: NDArray[np.int64] = self._pwm.astype(np.int64)
+        self.whole_pulse_widths: NDArray[np.int64] = self._pwm.astype(np.int64)
 
         self.attitude = self._estimate[estimator.ATTITUDE : estimator.ATTITUDE + 4]
         self.euler = self._estimate[estimator.EULER : estimator.EULER + 3]
@@ -200,11 +201,6 @@ class Firmware(Inputs):
             self._error_log.update(time_us, machine.errors, machine.armed)
         return self._pwm
 
-    def integer_pulse_widths(self) -> list[int]:
-        """Pulse widths of the last step in whole microseconds."""
-        widths: list[int] = self._whole_pwm.tolist()
-        return widths
-
     def _imu_is_missed(self, time_us: int) -> bool:
         since = self._start_us if self._last_imu_us is None else self._last_imu_us
         assert since is not None
@@ -244,7 +240,7 @@ class Firmware(Inputs):
             self._channels,
             self.outputs,
             self._pwm,
-            self._whole_pwm,
+            self.whole_pulse_widths,
             time_s,
             (now - last) * 1e-6,
             machine.armed,
@@ -275,7 +271,7 @@ class Firmware(Inputs):
             self.battery.voltage,
         )
         self._pwm[:] = pulse_of(self.outputs, MOTOR)
-        self._whole_pwm[:] = (np.trunc if self.quirks.truncated_pwm else np.rint)(self._pwm)
+        self.whole_pulse_widths[:] = (np.trunc if self.quirks.truncated_pwm else np.rint)(self._pwm)
 
     def _follow_findings(self, findings: int) -> None:
         new = findings & ~self._findings

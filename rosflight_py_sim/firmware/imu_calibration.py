@@ -30,6 +30,9 @@ class ImuCalibration:
     """Averages gyros, or gyros and accelerometer, at rest and level, and stores the means as biases.
 
     Biases change only on success; `gyro_done` and `accel_done` are called then, before the state machine's event.
+
+    Attributes:
+        running: whether samples are being taken.
     """
 
     def __init__(
@@ -49,15 +52,11 @@ class ImuCalibration:
         self._forgets = quirks.calibrations_forget
         self._gyro: list[NDArray[np.float64]] | None = None
         self._accel: list[NDArray[np.float64]] | None = None
-
-    @property
-    def running(self) -> bool:
-        """Whether samples are being taken."""
-        return self._gyro is not None or self._accel is not None
+        self.running = False
 
     def start_gyro(self) -> None:
         """Begin with the gyros."""
-        self._gyro = []
+        self._gyro, self.running = [], True
         if self._forgets:
             self._parameters.restore(dict.fromkeys(GYRO_BIASES, 0.0))
 
@@ -74,11 +73,13 @@ class ImuCalibration:
             self._accel.append(np.append(rotation @ sample[:3], sample[6]))
             if len(self._accel) == CALIBRATION_SAMPLES:
                 samples, self._accel = np.array(self._accel), None
+                self.running = self._gyro is not None
                 self._finish_accel(samples)
         if self._gyro is not None:
             self._gyro.append(rotation @ sample[3:6])
             if len(self._gyro) == CALIBRATION_SAMPLES:
                 bias, self._gyro = np.mean(self._gyro, axis=0), None
+                self.running = self._accel is not None
                 self._finish_gyro(bias)
 
     def _finish_gyro(self, bias: NDArray[np.float64]) -> None:

@@ -72,6 +72,7 @@ class ForcesAndMoments(PhysicsModel, Part, ABC):
     Attributes:
         time_ns: stamp of the outputs that are being answered, ns; -1 before the first.
         wind_rates: angular velocity of the air at the vehicle, body axes, rad/s (3,); zero without rotational gusts.
+        battery_ns: time of the last battery message, ns; from then on none is due until `next_battery_ns`.
         firmware_parameters: mixer parameters read from the flight controller; set before each call of
             `get_firmware_parameters`, at the start and after each change of parameters.
     """
@@ -97,6 +98,7 @@ class ForcesAndMoments(PhysicsModel, Part, ABC):
         self._wrench = Wrench(-1, (), ())
         self.firmware_parameters: dict[str, float] = {}
         self._battery_schedule: Schedule | None = None
+        self.battery_ns, self.next_battery_ns = 0, 0
 
     @abstractmethod
     def update_forces_and_torques(
@@ -132,6 +134,7 @@ class ForcesAndMoments(PhysicsModel, Part, ABC):
             schedule = self._battery_schedule = Schedule(number(self.values, "truth_battery_frequency"))
         if not schedule.due(time_ns):
             return False
+        self.battery_ns, self.next_battery_ns = time_ns, schedule.next_ns
         self.send_battery(BatterySample(time_ns, voltage, current))
         return True
 

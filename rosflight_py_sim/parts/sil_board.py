@@ -251,15 +251,16 @@ class RosflightBoard(CommandServices, ParameterServices, StatusReports, SensorRe
 
     def answer(self, time_ns: int, content: ImuSample | None) -> None:
         """Run the firmware; in lockstep, on the IMU message."""
-        if content is not None:
-            self.receive_imu(content)
         firmware = self.board.firmware
+        if content is not None:
+            self._imu_is_new = True
+            firmware.receive_imu(content.time_ns // 1000, content.accel, content.gyro, self.imu_temperature_k)
         start = time.perf_counter_ns() if self.measures_loop_time else 0
         if self._link is not None:
             for command in self._link.arrived(time_ns):
                 self._set_command(command)
         firmware.step(time_ns // 1000)
-        self._pwm = _pulse_widths((time_ns, firmware.integer_pulse_widths()))
+        self._pwm = _pulse_widths((time_ns, firmware.whole_pulse_widths.tolist()))
         if self.measures_loop_time:
             firmware.status.loop_time_us = (time.perf_counter_ns() - start) // 1000
         self.send_pwm(self._pwm)
@@ -267,9 +268,12 @@ class RosflightBoard(CommandServices, ParameterServices, StatusReports, SensorRe
             self._imu_is_new = False
             if self._has_estimates:
                 self._send_estimates(time_ns)
-        if self._output_schedule.due(time_ns):
+        schedule = self._output_schedule
+        if not schedule.since_ns <= time_ns < schedule.next_ns and schedule.due(time_ns):
             self.send_output(Outputs(time_ns, firmware.outputs.tolist()))
-        self.send_reports(time_ns)
+        schedule = self._status_schedule
+        if firmware.status_changed or not schedule.since_ns <= time_ns < schedule.next_ns:
+            self.send_reports(time_ns)
 
     def answer_again(self, time_ns: int) -> None:
         """Send the last pulse widths."""

@@ -57,6 +57,7 @@ class Pipeline:
         self.time_ns, self._step_ns = 0, step_ns
         self._queue: deque[tuple[Callable[[int, Any], None], int, Any]] = deque()
         self._on_time: list[Callable[[int], None]] = []
+        self._triggers: set[Take] = set()
         self._takes: dict[str, list[Take]] = {}
         self._inputs: dict[tuple[Part, str, str], tuple[str, Take]] = {}
         self._shortened: list[list[Take]] = []
@@ -128,6 +129,7 @@ class Pipeline:
         elif kind is not Kind.REPEATED:
             if kind is Kind.TRIGGER:
                 take = self._trigger(part)
+                self._triggers.add(take)
             elif kind is Kind.QUEUED:
                 take = self._queued(take)
             elif kind in (Kind.LATER, Kind.EXPECTED):
@@ -194,7 +196,9 @@ class Pipeline:
         takes, rounded = self._takes.get(out.topic.name, []), out.topic.as_received
         if not takes:
             return drop
-        send = _sending(takes, rounded)
+        # A trigger never ends, so a sender to one trigger alone needs no list of receivers.
+        is_one_trigger = len(takes) == 1 and takes[0] in self._triggers and rounded is None
+        send = takes[0] if is_one_trigger else _sending(takes, rounded)
         return _making(send) if out.lazy else send
 
     # Parameters of the flight controller.
@@ -222,17 +226,14 @@ class Pipeline:
 
 
 class _Newest:
-    """The newest message of a topic, until it is read."""
+    """The newest message of a topic, until it is read; `take` takes a message."""
 
     def __init__(self) -> None:
-        self._message: Any = None
-
-    def take(self, message: Any) -> None:
-        self._message = message
+        self._message: deque[Any] = deque(maxlen=1)
+        self.take = self._message.append
 
     def pop(self) -> Any:
-        message, self._message = self._message, None
-        return message
+        return self._message.pop() if self._message else None
 
 
 _UNAVAILABLE = Call(lambda: False, lambda request, take: None)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from enum import Enum
+from functools import partial
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from rosflight_py_sim.step.topics import CLOCK, REPEATED_CLOCK, StepSize, StepTopic
@@ -150,13 +151,9 @@ class Input(_Method, Generic[M]):
         if self.function is not None:
             take: Callable[[M], None] = self.function.__get__(part)
             return take
-        name, kept = self.name, self._place(part)
-        kept.setdefault(name, self.initial)
-
-        def keep(message: M) -> None:
-            kept[name] = message
-
-        return keep
+        kept = self._place(part)
+        kept.setdefault(self.name, self.initial)
+        return partial(kept.__setitem__, self.name)
 
 
 def trigger(topic: StepTopic[M], *, rate: str = "", needed: bool = False, when: str = "") -> Input[M]:

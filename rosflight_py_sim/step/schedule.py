@@ -14,29 +14,29 @@ class Schedule:
     """Determines when a periodic action is due, on a grid that starts at the first time given.
 
     Attributes:
-        next_ns: time from which on the action is due again, unless time goes back, ns.
+        since_ns: time at which the action was last due, ns; infinite before the first.
+        next_ns: time from which on the action is due again, ns; it is not due from `since_ns` until then.
     """
 
-    __slots__ = ("_last_ns", "_period_ns", "next_ns")
+    __slots__ = ("_period_ns", "next_ns", "since_ns")
 
     def __init__(self, rate_hz: float) -> None:
         self._period_ns = round(NANOSECONDS / rate_hz)
-        # No time given so far: any is earlier than the last.
-        self._last_ns: float = math.inf
+        # No time given so far: any is earlier.
+        self.since_ns: float = math.inf
         self.next_ns = 0
 
     def restart(self) -> None:
         """Restart the grid at the next time given."""
-        self._last_ns, self.next_ns = math.inf, 0
+        self.since_ns, self.next_ns = math.inf, 0
 
     def due(self, time_ns: int) -> bool:
-        """Whether the action is due: true once per period. A time before the previous one restarts the grid."""
-        if self._last_ns <= time_ns < self.next_ns:
-            self._last_ns = time_ns
+        """Whether the action is due: true once per period. A time before that of the last action restarts the grid."""
+        if self.since_ns <= time_ns < self.next_ns:
             return False
-        if time_ns < self._last_ns:
+        if time_ns < self.since_ns:
             self.next_ns = time_ns
-        self._last_ns = time_ns
+        self.since_ns = time_ns
         # Missed periods are skipped, not caught up with.
         self.next_ns += self._period_ns * (1 + (time_ns - self.next_ns) // self._period_ns)
         return True

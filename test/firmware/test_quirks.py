@@ -380,7 +380,7 @@ def test_rosflight_truncates_pulse_widths(make_bench, quirks: Quirks) -> None:
     bench.arm()
     bench.run(0.05)
     # SILBoard::pwm_write: 1000 + (uint16_t) (1000 * 0.1236).
-    assert bench.firmware.integer_pulse_widths()[:4] == [1123 if quirks.truncated_pwm else 1124] * 4
+    assert bench.firmware.whole_pulse_widths.tolist()[:4] == [1123 if quirks.truncated_pwm else 1124] * 4
 
 
 def test_board_reboot_keeps_the_quirks(tmp_path: Path) -> None:

@@ -24,7 +24,7 @@ def test_motors_are_quiet_in_hover(name: str, step_size: float) -> None:
     while flight.state.time_ns < 16_000_000_000:
         flight.pipeline.step()
         if flight.state.time_ns > 12_000_000_000:
-            pulses.append(flight.board.firmware.integer_pulse_widths())
+            pulses.append(flight.board.firmware.whole_pulse_widths.tolist())
     assert flight.state.truth[2] < -1.0
     # Gyro noise alone gives 2 to 6 us; a limit cycle gives 50 us and more.
     spread = np.array(pulses).std(axis=0)

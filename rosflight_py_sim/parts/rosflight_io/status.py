@@ -67,10 +67,9 @@ class StatusReports(Part):
         self.send_version(String(data=f"rosflight_py_sim {__version__}"))
 
     def send_reports(self, time_ns: int) -> None:
-        """Send the reports that are due after a pass of the firmware."""
+        """Send the reports after a pass of the firmware, when the status is due or has changed."""
+        self._status_schedule.due(time_ns)
         firmware = self.board.firmware
-        if not (self._status_schedule.due(time_ns) or firmware.status_changed):
-            return
         firmware.status_changed = False
         s = firmware.status
         self.send_status(_status_report(time_ns, s))
