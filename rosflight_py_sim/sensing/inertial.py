@@ -255,7 +255,7 @@ class InertialSensor(SensorModel):
         self.vibrates = False
         # Covariances, and what they follow from: the time between two samples and whether the airframe vibrates.
         self._covariances: tuple[Any, ...] = ()
-        self._covariances_of: tuple[float, bool] = math.nan, False
+        self._covariances_dt, self._covariances_vibrate = math.nan, False
         self._scale_draws()
         self._fill_biases()
 
@@ -286,12 +286,11 @@ class InertialSensor(SensorModel):
         """Angular rate (rad/s, 3), specific force (m/s^2, 3) and the covariance of each (9)."""
         temperature_k = around.models[THERMOMETER.sensor].temperature_k
         self.sample(state.truth, dt, around.armed, around.rotor_speeds, temperature_k)
-        given = dt, self.vibrates
-        if given != self._covariances_of:
+        if dt != self._covariances_dt or self.vibrates is not self._covariances_vibrate:
+            self._covariances_dt, self._covariances_vibrate = dt, self.vibrates
             accel, gyro = self.variances(dt)
-            self._covariances_of, self._covariances = given, (covariance(gyro), covariance(accel))
-        measured = self._state.tolist()
-        return measured[3:6], measured[0:3], *self._covariances
+            self._covariances = covariance(gyro), covariance(accel)
+        return self.gyro.tolist(), self.accel.tolist(), *self._covariances
 
     def sample(
         self,
