@@ -74,14 +74,15 @@ class TimedVehicle(Part):
 
     Attributes:
         name: its namespace, relative to the time manager's.
+        manager: the time manager.
     """
 
     send_has_started = output(HAS_STARTED)
 
-    def __init__(self, name: str, on_fault: Callable[[str, str], None]) -> None:
-        """Build the part; `on_fault` receives the name and the text of each fault."""
+    def __init__(self, name: str, manager: Any) -> None:
+        """Store the attributes."""
+        self.name, self.manager = name, manager
         super().__init__({})
-        self.name, self._report_fault = name, on_fault
 
     def begin(self) -> None:
         """Send that time has not started."""
@@ -90,7 +91,7 @@ class TimedVehicle(Part):
     @queued(FAULT)
     def _on_fault(self, message: String) -> None:
         if message.data:
-            self._report_fault(self.name, message.data)
+            self.manager.on_fault(self.name, message.data)
 
 
 class TimeManagerInterface(PartNode, ABC):
@@ -107,6 +108,7 @@ class TimeManagerInterface(PartNode, ABC):
         paused: whether the simulation is paused.
         is_held: whether the condition of `advance_while` has ended the simulation.
         vehicles: namespaces of the vehicles, relative to the node's own.
+        timed: a part for each vehicle, of the class in HOSTS, which is derived from `TimedVehicle`.
         steps: number of times that time has been advanced.
         lags: how often the simulation fell so far behind its pace that it stopped catching up.
     """
@@ -114,7 +116,7 @@ class TimeManagerInterface(PartNode, ABC):
     KIND: ClassVar[NodeKind | None] = NodeKind.TIME_MANAGER
     DEFAULT_NAME: ClassVar[str] = "time_manager"
     PARAMETERS: ClassVar[ParameterTable] = TIME_MANAGER_PARAMETERS
-    HOSTS: ClassVar[tuple[type[Part], ...]] = (TimedVehicle,)
+    HOSTS: ClassVar[tuple[type[Any], ...]] = (TimedVehicle,)
 
     send_time = output(CLOCK)
 
@@ -124,6 +126,7 @@ class TimeManagerInterface(PartNode, ABC):
         self.paused = self.is_held = False
         self._go_on: Callable[[], bool] = lambda: True
         self.vehicles: list[str] = []
+        self.timed: Sequence[Any] = ()
         self.lags = 0
         self.steps, self._steps_reported = 0, 0
         self._late_periods = self._silent_periods = 0
@@ -136,17 +139,14 @@ class TimeManagerInterface(PartNode, ABC):
     def begin(self) -> None:
         """Connect the vehicles."""
         self.follow_stamps()
-        self._timed = self.timed_vehicles()
-        for vehicle in self._timed:
+        for vehicle in self.timed:
             self.host(vehicle, vehicle.name)
-
-    def timed_vehicles(self) -> Sequence[TimedVehicle]:
-        """A part for each vehicle, of a class in HOSTS."""
-        return [TimedVehicle(name, self.on_fault) for name in self.vehicles]
 
     def configure(self, values: dict[str, Value]) -> None:
         """Check the names of the vehicles; a derived class calls this first."""
-        self.vehicles = vehicle_namespaces(values["vehicles"])
+        if not self.vehicles:
+            self.vehicles = vehicle_namespaces(values["vehicles"])
+            self.timed = [self.HOSTS[0](name, self) for name in self.vehicles]
 
     def create_timer(
         self, timer_period_sec: float, callback: Callable[[], None], *arguments: Any, **options: Any
@@ -225,7 +225,7 @@ class TimeManagerInterface(PartNode, ABC):
         time_ns = self._present_ns
         if not self._has_started and time_ns:
             self._has_started = True
-            for vehicle in self._timed:
+            for vehicle in self.timed:
                 vehicle.send_has_started(Bool(data=True))
         self.update_clock(time_ns)
         self.send_time(time_ns)

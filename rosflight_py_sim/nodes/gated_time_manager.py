@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable
 from typing import Any, ClassVar, TypeAlias
 
 from rclpy.timer import Timer
@@ -13,7 +13,6 @@ from rosflight_py_sim.interfaces.time_manager_interface import only
 from rosflight_py_sim.parameters import Parameter, ParameterTable, Value, number
 from rosflight_py_sim.stamps import NANOSECONDS
 from rosflight_py_sim.step.diagnosis import Diagnosis, Level
-from rosflight_py_sim.step.part import Part
 from rosflight_py_sim.step.ports import queued
 from rosflight_py_sim.step.stamped_inputs import ExpectedInput
 from rosflight_py_sim.step.topic_statistics import Period
@@ -44,27 +43,23 @@ Message: TypeAlias = tuple[str, StepTopic[Any]]
 class _GatingVehicle(StartingVehicle):
     """A vehicle whose messages open the gate."""
 
-    def __init__(self, name: str, on_fault: Callable[[str, str], None], on_message: Callable[[Message], None]) -> None:
-        super().__init__(name, on_fault)
-        self._report = on_message
-
     @queued(TRUTH_STATE)
     def take_truth(self, state: VehicleState) -> None:
         """Store the stamp, and report the message."""
         self.newest_ns = state.time_ns
-        self._report((self.name, TRUTH_STATE))
+        self.manager.take_message((self.name, TRUTH_STATE))
 
     @queued(IMU)
     def _on_imu(self, _: ImuSample) -> None:
-        self._report((self.name, IMU))
+        self.manager.take_message((self.name, IMU))
 
     @queued(RC)
     def _on_rc(self, _: PulseWidths) -> None:
-        self._report((self.name, RC))
+        self.manager.take_message((self.name, RC))
 
     @queued(COMMAND)
     def _on_command(self, _: ControlCommand) -> None:
-        self._report((self.name, COMMAND))
+        self.manager.take_message((self.name, COMMAND))
 
 
 class GatedTimeManager(SteppingTimeManager):
@@ -95,7 +90,7 @@ class GatedTimeManager(SteppingTimeManager):
         ),
     )
 
-    HOSTS: ClassVar[tuple[type[Part], ...]] = (_GatingVehicle,)
+    HOSTS: ClassVar[tuple[type[Any], ...]] = (_GatingVehicle,)
 
     def initialise(self) -> None:
         """Set the state before the first step."""
@@ -107,16 +102,11 @@ class GatedTimeManager(SteppingTimeManager):
 
     def begin(self) -> None:
         """Wait for the first truth state."""
-        super().begin()
-        self._start_time = StartTime(self, self._vehicles)
-        self._start_timer = self.create_system_timer(_START_S, self._start)
-
-    def timed_vehicles(self) -> Sequence[StartingVehicle]:
-        """The vehicles, whose messages open the gate."""
         self._answers = {(name, row) for name in self.vehicles for row in (TRUTH_STATE, IMU)}
         self._gating = {(name, row): ExpectedInput() for name in self.vehicles for row in (RC, COMMAND)}
-        self._vehicles = [_GatingVehicle(name, self.on_fault, self._on_message) for name in self.vehicles]
-        return self._vehicles
+        super().begin()
+        self._start_time = StartTime(self, self.timed)
+        self._start_timer = self.create_system_timer(_START_S, self._start)
 
     def configure(self, values: dict[str, Value]) -> None:
         """Set step, pace and time-out."""
@@ -150,7 +140,8 @@ class GatedTimeManager(SteppingTimeManager):
             self.time_ns = known_ns
             self.complete_step()
 
-    def _on_message(self, message: Message) -> None:
+    def take_message(self, message: Message) -> None:
+        """Open the gate if it was the last message missing."""
         if message in self._gating:
             self._gating[message].received(self.time_ns)
         if message in self._missing:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import ClassVar, cast
+from typing import Any, ClassVar, cast
 
 from rclpy.parameter import Parameter as RosParameter
 from rclpy.timer import Timer
@@ -15,7 +15,6 @@ from rosflight_py_sim.parameters import Parameter, ParameterError, ParameterTabl
 from rosflight_py_sim.shared_parameters import STEP_SIZE
 from rosflight_py_sim.stamps import NANOSECONDS
 from rosflight_py_sim.step.diagnosis import Diagnosis, Level
-from rosflight_py_sim.step.part import Part
 from rosflight_py_sim.step.ports import newest, output, queued
 from rosflight_py_sim.step.topic_statistics import Period
 from rosflight_py_sim.step.topics import (
@@ -53,10 +52,12 @@ class _Vehicle(TimedVehicle):
     send_step_size = output(SIM_STEP_SIZE)
     send_repeated = output(REPEATED_CLOCK)
 
-    def __init__(self, name: str, manager: LockstepTimeManager) -> None:
-        super().__init__(name, manager.on_fault)
-        self._manager = manager
-        self.truth_topic = topic_of(name, TRUTH_STATE.name)
+    manager: LockstepTimeManager
+
+    def initialise(self) -> None:
+        """Set the state before the first truth state."""
+        super().initialise()
+        self.truth_topic = topic_of(self.name, TRUTH_STATE.name)
         self.ready_ns = -1
         self.waiting_for = ""
         self.request: StepSize | None = None
@@ -68,11 +69,11 @@ class _Vehicle(TimedVehicle):
 
     @queued(SIM_STEP_SIZE_REQUEST)
     def _on_request(self, request: StepSize) -> None:
-        self._manager.take_request(self, request)
+        self.manager.take_request(self, request)
 
     @queued(TRUTH_STATE)
     def _on_truth(self, state: VehicleState) -> None:
-        self._manager.take_truth(self, state.time_ns)
+        self.manager.take_truth(self, state.time_ns)
 
 
 class LockstepTimeManager(SteppingTimeManager):
@@ -114,7 +115,9 @@ class LockstepTimeManager(SteppingTimeManager):
         ),
     )
 
-    HOSTS: ClassVar[tuple[type[Part], ...]] = (_Vehicle,)
+    HOSTS: ClassVar[tuple[type[Any], ...]] = (_Vehicle,)
+
+    timed: Sequence[_Vehicle]
 
     def initialise(self) -> None:
         """Set the state before the first truth state."""
@@ -127,10 +130,8 @@ class LockstepTimeManager(SteppingTimeManager):
         """Set step, pace and stall timeout."""
         super().configure(values)
         if self._stall_timer is None:
-            by_name = {name: _Vehicle(name, self) for name in self.vehicles}
-            self._all = list(by_name.values())
-            self._requesting = _listed(by_name, values["step_size_requests"])
-            self._behind = set(self._all)
+            self._requesting = _listed({one.name: one for one in self.timed}, values["step_size_requests"])
+            self._behind = set(self.timed)
             self._present_step = StepSize(-1, -1, is_requested=bool(self._requesting))
         self._step_ns = round(number(values, "step_size") * NANOSECONDS)
         timer = self.create_system_timer(number(values, "stall_timeout"), self._on_stall_timer)
@@ -140,10 +141,6 @@ class LockstepTimeManager(SteppingTimeManager):
         # During a step, it would reach some vehicles before they take the step and others after.
         if not self._behind:
             self._set_ordinary_step()
-
-    def timed_vehicles(self) -> Sequence[TimedVehicle]:
-        """The vehicles, whose truth states complete the step."""
-        return self._all
 
     @property
     def next_ns(self) -> int:
@@ -159,11 +156,11 @@ class LockstepTimeManager(SteppingTimeManager):
         """Advance to the time of the newest truth states."""
         if self._repeated_ns not in (-1, self.time_ns):
             self._repeated_ns = -1
-            for vehicle in self._all:
+            for vehicle in self.timed:
                 vehicle.repeats_at_once = 0
         is_first = self.time_ns < 0
         super().update_time()
-        self._behind.update(v for v in self._all if v.ready_ns <= self.time_ns)
+        self._behind.update(v for v in self.timed if v.ready_ns <= self.time_ns)
         if is_first:
             self._set_ordinary_step()
         self._set_requested_step()
@@ -198,7 +195,7 @@ class LockstepTimeManager(SteppingTimeManager):
 
     def _publish_step_size(self, step: StepSize) -> None:
         self._present_step = step
-        for vehicle in self._all:
+        for vehicle in self.timed:
             vehicle.send_step_size(step)
 
     def take_request(self, vehicle: _Vehicle, request: StepSize) -> None:
@@ -217,7 +214,7 @@ class LockstepTimeManager(SteppingTimeManager):
             self._requesting.append(vehicle)
         if request.time_ns != self.time_ns:
             return
-        if is_first and len(self._all) > 1:
+        if is_first and len(self.timed) > 1:
             # Another vehicle may have taken the step: it keeps its length.
             end_ns = self.time_ns + self._present_step.length_ns
             self._publish_step_size(StepSize(self.time_ns, end_ns, is_requested=True))
@@ -246,7 +243,7 @@ class LockstepTimeManager(SteppingTimeManager):
             self._repeat(vehicle)
 
     def _complete(self) -> None:
-        stamps = [vehicle.ready_ns for vehicle in self._all]
+        stamps = [vehicle.ready_ns for vehicle in self.timed]
         # They differ only if the manager or dynamics has been restarted. Vehicles one step ahead wait for the others; a
         # vehicle that restarts at 0 continues at the time of the others.
         newest_ns = max(stamps)
@@ -265,12 +262,12 @@ class LockstepTimeManager(SteppingTimeManager):
         Args:
             late: vehicle whose repeated state is its only answer so far. Any other vehicle may answer twice.
         """
-        for vehicle in self._all:
+        for vehicle in self.timed:
             vehicle.repeats_at_once = vehicle.repeats_at_once + 1 if vehicle is late else _MAX_REPEATS_AT_ONCE
         self._all_repeats += 1
         self._repeated_ns = self.time_ns
         self.publish_time()
-        for vehicle in self._all:
+        for vehicle in self.timed:
             vehicle.send_repeated(self.time_ns)
 
     def _on_stall_timer(self) -> None:
@@ -296,7 +293,7 @@ class LockstepTimeManager(SteppingTimeManager):
     def _holding_up(self) -> list[_Vehicle]:
         """Vehicles that have yet to take the step or, until its length is known, to request it."""
         if self._has_step_size:
-            return [v for v in self._all if v in self._behind]
+            return [v for v in self.timed if v in self._behind]
         return [v for v in self._requesting if v.request is None or v.request.time_ns != self.time_ns]
 
     @property

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from rclpy.timer import Timer
 
@@ -12,7 +11,6 @@ from rosflight_py_sim.interfaces.start_time import StartingVehicle, StartTime
 from rosflight_py_sim.interfaces.time_manager_interface import TIME_MANAGER_PARAMETERS, TimeManagerInterface, only
 from rosflight_py_sim.parameters import Parameter, ParameterTable, Value, number
 from rosflight_py_sim.stamps import NANOSECONDS
-from rosflight_py_sim.step.part import Part
 
 # After a longer interruption (a stopped process, a closed laptop) time continues where it stopped.
 _CATCH_UP_NS = NANOSECONDS // 10
@@ -38,7 +36,7 @@ class StandaloneTimeManager(TimeManagerInterface):
         ),
     )
 
-    HOSTS: ClassVar[tuple[type[Part], ...]] = (StartingVehicle,)
+    HOSTS: ClassVar[tuple[type[Any], ...]] = (StartingVehicle,)
 
     def initialise(self) -> None:
         """Set the state before the first message."""
@@ -50,13 +48,8 @@ class StandaloneTimeManager(TimeManagerInterface):
     def begin(self) -> None:
         """Wait for the time to begin with."""
         super().begin()
-        self._start_time = StartTime(self, self._starting)
+        self._start_time = StartTime(self, self.timed)
         self._anchor()
-
-    def timed_vehicles(self) -> Sequence[StartingVehicle]:
-        """The vehicles, whose truth states may give the time to begin with."""
-        self._starting = [StartingVehicle(name, self.on_fault) for name in self.vehicles]
-        return self._starting
 
     def configure(self, values: dict[str, Value]) -> None:
         """Set interval and pace."""
@@ -120,7 +113,7 @@ class StandaloneTimeManager(TimeManagerInterface):
         if known_ns is None:
             return False
         self._start_time, self._time_ns = None, known_ns
-        for vehicle in self._starting:
+        for vehicle in self.timed:
             vehicle.end_port("take_truth")
         self._anchor()
         return True
