@@ -109,7 +109,7 @@ def main() -> None:
 
 def _scenario(options: argparse.Namespace) -> Scenario:
     chosen = vehicle(options.vehicle, options.dynamics)
-    follows = chosen_flight_controller(options.flight_controller).follows_commands
+    follows = bool(chosen.autopilot) and chosen_flight_controller(options.flight_controller).follows(chosen.autopilot)
     autopilots = (chosen.autopilot,) if follows else ()
     member = Member(chosen, flight_controller=options.flight_controller, executables=autopilots)
     return Scenario([member], "lockstep", files=[str(chosen.weather_file)])

@@ -36,7 +36,6 @@ class FlightController:
         settings: parameters of its nodes, which parameter files override.
         keyboard_settings: parameters of its nodes while the keyboard moves the sticks.
         needs_file: whether a vehicle needs a parameter file for it.
-        follows_commands: whether it follows the topic `command`, which an autopilot publishes.
         needs_lockstep: whether the simulation must wait for it.
         requests_step_sizes: whether it requests the length of each step.
         pages: title and page of docs/ for each further explanation.
@@ -49,7 +48,6 @@ class FlightController:
     settings: Mapping[str, Value] = field(default_factory=dict)
     keyboard_settings: Mapping[str, Value] = field(default_factory=dict)
     needs_file: bool = False
-    follows_commands: bool = False
     needs_lockstep: bool = False
     requests_step_sizes: bool = False
     pages: tuple[tuple[str, str], ...] = ()
@@ -57,6 +55,19 @@ class FlightController:
     def flies(self, vehicle: Vehicle) -> bool:
         """Whether it can fly the vehicle: it needs no parameter file, or the vehicle has one."""
         return not self.needs_file or self.name in vehicle.pairings
+
+    def follows(self, autopilot: str) -> bool:
+        """Whether one of its nodes receives a topic of an autopilot, unless a front-end commands the vehicle.
+
+        Raises:
+            ParameterError: one of the nodes cannot be loaded.
+        """
+        # Imported here because it loads numpy, which the command line does not need otherwise.
+        from rosflight_py_sim.step.ports import Input, Output, ports_of
+
+        sent = {port.topic.name for port in ports_of(registered_node(autopilot)) if isinstance(port, Output)}
+        received = [port for one in self.executables for port in ports_of(registered_node(one))]
+        return not self.front_end and any(isinstance(one, Input) and one.topic.name in sent for one in received)
 
     def files_for(self, vehicle: Vehicle) -> list[Path]:
         """Parameter files of all nodes for this flight controller and vehicle; they override the vehicle's own.
@@ -78,18 +89,17 @@ class FlightController:
         """Executables of the autopilots to start: the vehicle's own if one is requested.
 
         Raises:
-            ParameterError: the vehicle has no autopilot, or the flight controller does not follow commands.
+            ParameterError: the vehicle has no autopilot, or the flight controller does not follow it.
         """
         if not wanted:
             return []
         if not vehicle.autopilot:
             others = ", ".join(names_of_vehicles(lambda one: bool(one.autopilot)))
             raise ParameterError(f"autopilot requested for vehicle '{vehicle.name}', which has none; allowed: {others}")
-        if not self.follows_commands:
-            others = ", ".join(name for name, one in usable_flight_controllers().items() if one.follows_commands)
+        if not self.follows(vehicle.autopilot):
             raise ParameterError(
-                f"autopilot requested with flight controller '{self.name}', which does not follow commands; allowed: "
-                f"{others}"
+                f"autopilot requested with flight controller '{self.name}', which does not follow the autopilot "
+                f"'{vehicle.autopilot}' of vehicle '{vehicle.name}'; allowed: {', '.join(following(vehicle)) or 'none'}"
             )
         return [vehicle.autopilot]
 
@@ -98,7 +108,6 @@ SIL_BOARD = FlightController(
     "sil_board",
     ("sil_board",),
     "the ROSflight firmware",
-    follows_commands=True,
     pages=(("Firmware", "firmware.md"),),
 )
 ARDUPILOT = FlightController(
@@ -152,13 +161,7 @@ class _FlightControllers(Mapping[str, FlightController]):
         if name not in registered("front_ends"):
             if name not in flight_controller_names():
                 raise KeyError(name)
-            # Imported here because they load numpy and messages, which the command line does not need otherwise.
-            from rosflight_py_sim.step.ports import Input, ports_of
-            from rosflight_py_sim.step.topics import COMMAND
-
-            node = registered_node(name)
-            follows = any(isinstance(port, Input) and port.topic is COMMAND for port in ports_of(node))
-            return FlightController(name, (name,), _first_line(node), follows_commands=follows)
+            return FlightController(name, (name,), _first_line(registered_node(name)))
         front_end = front_end_class(name)
         # Imported here because it loads numpy, which the command line does not need otherwise.
         from rosflight_py_sim.bridge.front_end_interface import ActuatorFrontEnd, OffboardFrontEnd
@@ -188,6 +191,16 @@ def usable_flight_controllers() -> dict[str, FlightController]:
     for name in FLIGHT_CONTROLLERS:
         with contextlib.suppress(ParameterError):
             found[name] = FLIGHT_CONTROLLERS[name]
+    return found
+
+
+def following(vehicle: Vehicle) -> list[str]:
+    """Names of the usable flight controllers that can fly the vehicle and follow its autopilot."""
+    found = []
+    for name, one in usable_flight_controllers().items():
+        with contextlib.suppress(ParameterError):
+            if one.flies(vehicle) and one.follows(vehicle.autopilot):
+                found.append(name)
     return found
 
 

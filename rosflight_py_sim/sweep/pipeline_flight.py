@@ -123,8 +123,8 @@ def parts_of(member: Member) -> dict[str, type[Part]]:
         if part is None or any(isinstance(port, Input) and port.at for port in ports_of(part)):
             raise NeedsGraphError(f"node '{executable}' runs only in the node graph")
         parts[executable] = part
-    if not controller.follows_commands or not any(part.KIND is NodeKind.FLIGHT_CONTROLLER for part in parts.values()):
-        raise NeedsGraphError(f"flight controller '{controller.name}' follows no autopilot")
+    if not controller.follows(vehicle.autopilot):
+        raise NeedsGraphError(f"flight controller '{controller.name}' does not follow '{vehicle.autopilot}'")
     return parts
 
 

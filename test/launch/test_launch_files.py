@@ -166,9 +166,9 @@ PLANS = [
 
 
 def requested_autopilots(vehicle: Vehicle, controller: str) -> tuple[str, ...]:
-    """The vehicle's autopilot, if it has one and the flight controller follows commands."""
-    chosen = FLIGHT_CONTROLLERS[controller]
-    return tuple(chosen.requested_autopilots(vehicle, bool(vehicle.autopilot) and chosen.follows_commands))
+    """The vehicle's autopilot, if it has one and the flight controller follows it."""
+    follows = bool(vehicle.autopilot) and FLIGHT_CONTROLLERS[controller].follows(vehicle.autopilot)
+    return (vehicle.autopilot,) if follows else ()
 
 
 @pytest.mark.parametrize(("vehicle", "controller"), PLANS, ids=[f"{v.name}-{v.dynamics}-{c}" for v, c in PLANS])

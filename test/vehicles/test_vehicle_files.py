@@ -187,8 +187,9 @@ def test_autopilot_whose_flight_controller_does_not_follow_it_is_refused(
     assert end.value.code == 1
     (line,) = capsys.readouterr().err.splitlines()
     assert (
-        "autopilot requested with flight controller 'auv_autopilot', which does not follow commands; allowed: " in line
-    )
+        "autopilot requested with flight controller 'auv_autopilot', which does not follow the autopilot "
+        "'fixedwing_autopilot' of vehicle 'kite'; allowed: sil_board"
+    ) in line
 
 
 def test_name_invalid_as_a_namespace_is_rejected(kite: Write) -> None:
