@@ -456,6 +456,15 @@ def _print_front_ends(options: argparse.Namespace, console: Console) -> None:
     console.print(table)
     ratio = statistics.median(run[-1] / sum(run[1:-1]) for run in costs)
     console.print(f"all together cost {ratio:.2f} of the sum of their single costs (target: at most 1.15)")
+    for multiplier, pace in ((0.0, "as fast as possible"), (1.0, "in real time")):
+        subject = (
+            f"cpu_us(('auv_zeromq', 'uthere'), {options.seconds}, frame_rate=800, real_time_multiplier={multiplier})"
+        )
+        frames = [float(measured(subject, "front_ends")) for _ in range(options.runs)]
+        console.print(
+            f"flown by ArduPilot at 800 Hz, observed by auv_zeromq and uthere, {pace}: "
+            f"{statistics.median(frames):,.1f} us per frame (target: at most 150 us)"
+        )
 
 
 def _print_ardupilot(options: argparse.Namespace, console: Console) -> None:

@@ -6,8 +6,15 @@ from collections.abc import Callable, Mapping
 from enum import Enum
 from typing import Any, Generic, TypeAlias, TypeVar
 
-State = TypeVar("State", bound=Enum)
-Event = TypeVar("Event", bound=Enum)
+
+class TableEnum(Enum):
+    """Base class of states and events: a table finds them without calling `Enum.__hash__`, which is in Python."""
+
+    __hash__ = object.__hash__
+
+
+State = TypeVar("State", bound=TableEnum)
+Event = TypeVar("Event", bound=TableEnum)
 Actions: TypeAlias = tuple[Callable[..., None], ...]
 
 Transitions: TypeAlias = Mapping[State, Mapping[Event, tuple[State, Actions]]]

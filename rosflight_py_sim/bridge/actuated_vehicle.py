@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from enum import Enum
 from typing import ClassVar
 
 from std_msgs.msg import String
@@ -28,7 +27,7 @@ from rosflight_py_sim.step.topics import (
     StepSize,
     topic_of,
 )
-from rosflight_py_sim.transitions import TransitionMachine, Transitions
+from rosflight_py_sim.transitions import TableEnum, TransitionMachine, Transitions
 
 _WAITING_TIME_MODE = TIME_MODE.overridden("steps wait for a client", default="lockstep", choices=("lockstep",))
 
@@ -42,7 +41,7 @@ _ROUNDING_NS = 1e-6
 _NO_REQUEST = StepSize(0, 0, is_requested=True)
 
 
-class ExchangeState(Enum):
+class ExchangeState(TableEnum):
     """Stages of the exchange between a vehicle and the front-end."""
 
     STEPPING = "stepping"
@@ -53,7 +52,7 @@ class ExchangeState(Enum):
     STATE_RESET = "state reset, awaiting replies"
 
 
-class ExchangeEvent(Enum):
+class ExchangeEvent(TableEnum):
     """Events that may change the state."""
 
     SNAPSHOT = "snapshot complete"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from enum import Enum
 
 from rosflight_py_sim.bridge.ardupilot_peer import ArduPilotPeer
 from rosflight_py_sim.bridge.ardupilot_reply import ReplyMaker
@@ -12,7 +11,7 @@ from rosflight_py_sim.bridge.incidents import Incidents
 from rosflight_py_sim.bridge.output_map import OutputMap
 from rosflight_py_sim.bridge.peers import Address
 from rosflight_py_sim.protocols.ardupilot_json import ReplyError, ServoFrame
-from rosflight_py_sim.transitions import TransitionMachine, Transitions
+from rosflight_py_sim.transitions import TableEnum, TransitionMachine, Transitions
 
 _COUNTS = 2**32
 
@@ -26,7 +25,7 @@ _SETTLED_S = 1.0
 _SAME_RATE_HZ = 1
 
 
-class StepState(Enum):
+class StepState(TableEnum):
     """Progress of the step that the peer's last frame commands."""
 
     WAITING = "waiting"
@@ -36,7 +35,7 @@ class StepState(Enum):
     STARTING_OVER = "starting over"
 
 
-class StepEvent(Enum):
+class StepEvent(TableEnum):
     """A snapshot of the vehicle, a frame of the peer classified by its count, or the end of the frames."""
 
     SNAPSHOT = "snapshot"

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Iterator
-from enum import Enum
 
 from rosflight_py_sim.bridge.incidents import Incidents
 from rosflight_py_sim.bridge.peer_sockets import PeerSockets
@@ -19,7 +18,7 @@ from rosflight_py_sim.protocols.ardupilot_json import (
     ServoFrame,
     decode_frame,
 )
-from rosflight_py_sim.transitions import TransitionMachine, Transitions
+from rosflight_py_sim.transitions import TableEnum, TransitionMachine, Transitions
 
 # Greatest number of datagrams read in one call, from the peer and from others: a flood must not block the peer or the
 # rest of the process.
@@ -34,7 +33,7 @@ _REFUSED_S = 2.0
 _KINDS = {FrameLengthError: "wrong_length", MagicError: "wrong_magic", FrameRateError: "zero_frame_rate"}
 
 
-class PeerState(Enum):
+class PeerState(TableEnum):
     """State of the peer."""
 
     NONE = "no peer"
@@ -43,7 +42,7 @@ class PeerState(Enum):
     CONTESTED = "contested"
 
 
-class PeerEvent(Enum):
+class PeerEvent(TableEnum):
     """A valid frame, by its sender and socket.
 
     The first frames of a new peer arrive on the shared socket, later ones on the socket connected to the peer.
@@ -89,7 +88,7 @@ class ArduPilotPeer:
     @property
     def is_contacted(self) -> bool:
         """Whether a frame has arrived, or datagrams that have not been read yet."""
-        has_unread = self._sockets is not None and self._sockets.has_unread
+        has_unread = self._sockets is not None and any(self._sockets.unread())
         return self._states.state is not PeerState.NONE or has_unread
 
     def open(self) -> None:
@@ -123,7 +122,8 @@ class ArduPilotPeer:
         Each call reads a bounded number. Frames that the caller does not request stay in the socket.
         """
         assert self._sockets is not None
-        for _ in range(_PEER_LIMIT):
+        has_own, has_shared = self._sockets.unread()
+        for _ in range(_PEER_LIMIT if has_own else 0):
             datagram = self._sockets.from_peer()
             if datagram is None:
                 break
@@ -132,7 +132,8 @@ class ArduPilotPeer:
             if frame is not None:
                 self._states.handle(PeerEvent.FROM_PEER, self._address, frame)
                 yield frame, self._address
-        yield from self._frames_of_shared_socket()
+        if has_shared:
+            yield from self._frames_of_shared_socket()
 
     def refuse_others(self) -> None:
         """Read datagrams from other senders, at intervals, while the peer's own socket has frames."""

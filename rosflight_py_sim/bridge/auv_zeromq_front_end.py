@@ -238,8 +238,7 @@ class AuvZeromqFrontEnd(ActuatorFrontEnd):
         return None if auv.awaited else auv.pwm_us
 
     def observe(self, vehicle: int, snapshot: Snapshot) -> None:
-        """Send telemetry and images, and refuse thruster commands."""
-        self._take_commands_before(snapshot.time_ns)
+        """Send telemetry and images; `serve` refuses thruster commands."""
         self._send(self._auvs[vehicle], snapshot)
 
     def _take_commands_before(self, time_ns: int) -> None:

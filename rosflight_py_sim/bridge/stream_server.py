@@ -126,6 +126,11 @@ class StreamServer(Generic[C]):
         """File descriptor that is readable while there is something to serve; it never changes."""
         return self._poll.fileno()
 
+    @property
+    def is_idle(self) -> bool:
+        """Whether there is nothing to serve."""
+        return not self._poll.poll(0) and not any(one.has_unread for one in self._connections.values())
+
     def close(self) -> None:
         """Close the port and all connections."""
         self._poll.close()

@@ -97,6 +97,8 @@ class _ZeroMqSocket:
         As many as a share of the system time since the previous call allows, which includes the time that the caller
         takes for them; call again for the rest.
         """
+        if self._server.is_idle:
+            return
         began_s = time.monotonic()
         end_s = began_s + min(_SHARE * (began_s - self._ended_s), _LONGEST_S)
         done = 0

@@ -37,6 +37,8 @@ _MAX_REPEATS_AT_ONCE = 4
 
 _LONGEST_STEP_NS = round(STEP_SIZE.maximum * NANOSECONDS)
 
+_NEVER_NS = 1 << 63
+
 
 class _Vehicle(TimedVehicle):
     """State of one vehicle, as received by the time manager.
@@ -185,10 +187,14 @@ class LockstepTimeManager(SteppingTimeManager):
 
     def _set_requested_step(self) -> None:
         """Give the present step the shortest requested length, once all requests for it have arrived."""
-        requests = [one.request for one in self._requesting if one.request and one.request.time_ns == self.time_ns]
-        if not requests or len(requests) < len(self._requesting):
+        end_ns = _NEVER_NS
+        for vehicle in self._requesting:
+            request = vehicle.request
+            if request is None or request.time_ns != self.time_ns:
+                return
+            end_ns = min(end_ns, request.end_ns)
+        if end_ns == _NEVER_NS:
             return
-        end_ns = min(request.end_ns for request in requests)
         self._publish_step_size(StepSize(self.time_ns, end_ns, is_requested=True))
         if end_ns - self.time_ns != self._step_ns:
             self.set_parameters([RosParameter("step_size", value=self._present_step.seconds)])
@@ -203,11 +209,12 @@ class LockstepTimeManager(SteppingTimeManager):
         if request.length_ns == 0:
             self._withdraw(vehicle)
             return
-        try:
-            STEP_SIZE.checked(request.seconds)
-        except ParameterError as error:
-            self.get_logger().warning(f"request on {SIM_STEP_SIZE_REQUEST.name} refused: {error}")
-            return
+        if request.length_ns != self._step_ns:
+            try:
+                STEP_SIZE.checked(request.seconds)
+            except ParameterError as error:
+                self.get_logger().warning(f"request on {SIM_STEP_SIZE_REQUEST.name} refused: {error}")
+                return
         vehicle.request = request
         is_first = not self._requesting
         if vehicle not in self._requesting:
