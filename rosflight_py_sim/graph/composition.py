@@ -6,6 +6,7 @@ import json
 import sys
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from typing import Any, TypeVar, overload
 
 import rclpy
@@ -383,14 +384,18 @@ class ComposedGraph:
             KeyboardInterrupt: on SIGINT or SIGTERM.
         """
         self._describe_run()
-        spin_once, ok = self.executor.spin_once, rclpy.ok
-        if self._time_manager is not None:
-            self._time_manager.advance_while(go_on)
+        time_manager, ok = self._time_manager, rclpy.ok
+        spin_once: Callable[[float], None] = self.executor.spin_once
+        if time_manager is not None:
+            time_manager.advance_while(go_on)
+            spin_once = partial(time_manager.spin_once, self.executor)
         with deferred_signals() as signals:
             settle()
             while not signals and ok() and not self._has_ended(go_on):
-                spin_once(timeout_sec=_SPIN_TIMEOUT_S)
+                spin_once(_SPIN_TIMEOUT_S)
                 self.hand_off.check()
+        if time_manager is not None:
+            time_manager.end_spin()
         if signals:
             raise KeyboardInterrupt
 

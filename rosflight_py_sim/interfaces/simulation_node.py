@@ -19,6 +19,7 @@ from typing import Any, ClassVar, TypeVar
 from rcl_interfaces.msg import FloatingPointRange, IntegerRange, ParameterDescriptor, SetParametersResult
 from rclpy.client import Client
 from rclpy.clock import Clock, ClockType
+from rclpy.executors import Executor
 from rclpy.node import Node
 from rclpy.parameter import Parameter as RosParameter
 from rclpy.publisher import Publisher
@@ -642,6 +643,13 @@ class SimulationNode(Part, Node):
         """Set the node's clock, if it follows stamps and is not shared."""
         if self.follows_stamps and self.hand_off is None:
             self.get_clock().set_ros_time_override(_ros_time(time_ns + EPOCH.ns))
+
+    def spin_once(self, executor: Executor, timeout_s: float) -> None:
+        """Spin an executor that serves this node once; a time manager may return earlier, and begin a step."""
+        executor.spin_once(timeout_sec=timeout_s)
+
+    def end_spin(self) -> None:
+        """Called after the last `spin_once` of a loop: from now on, the executor alone serves the node."""
 
     def create_system_timer(self, period_s: float, callback: Callable[[], None], *, autostart: bool = True) -> Timer:
         """Create a timer on system time, which continues while simulated time does not advance."""

@@ -9,6 +9,8 @@ from collections.abc import Iterable
 from statistics import median
 from typing import ClassVar
 
+from rclpy.executors import Executor
+
 from rosflight_py_sim.interfaces.time_manager_interface import (
     REAL_TIME_MULTIPLIER,
     TIME_MANAGER_PARAMETERS,
@@ -49,6 +51,8 @@ class SteppingTimeManager(TimeManagerInterface):
         self._began_s: float | None = None
         self._multiplier = math.nan
         self._took_s: list[float] = []
+        self._due_s = math.inf
+        self._is_spun = False
 
     def begin(self) -> None:
         """Create the pace timer."""
@@ -132,17 +136,47 @@ class SteppingTimeManager(TimeManagerInterface):
         due_s = (self.next_ns - self._anchor_time_ns) / NANOSECONDS / self._multiplier
         wait_s = self._anchor_wall_s + due_s - time.monotonic()
         if wait_s > _EARLY_S:
-            self._pace_timer.timer_period_ns = int(wait_s * NANOSECONDS)
-            self._pace_timer.reset()
+            self._due_s = time.monotonic() + wait_s
+            if not self._is_spun:
+                self._start_pace_timer()
             return
         if wait_s < -_CATCH_UP_S:
             self.lags += 1
             self._anchor(self.time_ns)
         self.advance()
 
+    def spin_once(self, executor: Executor, timeout_s: float) -> None:
+        """Spin an executor that serves this node once, at most until the next step is due, and begin that step.
+
+        A timer of the executor has a thread of its own, and would wake the process several times for each step.
+        """
+        if not self._is_spun:
+            self._is_spun = True
+            self._pace_timer.cancel()
+        executor.spin_once(timeout_sec=min(timeout_s, max(self._due_s - time.monotonic(), 0.0)))
+        self._begin_due_step()
+
+    def end_spin(self) -> None:
+        """Let a timer begin the next step, if it is not due yet."""
+        self._is_spun = False
+        if self._due_s < math.inf:
+            self._start_pace_timer()
+
+    def _start_pace_timer(self) -> None:
+        self._pace_timer.timer_period_ns = max(int((self._due_s - time.monotonic()) * NANOSECONDS), 1)
+        self._pace_timer.reset()
+
     def _on_pace_timer(self) -> None:
         self._pace_timer.cancel()
-        self._advance_if_due()
+        self._begin_due_step()
+        if self._due_s < math.inf and not self._is_spun:
+            self._start_pace_timer()
+
+    def _begin_due_step(self) -> None:
+        """Begin the step for which the time has come, if there is one."""
+        if time.monotonic() >= self._due_s:
+            self._due_s = math.inf
+            self._advance_if_due()
 
     def _advance_if_due(self) -> None:
         if self.step_is_complete and self.may_advance:

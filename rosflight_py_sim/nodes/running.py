@@ -189,7 +189,7 @@ def _run(cls: type[SimulationNode], argv: list[str], signals: list[int], started
     started("")
     # spin() of the EventsExecutor answers neither signals nor timers; spin_once does, at the same speed.
     while not signals:
-        executor.spin_once(timeout_sec=_SPIN_TIMEOUT_S)
+        node.spin_once(executor, _SPIN_TIMEOUT_S)
     start_shutdown_watchdog(_SHUTDOWN_S)
     executor.remove_node(node)
     node.destroy_node()
