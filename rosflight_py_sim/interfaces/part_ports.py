@@ -67,8 +67,8 @@ class PartPorts:
         self._node, self._part, self._at, self._renamed = node, part, at, renamed
         part.lockstep = node.values.get(TIME_MODE.name) == "lockstep"
         # In a hand-off the nodes have one clock, which the time manager sets.
-        run = self._run if node.hand_off is None else part.run
-        self.join = StepJoin(part.join_rule, run, part.answer_again, lockstep=part.lockstep)
+        self._sets_clock = node.hand_off is None
+        self.join = StepJoin(part.join_rule, part.run, part.answer_again, lockstep=part.lockstep)
         self.offered: dict[str, RosService[Any, Any, Any]] = {}
         self.readers: list[FirmwareParameterReader] = []
         self._inputs: dict[tuple[str, str], Subscription[Any]] = {}
@@ -156,7 +156,12 @@ class PartPorts:
             vehicle = port.at if port.at.startswith("/") else getattr(self._part, port.at)
             at = namespace_of(vehicle, f"{own.rstrip('/')}/{at}" if at else own)
         self._inputs[port.family, port.name] = self._node.subscribe(
-            self._renamed(port.topic), on_message, at, needed=port.needed, at_once=port.kind in _TAKEN_AT_ONCE
+            self._renamed(port.topic),
+            on_message,
+            at,
+            qos=port.qos,
+            needed=port.needed,
+            at_once=port.kind in _TAKEN_AT_ONCE,
         )
 
     def _end_input(self, name: str) -> None:
@@ -204,7 +209,10 @@ class PartPorts:
         return on_message
 
     def _on_trigger(self, message: Any) -> None:
-        self.join.trigger(message.time_ns, message)
+        time_ns = message.time_ns
+        if self._sets_clock and not self.join.is_late(time_ns):
+            self._node.update_clock(time_ns)
+        self.join.trigger(time_ns, message)
 
     def _held(self, port: Input[Any], take: Callable[[Any], None]) -> Callable[[Any], None]:
         part = self._part
@@ -231,10 +239,6 @@ class PartPorts:
             self.join.admit(step.time_ns)
         else:
             self.join.admit()
-
-    def _run(self, time_ns: int, content: Any) -> None:
-        self._node.update_clock(time_ns)
-        self._part.run(time_ns, content)
 
     def _on_params_changed(self, message: Bool) -> None:
         if message.data:

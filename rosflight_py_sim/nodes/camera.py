@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import cache, partial
+from functools import cache, cached_property, partial
 from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
@@ -18,7 +18,6 @@ from rosflight_py_sim.coordinate_frames import OPTICAL_IN_FRD
 from rosflight_py_sim.failures.failure import FAILURES, OFF, STUCK
 from rosflight_py_sim.failures.schedule import Signals
 from rosflight_py_sim.interfaces.part_node import PartNode
-from rosflight_py_sim.interfaces.simulation_node import SimulationNode
 from rosflight_py_sim.interfaces.time_manager_interface import VEHICLES, vehicle_namespaces
 from rosflight_py_sim.nodes.vehicle_physics import PHYSICS
 from rosflight_py_sim.nodes.vehicle_shape import faces_of_shape, vehicle_shapes
@@ -35,10 +34,10 @@ from rosflight_py_sim.step.camera_topics import (
     optical_frame,
     pose_topic,
 )
-from rosflight_py_sim.step.join import JoinRule, StepJoin
+from rosflight_py_sim.step.ports import each, output, polled, repeated, synchronized, trigger
 from rosflight_py_sim.step.qos import CHAIN
 from rosflight_py_sim.step.schedule import Schedule
-from rosflight_py_sim.step.topics import PWM_OUTPUT, REPEATED_CLOCK, TRUTH_STATE, Floats, PulseWidths
+from rosflight_py_sim.step.topics import PWM_OUTPUT, TRUTH_STATE, Floats, PulseWidths
 from rosflight_py_sim.step.vehicle_state import VehicleState
 from rosflight_py_sim.viewer.appearance import APPEARANCE
 from rosflight_py_sim.world import world_of
@@ -72,45 +71,61 @@ class CameraNode(PartNode):
     VEHICLE_PARAMETERS: ClassVar[ParameterTable] = ParameterTable(APPEARANCE, PHYSICS)
     SERVES_ALL: ClassVar[bool] = False
 
+    # The compressed images first: a recording may leave out images that also exist compressed.
+    send_file = each("names", lambda camera: output(compressed_topic(camera), lazy=True))
+    send_picture = each("names", lambda camera: output(image_topic(camera), lazy=True))
+    send_info = each("names", lambda camera: output(info_topic(camera), lazy=True))
+    send_pose = each("names", lambda camera: output(pose_topic(camera)))
+    others = each("other_vehicles", lambda vehicle: synchronized(TRUTH_STATE, required=True, at=vehicle, qos=CHAIN))
+    states = trigger(TRUTH_STATE, needed=True, qos=CHAIN)
+    repetition = repeated()
+    take_pwm = polled(PWM_OUTPUT, when="has_gimbal")
+
     # A class attribute, because a node that fails during construction is also destroyed.
     _renderer: Renderer | None = None
 
     def __init__(self, **arguments: Any) -> None:
         """Build the world and subscribe to the truth states."""
-        self._views: list[_View] = []
+        self._arguments = arguments.get("arguments", ())
+        super().__init__(**arguments)
+
+    def initialise(self) -> None:
+        """Set the state before the first image."""
+        super().initialise()
         self._is_off = self._is_stuck = False
         self._drawn: tuple[NDArray[np.float64], list[NDArray[np.float64]]] | None = None
-        super().__init__(**arguments)
-        around, others = surroundings(self.get_namespace(), vehicle_namespaces(self.values["vehicles"]))
-        shapes = vehicle_shapes(self, arguments.get("arguments", ()), others, around)
-        self._renderer = self._new_renderer([faces_of_shape(shape) for shape in shapes.values()])
-        self._encoder = _JpegEncoder()
-        self._pwm = self.poll(PWM_OUTPUT) if self._gimbal.camera else None
-        self.follow_stamps()
-        self._others = [VehicleState() for _ in others]
-        self._join = StepJoin(
-            JoinRule(TRUTH_STATE.name, synchronized=tuple(others), required=tuple(others)),
-            self._draw,
-            lambda _: None,
-            lockstep=self.time_mode == "lockstep",
-        )
-        if self.time_mode == "lockstep":
-            self.subscribe(REPEATED_CLOCK, self._join.repeat)
-        for index, name in enumerate(others):
-            on_other = partial(self._on_other, index, self._join.input(name))
-            self.subscribe(TRUTH_STATE, on_other, f"{around}/{name}", qos=CHAIN, needed=True)
-        self.subscribe(TRUTH_STATE, self._on_truth, qos=CHAIN, needed=True)
+        self._poses: dict[str, tuple[Floats, Floats]] = {}
 
     def configure(self, values: dict[str, Value]) -> None:
         """Apply the parameters that can change while the node runs."""
-        chosen = cameras(values)
-        self._gimbal = Gimbal(values, [camera.name for camera in chosen])
+        mounted = cameras(values)
+        self.names = [camera.name for camera in mounted]
+        self._gimbal = Gimbal(values, self.names)
         self._quality = int(number(values, "jpeg_quality"))
         self._schedule = Schedule(number(values, "frame_rate"))
-        if not self._views:
-            self._views = [_View(self, camera) for camera in chosen]
-        for view, camera in zip(self._views, chosen, strict=True):
-            view.mounted = view.camera = camera
+        # As mounted, and as the gimbal turns them.
+        self._mounted, self._cameras = mounted, list(mounted)
+
+    def begin(self) -> None:
+        """Build the world."""
+        self._encoder = _JpegEncoder()
+        around, others = self._surroundings
+        shapes = vehicle_shapes(self, self._arguments, others, around)
+        self._renderer = self._new_renderer([faces_of_shape(shape) for shape in shapes.values()])
+
+    @cached_property
+    def _surroundings(self) -> tuple[str, list[str]]:
+        return surroundings(self.get_namespace(), vehicle_namespaces(self.values["vehicles"]))
+
+    @property
+    def other_vehicles(self) -> list[str]:
+        """Full namespaces of the other vehicles."""
+        around, others = self._surroundings
+        return [f"{around}/{name}" for name in others]
+
+    def has_gimbal(self) -> bool:
+        """Whether outputs of the flight controller turn a camera."""
+        return bool(self._gimbal.camera)
 
     def fail(self, signals: Signals) -> None:
         """Let the cameras fail."""
@@ -133,39 +148,48 @@ class CameraNode(PartNode):
         except NoPandaError as error:
             raise ParameterError(f"{error}; or leave the cameras out") from error
 
-    def _on_truth(self, state: VehicleState) -> None:
-        time_ns = state.time_ns
-        self.update_clock(time_ns)
+    def answer(self, time_ns: int, content: VehicleState) -> None:
+        """Send the images that are due, in the formats that have subscriptions, and the poses that have changed."""
         if not self._schedule.due(time_ns):
             return
-        if self.has_failures:
-            self.advance_failures(time_ns)
-        if self._pwm is not None and not self._is_stuck:
-            self._turn_gimbal(self._pwm.take())
-        for view in self._views:
-            view.publish_pose(time_ns)
-        self._join.trigger(time_ns, state)
-
-    def _on_other(self, index: int, arrived: Callable[[int], None], state: VehicleState) -> None:
-        self._others[index] = state
-        arrived(state.time_ns)
-
-    def _draw(self, time_ns: int, state: VehicleState) -> None:
+        if not self._is_stuck:
+            self._turn_gimbal(self.take_pwm())
+        for camera in self._cameras:
+            self._send_changed_pose(time_ns, camera)
         if self._renderer is None or self._is_off:
             return
         if self._drawn is None or not self._is_stuck:
-            self._drawn = state.truth, [other.truth for other in self._others]
-        for view in self._views:
-            render = partial(self._renderer.render, view.camera, *self._drawn)
-            view.publish(time_ns, render, self._compress)
+            self._drawn = content.truth, [other.truth for other in self.others.values()]
+        for camera in self._cameras:
+            self._send_image(time_ns, camera, partial(self._renderer.render, camera, *self._drawn))
 
     def _turn_gimbal(self, pwm: PulseWidths | None) -> None:
-        for view in self._views:
-            if pwm is not None and view.mounted.name == self._gimbal.camera:
-                view.camera = self._gimbal.turned(view.mounted, pwm.pulse_us)
+        if pwm is not None:
+            turned = self._gimbal.camera
+            self._cameras = [
+                self._gimbal.turned(one, pwm.pulse_us) if one.name == turned else one for one in self._mounted
+            ]
 
-    def _compress(self, pixels: Pixels) -> bytes:
-        return self._encoder.encode(pixels, self._quality)
+    def _send_changed_pose(self, time_ns: int, camera: Camera) -> None:
+        """Send the camera's pose on the vehicle if it has changed."""
+        qw, *xyz = qmult(euler2quat(*camera.angles), OPTICAL_IN_FRD).tolist()
+        pose = camera.position_body, (*xyz, qw)
+        if pose != self._poses.get(camera.name):
+            self._poses[camera.name] = pose
+            self.send_pose[camera.name](CameraPose(time_ns, *pose))
+
+    def _send_image(self, time_ns: int, camera: Camera, render: Callable[[], Pixels]) -> None:
+        pixels = cache(render)
+        name = camera.name
+
+        def info() -> CameraInfo:
+            message = camera_info(camera)
+            set_time(message.header.stamp, time_ns)
+            return message
+
+        self.send_picture[name](lambda: Picture(time_ns, camera.width, camera.height, pixels().tobytes()))
+        self.send_file[name](lambda: PictureFile(time_ns, self._encoder.encode(pixels(), self._quality)))
+        self.send_info[name](info)
 
 
 class _JpegEncoder:
@@ -186,45 +210,6 @@ class _JpegEncoder:
         done, data = self._cv2.imencode(".jpg", image, [self._cv2.IMWRITE_JPEG_QUALITY, quality])
         assert done
         return bytes(data)
-
-
-class _View:
-    """The topics of one camera.
-
-    Attributes:
-        mounted: mounting and optics of the camera.
-        camera: the same, as the gimbal turns it.
-    """
-
-    def __init__(self, node: SimulationNode, camera: Camera) -> None:
-        self.mounted = self.camera = camera
-        # The compressed topic first: a recording may leave out images that also exist compressed.
-        self._send_file = node.lazy_publisher(compressed_topic(camera.name))
-        self._send_picture = node.lazy_publisher(image_topic(camera.name))
-        self._send_info = node.lazy_publisher(info_topic(camera.name))
-        self._send_pose = node.publisher(pose_topic(camera.name))
-        self._pose: tuple[Floats, Floats] | None = None
-
-    def publish_pose(self, time_ns: int) -> None:
-        """Publish the camera's pose on the vehicle if it has changed."""
-        qw, *xyz = qmult(euler2quat(*self.camera.angles), OPTICAL_IN_FRD).tolist()
-        pose = self.camera.position_body, (*xyz, qw)
-        if pose != self._pose:
-            self._pose = pose
-            self._send_pose(CameraPose(time_ns, *pose))
-
-    def publish(self, time_ns: int, render: Callable[[], Pixels], compress: Callable[[Pixels], bytes]) -> None:
-        """Publish the image in the formats that have subscriptions, and the projection."""
-        pixels = cache(render)
-        camera = self.camera
-        self._send_picture(lambda: Picture(time_ns, camera.width, camera.height, pixels().tobytes()))
-        self._send_file(lambda: PictureFile(time_ns, compress(pixels())))
-        self._send_info(lambda: self._info(time_ns))
-
-    def _info(self, time_ns: int) -> CameraInfo:
-        info = camera_info(self.camera)
-        set_time(info.header.stamp, time_ns)
-        return info
 
 
 def surroundings(namespace: str, vehicles: Sequence[str]) -> tuple[str, list[str]]:

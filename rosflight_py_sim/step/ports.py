@@ -11,6 +11,8 @@ from enum import Enum
 from functools import partial
 from typing import Any, Generic, NamedTuple, TypeVar
 
+from rclpy.qos import QoSProfile
+
 from rosflight_py_sim.step.topics import CLOCK, REPEATED_CLOCK, StepSize, StepTopic
 
 M = TypeVar("M")
@@ -111,6 +113,7 @@ class Input(_Method, Generic[M]):
         initial: value before the first message.
         at: vehicle whose topic is received: an absolute namespace, or the name of the part's attribute that names the
             vehicle (`namespace_of`); empty for the part's own vehicle.
+        qos: requested QoS; None: that of the topic for the time mode.
         ages_from_arrival: for an expected input, whether lateness counts from the arrival of the last message, not from
             its stamp, which may be of another clock.
     """
@@ -128,11 +131,12 @@ class Input(_Method, Generic[M]):
         ages_from_arrival: bool = False,
         when: str = "",
         at: str = "",
+        qos: QoSProfile | None = None,
     ) -> None:
         super().__init__(when)
         self.topic, self.kind, self.needed, self.required, self.renews = topic, kind, needed, required, renews
         self.rate, self.initial, self.at = rate, initial, at
-        self.ages_from_arrival = ages_from_arrival
+        self.ages_from_arrival, self.qos = ages_from_arrival, qos
 
     def __get__(self, part: Any, owner: type | None = None) -> Any:
         """The port on the class; on a part, the bound method or, before the first message, `initial`."""
@@ -156,9 +160,11 @@ class Input(_Method, Generic[M]):
         return partial(kept.__setitem__, self.name)
 
 
-def trigger(topic: StepTopic[M], *, rate: str = "", needed: bool = False, when: str = "") -> Input[M]:
+def trigger(
+    topic: StepTopic[M], *, rate: str = "", needed: bool = False, when: str = "", qos: QoSProfile | None = None
+) -> Input[M]:
     """Input whose messages request the answers; see `Input` for `rate`."""
-    return Input(topic, Kind.TRIGGER, rate=rate, needed=needed, when=when)
+    return Input(topic, Kind.TRIGGER, rate=rate, needed=needed, when=when, qos=qos)
 
 
 def synchronized(
@@ -170,10 +176,11 @@ def synchronized(
     initial: Any = None,
     when: str = "",
     at: str = "",
+    qos: QoSProfile | None = None,
 ) -> Input[M]:
     """Input for which the answer waits in lockstep: the message with the trigger's stamp."""
-    kind = Kind.SYNCHRONIZED
-    return Input(topic, kind, needed=needed, required=required, renews=renews, initial=initial, when=when, at=at)
+    options: dict[str, Any] = {"initial": initial, "when": when, "at": at, "qos": qos}
+    return Input(topic, Kind.SYNCHRONIZED, needed=needed, required=required, renews=renews, **options)
 
 
 def newest(topic: StepTopic[M], *, needed: bool = False, initial: Any = None, when: str = "", at: str = "") -> Input[M]:
