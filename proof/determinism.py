@@ -121,8 +121,8 @@ CASES = (
     Case("Cessna 172P of JSBSim, ROSflight", ("fixedwing", "--dynamics", "jsbsim")),
     Case("swarm (four multirotors), ROSflight", ("swarm", "--scenario")),
     # One image a second, because images take most of the time.
-    Case("auv, auv_autopilot, both cameras", ("auv", "--flight-controller", "auv_autopilot", "-p", "frame_rate:=1.0")),
-    Case("bluerov2, auv_autopilot", ("bluerov2", "--flight-controller", "auv_autopilot")),
+    Case("auv, auv_autopilot, both cameras", ("auv", "--flight-controller", "auv_controller", "-p", "frame_rate:=1.0")),
+    Case("bluerov2, auv_autopilot", ("bluerov2", "--flight-controller", "auv_controller")),
     Case(
         "uthere, ROSflight with the bridge, no client",
         ("uthere", "--flight-controller", "uthere", "-p", "uthere.udp_port_in:={}", "-p", "uthere.udp_port_out:={}"),

@@ -116,7 +116,7 @@ def _scenario(options: argparse.Namespace) -> Scenario:
 
 
 def _pilot(graph: ComposedGraph, member: Member) -> HoldPilot | Pilot:
-    if member.flight_controller == "auv_autopilot":
+    if member.flight_controller == "auv_controller":
         return graph.join(HoldPilot, namespace=member.namespace)
     if not member.executables:
         return graph.join(Pilot, namespace=member.namespace)

@@ -12,7 +12,7 @@ from importlib import import_module
 from io import TextIOWrapper
 from pathlib import Path
 
-from rosflight_py_sim.node_kinds import NODE_CLASSES
+from rosflight_py_sim.node_kinds import NODE_CLASSES, RENAMED
 from rosflight_py_sim.process_environment import stay_on_this_machine
 from rosflight_py_sim.process_signals import INTERRUPTED, exit_on_signals
 from rosflight_py_sim.type_supports import leave_out_generator
@@ -116,7 +116,7 @@ def run_node() -> None:
 
 
 # setup.cfg names these functions: `executables:camera`.
-globals().update({name: _executable(name) for name in NODE_CLASSES})
+globals().update({name: _executable(name) for name in (*NODE_CLASSES, *RENAMED)})
 
 if __name__ == "__main__":
     run_node()

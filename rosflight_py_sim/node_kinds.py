@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 from enum import Enum, auto
+from functools import cache
 
 
 class NodeKind(Enum):
@@ -34,7 +36,7 @@ _NODES = {
     "autopilot": ("parts.square_autopilot:SquareAutopilot", NodeKind.AUTOPILOT),
     "follower_autopilot": ("parts.formation_autopilot:FormationAutopilot", NodeKind.AUTOPILOT),
     "fixedwing_autopilot": ("parts.waypoint_autopilot:WaypointAutopilot", NodeKind.AUTOPILOT),
-    "auv_autopilot": ("parts.auv_controller:AuvController", NodeKind.FLIGHT_CONTROLLER),
+    "auv_controller": ("parts.auv_controller:AuvController", NodeKind.FLIGHT_CONTROLLER),
     "bridge": ("nodes.bridge:Bridge", NodeKind.FLIGHT_CONTROLLER),
     "camera": ("nodes.camera:CameraNode", NodeKind.FURTHER),
     "visualizer": ("nodes.visualizer:Visualizer", NodeKind.OBSERVER),
@@ -44,8 +46,19 @@ _NODES = {
 }
 """Class, of a node or a part, and kind of each node of the package, by executable."""
 
+RENAMED = {"auv_autopilot": "auv_controller"}
+"""Present name of each node or flight controller that users may still give by its former name."""
+
 NODE_CLASSES = {executable: f"rosflight_py_sim.{place}" for executable, (place, _) in _NODES.items()}
 """Class of each node, as an entry point names it, by executable."""
 
 NODE_KINDS = {executable: kind for executable, (_, kind) in _NODES.items()}
 """Kind of each node, by executable."""
+
+
+@cache
+def present_name(name: str) -> str:
+    """Present name of a node or flight controller; a former one causes a note on stderr, once."""
+    if name in RENAMED:
+        print(f"rosflight_py_sim: '{name}' is the former name of '{RENAMED[name]}': use the new name", file=sys.stderr)
+    return RENAMED.get(name, name)

@@ -31,7 +31,7 @@ _OWN = {
     "flight_controllers": {
         "sil_board": "rosflight_py_sim.graph.flight_controllers:SIL_BOARD",
         "ardupilot": "rosflight_py_sim.graph.flight_controllers:ARDUPILOT",
-        "auv_autopilot": "rosflight_py_sim.graph.flight_controllers:AUV_AUTOPILOT",
+        "auv_controller": "rosflight_py_sim.graph.flight_controllers:AUV_CONTROLLER",
         "auv_zeromq": "rosflight_py_sim.graph.flight_controllers:AUV_ZEROMQ",
         "uthere": "rosflight_py_sim.graph.flight_controllers:UTHERE",
     },

@@ -13,7 +13,7 @@ from unittest import mock
 import pytest
 
 import rosflight_py_sim
-from rosflight_py_sim.node_kinds import NODE_CLASSES
+from rosflight_py_sim.node_kinds import NODE_CLASSES, RENAMED
 from rosflight_py_sim.vehicles import all_vehicles
 
 ROOT = Path(__file__).parents[1]
@@ -40,7 +40,7 @@ def test_entry_point_resolves_to_existing_function(line: str) -> None:
 def test_each_node_has_executable_of_same_name() -> None:
     entries = dict(line.split(" = ") for line in console_scripts())
     del entries["rosflight_py_sim"], entries["run_node"]
-    assert entries == {name: f"rosflight_py_sim.executables:{name}" for name in NODE_CLASSES}
+    assert entries == {name: f"rosflight_py_sim.executables:{name}" for name in (*NODE_CLASSES, *RENAMED)}
 
 
 def test_version_is_identical_everywhere() -> None:

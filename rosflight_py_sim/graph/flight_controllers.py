@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, cast
 
 from rosflight_py_sim.bridge.numbering import numbers_of_vehicles
 from rosflight_py_sim.graph.fleet import Member
+from rosflight_py_sim.node_kinds import present_name
 from rosflight_py_sim.parameters import ParameterError, Value
 from rosflight_py_sim.registry import (
     flight_controller_names,
@@ -121,11 +122,11 @@ ARDUPILOT = FlightController(
     requests_step_sizes=True,
     pages=(("ArduPilot", "ardupilot.md"),),
 )
-AUV_AUTOPILOT = FlightController(
-    "auv_autopilot",
-    ("auv_autopilot",),
+AUV_CONTROLLER = FlightController(
+    "auv_controller",
+    ("auv_controller",),
     "depth and heading hold for underwater vehicles, set by services",
-    pages=(("auv_autopilot", "auv.md"),),
+    pages=(("auv_controller", "auv.md"),),
 )
 AUV_ZEROMQ = FlightController(
     "auv_zeromq",
@@ -210,6 +211,7 @@ def chosen_flight_controller(name: str) -> FlightController:
     Raises:
         ParameterError: there is none, or it or its front-end cannot be used.
     """
+    name = present_name(name)
     try:
         chosen = FLIGHT_CONTROLLERS[name]
     except KeyError:

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 
 from rosflight_py_sim.confined_files import is_file
 from rosflight_py_sim.graph.flight_controllers import FLIGHT_CONTROLLERS, usable_flight_controllers
-from rosflight_py_sim.node_kinds import NodeKind
+from rosflight_py_sim.node_kinds import NodeKind, present_name
 from rosflight_py_sim.nodes.node_names import NAMES, SHORT
 from rosflight_py_sim.parameters import ParameterError
 from rosflight_py_sim.registry import node_names, registered
@@ -458,7 +458,7 @@ def _existing(text: str) -> Path:
 _BOOLEANS = {"true": True, "1": True, "false": False, "0": False}
 
 _PARSERS: dict[Kind, Callable[[str], Any]] = {
-    Kind.TEXT: str,
+    Kind.TEXT: present_name,
     Kind.BOOLEAN: _boolean,
     Kind.INTEGER: lambda text: _number(int, text, "an integer"),
     Kind.NUMBER: lambda text: _number(float, text, "a number"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -29,7 +29,7 @@ from rosflight_py_sim.registry import node_names, not_searched, registered_files
 from rosflight_py_sim.resources import share_directory
 from rosflight_py_sim.shared_parameters import SEED, TIME_MODES
 from rosflight_py_sim.vehicles import CAMERA, STANDALONE, Vehicle, dynamics_by_name, vehicle
-from rosflight_py_sim.vehicles.vehicle_file import read_mission, read_nodes
+from rosflight_py_sim.vehicles.vehicle_file import one_of, read_mission, read_nodes
 from rosflight_py_sim.world import WorldError, load_world
 from rosflight_py_sim.yaml_section import Item, Section, read_file
 
@@ -179,7 +179,7 @@ def _member(section: Section, others: Sequence[Member]) -> Member:
     chosen = chosen.with_nodes(read_nodes(section, ("forces_and_moments", "sensors", "transmitter")))
     chosen = chosen.carrying(CAMERA, section.read("cameras", lambda item: item.choice(_SWITCH), None))
     able = [name for name, one in usable_flight_controllers().items() if one.flies(chosen)]
-    controller = section.read("flight_controller", lambda item: _one_of(item, able), chosen.flight_controller)
+    controller = section.read("flight_controller", lambda item: one_of(item, able), chosen.flight_controller)
     carrying = chosen
     none: tuple[Vehicle, Sequence[str]] = chosen, ()
     chosen, autopilots = section.read("autopilot", lambda item: _autopilot(item, carrying, controller), none)
@@ -248,7 +248,7 @@ def _wind_tables() -> list[tuple[str, ParameterTable]]:
 
 
 def _time_mode(item: Item, members: Sequence[Member]) -> str:
-    mode = _one_of(item, TIME_MODES)
+    mode = one_of(item, TIME_MODES)
     waiting = [one.name for one in map(flight_controller_of, members) if one.needs_lockstep]
     if waiting and mode != "lockstep":
         raise item.refuse(f"lockstep, which flight controller '{waiting[0]}' requires")
@@ -343,7 +343,3 @@ def checked_value(item: Item, parameter: Parameter) -> Any:
         return parameter.checked(item.value())
     except ParameterError as error:
         raise item.refuse(parameter.constraints) from error
-
-
-def _one_of(item: Item, names: Iterable[str]) -> str:
-    return item.choice({name: name for name in names})

@@ -23,6 +23,7 @@ from rosflight_py_sim.interfaces.parameter_files import check_files, files_of_ar
 from rosflight_py_sim.interfaces.rclpy_internals import RCLError, UnknownROSArgsError
 from rosflight_py_sim.interfaces.simulation_node import SimulationNode
 from rosflight_py_sim.kernel_preparation import prepare_kernels
+from rosflight_py_sim.node_kinds import present_name
 from rosflight_py_sim.parameters import ParameterError, ParameterTable, is_utf8, shown
 from rosflight_py_sim.registry import node_names, registered_node, usable_classes
 from rosflight_py_sim.step.part import Part
@@ -129,7 +130,7 @@ def parameter_lines(table: ParameterTable) -> list[str]:
 def run_by_name(name: str) -> None:
     """Run the registered node of that name, as `run`."""
     try:
-        cls = node_class(name)
+        cls = node_class(present_name(name))
     except ParameterError as error:
         print(f"{name}: {error}", file=sys.stderr)
         sys.exit(1)

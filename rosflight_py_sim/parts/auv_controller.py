@@ -52,7 +52,8 @@ class AuvController(Part):
     """
 
     KIND: ClassVar[NodeKind | None] = NodeKind.FLIGHT_CONTROLLER
-    DEFAULT_NAME: ClassVar[str] = "auv_autopilot"
+    DEFAULT_NAME: ClassVar[str] = "auv_controller"
+    ALIASES: ClassVar[tuple[str, ...]] = ("auv_autopilot",)
     PARAMETERS: ClassVar[ParameterTable] = (
         ParameterTable(
             TIME_MODE,

@@ -423,7 +423,7 @@ CLOCK = StepTopic[int](
 )
 # A time that the lockstep time manager publishes again, for nodes whose trigger (IMU message or truth state) is not
 # repeated with /clock.
-REPEATED_CLOCK = CLOCK.renamed("sim/repeated_clock", by="time_manager", to="sil_board, auv_autopilot, bridge, camera")
+REPEATED_CLOCK = CLOCK.renamed("sim/repeated_clock", by="time_manager", to="sil_board, auv_controller, bridge, camera")
 TRUTH_STATE = StepTopic[VehicleState](
     topic_names.TRUTH_STATE,
     SimState,
@@ -434,7 +434,7 @@ TRUTH_STATE = StepTopic[VehicleState](
     coders=Coders(VehicleState.encode, VehicleState.decode),
     exclusive=True,
     by="dynamics",
-    to="time_manager, sensors, forces_and_moments, auv_autopilot, bridge, autopilot, camera, view_relay, visualizer, "
+    to="time_manager, sensors, forces_and_moments, auv_controller, bridge, autopilot, camera, view_relay, visualizer, "
     "web_viewer",
     requested=state_qos,
 )
@@ -520,7 +520,7 @@ IMU = _stamped(
     requested=imu_qos,
     exclusive=True,
     by="sensors",
-    to="sil_board, auv_autopilot, bridge, time_manager",
+    to="sil_board, auv_controller, bridge, time_manager",
 )
 IMU_TEMPERATURE = _stamped(
     "sim/sensors/imu/temperature",
@@ -600,7 +600,7 @@ PWM_OUTPUT = _stamped(
     PulseWidths,
     {"pulse_us": "values"},
     exclusive=True,
-    by="sil_board, auv_autopilot, bridge",
+    by="sil_board, auv_controller, bridge",
     to="forces_and_moments, dynamics, view_relay, visualizer, web_viewer",
 )
 RC = _stamped("sim/RC", RCRaw, PulseWidths, {"pulse_us": "values"}, by="rc", to="sil_board, bridge, time_manager")

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from rosflight_py_sim.confined_files import is_file
-from rosflight_py_sim.node_kinds import NodeKind
+from rosflight_py_sim.node_kinds import RENAMED, NodeKind, present_name
 from rosflight_py_sim.parameters import ParameterError, Value
 from rosflight_py_sim.pulse_width import OUTPUTS
 from rosflight_py_sim.registry import flight_controller_names, node_names, registered
@@ -103,15 +103,23 @@ def read_flight_controller(item: Item) -> str:
     Raises:
         ParameterError: there is none of that name; the text names file, line and key.
     """
-    return _one_of(item, flight_controller_names())
+    return one_of(item, flight_controller_names())
 
 
-def _one_of(item: Item, names: Iterable[str]) -> str:
-    return item.choice({name: name for name in names})
+def one_of(item: Item, names: Iterable[str]) -> str:
+    """One of the names; also the former name of a node or flight controller, which causes a note.
+
+    Raises:
+        ParameterError: another value is given; the text names file, line and key.
+    """
+    allowed = {name: name for name in names}
+    if RENAMED.get(str(item.value())) in allowed:
+        return present_name(item.text())
+    return item.choice(allowed)
 
 
 def _executable(item: Item, kind: NodeKind) -> str:
-    return _one_of(item, node_names(kind))
+    return one_of(item, node_names(kind))
 
 
 def _appearance(item: Item, *physics: str) -> str:
@@ -121,7 +129,7 @@ def _appearance(item: Item, *physics: str) -> str:
     text = item.text()
     if any(name == text for name, _ in appearances(*physics)):
         return text
-    return _one_of(item, (name for name, _ in appearances()))
+    return one_of(item, (name for name, _ in appearances()))
 
 
 def _further_nodes(item: Item) -> tuple[str, ...]:
@@ -220,7 +228,7 @@ def read_mission(item: Item) -> tuple[ClientMission | None, Path | None]:
     mission = ClientMission(
         _file(section["program"]),
         _whole(section["parts"], 1, 1000),
-        _one_of(section["task"], registered("missions")),
+        one_of(section["task"], registered("missions")),
         section.read("arguments", lambda given: tuple(map(Item.text, given.items())), ()),
         section.read("settings", _settings, {}),
         section.read("limits", _settings, {}),

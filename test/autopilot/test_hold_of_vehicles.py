@@ -41,7 +41,7 @@ class HeldVehicle:
         truth[2] = 1.0
         self.dynamics.set_truth(truth)
         self.physics = Auv(values(name, AUV_PARAMETERS, "forces_and_moments"))
-        self.body = UnderwaterBody(values(name, UNDERWATER_BODY_PARAMETERS, "auv_autopilot"))
+        self.body = UnderwaterBody(values(name, UNDERWATER_BODY_PARAMETERS, "auv_controller"))
         self.controller = HoldController(HOLD_CONTROLLER_PARAMETERS.defaults(), self.body.held, self.body.allocation)
         self.current = np.array(current_ned)
         self.controller.begin(self.motion)
@@ -92,7 +92,7 @@ def test_surge_and_sway_do_not_disturb_depth_and_yaw(name: str) -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_commands_compensate_thruster_dead_zone_and_curve(name: str) -> None:
-    thrusters = thruster_numbers(values(name, UNDERWATER_BODY_PARAMETERS, "auv_autopilot"))
+    thrusters = thruster_numbers(values(name, UNDERWATER_BODY_PARAMETERS, "auv_controller"))
     for thruster in thrusters:
         for share in (-1.0, -0.6, -0.01, 0.0, 0.01, 0.3, 1.0):
             thrust = share * thruster[6 if share > 0.0 else 7]
@@ -101,7 +101,7 @@ def test_commands_compensate_thruster_dead_zone_and_curve(name: str) -> None:
 
 
 def test_vehicle_without_vertical_thruster_is_rejected() -> None:
-    given = values("auv", UNDERWATER_BODY_PARAMETERS, "auv_autopilot")
+    given = values("auv", UNDERWATER_BODY_PARAMETERS, "auv_controller")
     given |= {"num_thrusters": 3, "thruster_positions": [0.0] * 9, "thruster_directions": [1.0, 0.0, 0.0] * 3}
     with pytest.raises(ParameterError, match="3 thrusters given that cannot push down alone"):
         UnderwaterBody(given)

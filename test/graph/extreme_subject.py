@@ -24,7 +24,7 @@ from test.graph.front_end_clients import AuvClient, Ports, ardupilot_client, uth
 GRAPHS: dict[str, Callable[[], dict[str, Any]]] = {
     "multirotor": lambda: {"vehicles": [Member(vehicle("multirotor"), executables=("autopilot",))]},
     "fixedwing": lambda: {"vehicles": [Member(vehicle("fixedwing"), executables=("fixedwing_autopilot",))]},
-    "auv": lambda: {"vehicles": [Member(vehicle("auv"), flight_controller="auv_autopilot")]},
+    "auv": lambda: {"vehicles": [Member(vehicle("auv"), flight_controller="auv_controller")]},
     "jsbsim": lambda: {"vehicles": [Member(vehicle("fixedwing", "jsbsim"))]},
     "ardupilot": lambda: {"vehicles": [Member(vehicle("multirotor"), flight_controller="ardupilot")]},
     "uthere": lambda: {"vehicles": [Member(vehicle("anaconda"), flight_controller="uthere")]},
@@ -39,7 +39,7 @@ GRAPHS: dict[str, Callable[[], dict[str, Any]]] = {
 }
 VARIED = {
     "fixedwing": ("forces_and_moments", "autopilot"),
-    "auv": ("dynamics", "forces_and_moments", "auv_autopilot"),
+    "auv": ("dynamics", "forces_and_moments", "auv_controller"),
     "jsbsim": ("dynamics",),
     "ardupilot": ("bridge",),
     "uthere": ("bridge",),

@@ -22,7 +22,7 @@ LONG_STEPS = ("-p", "step_size:=0.01")
 @pytest.fixture
 def released(undisturbed_graph: GraphMaker) -> Iterator[Any]:
     """A graph whose vehicle is released and not paused, before the test and after it."""
-    one = undisturbed_graph(*LONG_STEPS, vehicle_name="auv", flight_controller="auv_autopilot")
+    one = undisturbed_graph(*LONG_STEPS, vehicle_name="auv", flight_controller="auv_controller")
     yield one
     assert one.call("hold/release").success
     assert one.call("dynamics/reset").success
@@ -55,7 +55,7 @@ class Pilot:
 
 @pytest.mark.parametrize("name", ["auv", "bluerov2"])
 def test_depth_and_yaw_setpoints_are_taken_from_services_and_topics(graph: GraphMaker, name: str) -> None:
-    one = graph(*LONG_STEPS, vehicle_name=name, flight_controller="auv_autopilot")
+    one = graph(*LONG_STEPS, vehicle_name=name, flight_controller="auv_controller")
     pilot = Pilot(one)
     pilot.wait_for("released, thrusters stopped")
     answer = one.call("hold/here")
@@ -126,7 +126,7 @@ def test_loop_parameters_can_be_changed_while_holding(released: Any) -> None:
     one = released
     pilot = Pilot(one)
     one.call("hold/here")
-    one.set_parameter("auv_autopilot", "depth_frequency", 2.5)
+    one.set_parameter("auv_controller", "depth_frequency", 2.5)
     pilot.set(depth=0.8)
     one.spin_until(lambda: abs(one.truth.pose.position.z - 0.8) < 0.05, "the new depth")
 
@@ -134,7 +134,7 @@ def test_loop_parameters_can_be_changed_while_holding(released: Any) -> None:
 @pytest.mark.parametrize("mode", ["paced", "wall"])
 def test_hold_works_in_other_time_modes(graph: GraphMaker, mode: str) -> None:
     pace = {"multiplier": 3.0} if mode == "paced" else {}
-    one = graph(vehicle_name="auv", flight_controller="auv_autopilot", time_mode=mode, **pace)
+    one = graph(vehicle_name="auv", flight_controller="auv_controller", time_mode=mode, **pace)
     pilot = Pilot(one)
     one.spin_for(0.1)
     assert one.call("hold/here").success

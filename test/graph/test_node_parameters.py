@@ -59,7 +59,7 @@ NEEDED: dict[str, dict[str, Any]] = {
     "standalone_dynamics": DYNAMICS,
     "multirotor_forces_and_moments": ROTORS,
     "auv_forces_and_moments": WATER,
-    "auv_autopilot": {"mass": 3.5, "Jzz": 0.12, **THRUSTERS},
+    "auv_controller": {"mass": 3.5, "Jzz": 0.12, **THRUSTERS},
     "fixedwing_forces_and_moments": {p.name: p.default for p in FIXEDWING_PARAMETERS if p.required},
     "follower_autopilot": {"leader": "leader"},
     "fixedwing_autopilot": {"waypoint_file": "anaconda_waypoints.yaml"},

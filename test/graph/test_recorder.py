@@ -100,7 +100,7 @@ def test_each_fleet_vehicle_is_recorded_under_its_namespace(graph: Make, tmp_pat
 def test_images_are_recorded_compressed_and_optionally_raw(graph: Make, tmp_path: Path, raw: bool) -> None:
     path = tmp_path / "dive.mcap"
     setting = ["--ros-args", "-p", f"record.raw_images:={str(raw).lower()}"]
-    one = graph(*setting, record=str(path), vehicle_name="auv", flight_controller="auv_autopilot")
+    one = graph(*setting, record=str(path), vehicle_name="auv", flight_controller="auv_controller")
     pictures = one.collect_messages("camera/front/image_raw/compressed", CompressedImage)
     one.spin_until(lambda: len(pictures) >= 30)
     one.close()

@@ -170,7 +170,7 @@ def test_paths_begin_at_the_files_folder(read: Callable[[str], Scenario], tmp_pa
         ("mass: 3", "uthere.udp_port_in: 3", 11, "there is no parameter 'uthere.udp_port_in'"),
         ("controller: ardupilot", "controller: uthere", 14, "uthere given; allowed: sil_board, ardupilot, "),
         ("cameras: false", "autopilot: true", 15, "autopilot requested for vehicle 'bluerov2', which has none"),
-        ("autopilot: true", "autopilot: auv_autopilot", 10, "auv_autopilot given; allowed: true, false, autopilot, "),
+        ("autopilot: true", "autopilot: auv_controller", 10, "auv_controller given; allowed: true, false, autopilot, "),
         ("autopilot: true", "autopilot: rc", 10, "vehicles[0].autopilot: rc given; allowed: true, false, autopilot, "),
         (
             "cameras: false",

@@ -28,7 +28,7 @@ OVERRIDDEN = {
     ("spool_up_time", "fixedwing_autopilot"),
     ("spool_up_time", "bridge"),
     ("max_speed", "bridge"),
-    ("max_yaw_rate", "auv_autopilot"),
+    ("max_yaw_rate", "auv_controller"),
     ("vehicles", "camera"),
     ("earth", "jsbsim_dynamics"),
 }

@@ -37,7 +37,7 @@ COMPOSITIONS = (
     Composition("fixedwing", dynamics="jsbsim"),
     Composition("multirotor", time_mode="gated"),
     Composition("auv"),
-    Composition("auv", flight_controller="auv_autopilot"),
+    Composition("auv", flight_controller="auv_controller"),
     Composition("fixedwing", flight_controller="ardupilot"),
     Composition("uthere"),
 )

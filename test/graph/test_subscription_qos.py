@@ -41,7 +41,7 @@ VEHICLES: dict[str, dict[str, Any]] = {
     "fixedwing": {"executables": ("fixedwing_autopilot",)},
     "aircraft of JSBSim": {"vehicle_name": "fixedwing", "dynamics": "jsbsim"},
     "uthere": {},
-    "auv": {"flight_controller": "auv_autopilot"},
+    "auv": {"flight_controller": "auv_controller"},
 }
 
 

@@ -305,7 +305,7 @@ def test_visualizer_neither_blocks_the_graph_nor_wakes_for_messages(graph: MakeG
 
 
 def test_configured_world_is_drawn(undisturbed_graph: MakeGraph) -> None:
-    sim = undisturbed_graph(vehicle_name="auv", flight_controller="auv_autopilot", **DRAWN)
+    sim = undisturbed_graph(vehicle_name="auv", flight_controller="auv_controller", **DRAWN)
     world = sim.collect_messages("rviz/world", Marker, KEEP_ALL)
     sim.spin_until(lambda: {"floor", "walls", "water", "gate"} <= {m.ns for m in world}, "the pool")
     floor = next(m for m in world if m.ns == "floor")
@@ -314,7 +314,7 @@ def test_configured_world_is_drawn(undisturbed_graph: MakeGraph) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "controller"), [("auv", "auv_autopilot"), ("aerosonde", "sil_board"), ("hexarotor", "sil_board")]
+    ("name", "controller"), [("auv", "auv_controller"), ("aerosonde", "sil_board"), ("hexarotor", "sil_board")]
 )
 def test_vehicle_shape_comes_from_its_file(undisturbed_graph: MakeGraph, name: str, controller: str) -> None:
     sim = undisturbed_graph(vehicle_name=name, flight_controller=controller, **DRAWN)

@@ -9,8 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from rosflight_py_sim.commands.cli import main
-from rosflight_py_sim.node_kinds import NODE_CLASSES
+from rosflight_py_sim.commands.cli import command_parser, main
+from rosflight_py_sim.graph.flight_controllers import chosen_flight_controller
+from rosflight_py_sim.graph.options import all_options
+from rosflight_py_sim.node_kinds import NODE_CLASSES, present_name
 from rosflight_py_sim.parameters import ParameterError
 from rosflight_py_sim.resources import share_directory
 from rosflight_py_sim.vehicles import (
@@ -98,7 +100,13 @@ def test_file_is_parsed_correctly(kite: Write) -> None:
             "autopilot",
             "rc given; allowed: autopilot, follower_autopilot, fixedwing_auto",
         ),
-        ("fixedwing_autopilot", "auv_autopilot", 5, "autopilot", "auv_autopilot given; allowed: autopilot, follower_"),
+        (
+            "fixedwing_autopilot",
+            "auv_controller",
+            5,
+            "autopilot",
+            "auv_controller given; allowed: autopilot, follower_",
+        ),
         (
             *("fixedwing_autopilot", "fixedwing_autopilot\ndynamics: multirotor_forces_and_moments", 6, "dynamics"),
             "multirotor_forces_and_moments given; allowed: standalone_dynamics, jsbsim_dynamics",
@@ -181,13 +189,13 @@ def test_invalid_values_are_rejected_with_path_and_line(
 def test_autopilot_whose_flight_controller_does_not_follow_it_is_refused(
     kite: Write, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    file = kite(KITE + "flight_controller: auv_autopilot\n")
+    file = kite(KITE + "flight_controller: auv_controller\n")
     with pytest.raises(SystemExit) as end:
         main(["fly", "--vehicle", str(file)])
     assert end.value.code == 1
     (line,) = capsys.readouterr().err.splitlines()
     assert (
-        "autopilot requested with flight controller 'auv_autopilot', which does not follow the autopilot "
+        "autopilot requested with flight controller 'auv_controller', which does not follow the autopilot "
         "'fixedwing_autopilot' of vehicle 'kite'; allowed: sil_board"
     ) in line
 
@@ -196,6 +204,21 @@ def test_name_invalid_as_a_namespace_is_rejected(kite: Write) -> None:
     file = kite(KITE)
     with pytest.raises(ParameterError, match=r"7-kites.yaml: the file name is the vehicle's name; allowed: letters"):
         vehicle(str(file.rename(file.with_name("7-kites.yaml"))))
+
+
+def test_former_name_of_a_flight_controller_is_accepted_with_a_note(
+    kite: Write, capsys: pytest.CaptureFixture[str]
+) -> None:
+    present_name.cache_clear()
+    chosen = vehicle(str(kite(KITE + "flight_controller: auv_autopilot\n")))
+    assert chosen.flight_controller == "auv_controller"
+    assert chosen_flight_controller("auv_autopilot").name == "auv_controller"
+    assert capsys.readouterr().err == (
+        "rosflight_py_sim: 'auv_autopilot' is the former name of 'auv_controller': use the new name\n"
+    )
+    for words in (["--flight-controller", "auv_autopilot"], ["--flight-controller=auv_controller"]):
+        assert command_parser().parse_args(["sim", *words]).flight_controller == "auv_controller"
+    assert all_options()["flight_controller"].parsed("auv_autopilot") == "auv_controller"
 
 
 @pytest.mark.parametrize(
