@@ -108,10 +108,10 @@ def extremes_row(s: ExtremesSummary) -> tuple[str, str]:
     return "fastest, most tilted", f"{s.max_speed_mps:.2f} m/s, {math.degrees(s.max_tilt_rad):.1f} deg"
 
 
-def wind_text(summary: MotionSummary) -> str:
-    """Wind as text: speed, and direction it comes from in degrees from north."""
+def wind_text(summary: MotionSummary, decimals: int = 1) -> str:
+    """Wind or current as text: speed, and direction it comes from in degrees from north."""
     if summary.max_wind_speed_mps < CALM:
         return "none"
     from_deg = math.degrees(summary.mean_wind_from_rad)
     mean, largest = summary.mean_wind_speed_mps, summary.max_wind_speed_mps
-    return f"mean {mean:.1f} m/s from {from_deg:03.0f} deg, max {largest:.1f} m/s"
+    return f"mean {mean:.{decimals}f} m/s from {from_deg:03.0f} deg, max {largest:.{decimals}f} m/s"

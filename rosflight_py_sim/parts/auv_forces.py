@@ -15,7 +15,7 @@ from rosflight_py_sim.physics.auv import AUV_PARAMETERS, Auv
 from rosflight_py_sim.shapes.hulls import open_frame, plated_frame
 from rosflight_py_sim.stamps import NANOSECONDS
 from rosflight_py_sim.step.vehicle_state import VehicleState
-from rosflight_py_sim.vehicles.physics_model import Shape
+from rosflight_py_sim.vehicles.physics_model import Shape, VehicleClass
 
 
 class AuvForces(ModelledForces[Auv]):
@@ -29,6 +29,7 @@ class AuvForces(ModelledForces[Auv]):
         "plated_frame": plated_frame,
     }
     SHAPE_PARAMETERS: ClassVar[ParameterTable] = AUV_PARAMETERS
+    VEHICLE_CLASS: ClassVar[VehicleClass] = VehicleClass.UNDERWATER
 
     @classmethod
     def build(cls, values: dict[str, Value]) -> Auv:

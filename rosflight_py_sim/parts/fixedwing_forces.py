@@ -23,7 +23,7 @@ from rosflight_py_sim.physics.fixedwing import FIXEDWING_PARAMETERS, SURFACES, F
 from rosflight_py_sim.physics.steady_model import Array, ModelInput, SteadyModel, SteadyVehicle
 from rosflight_py_sim.physics.surface_mix import SURFACE_MIX_PARAMETERS, mixer_of_values
 from rosflight_py_sim.shapes.airframes import inverted_v_tail
-from rosflight_py_sim.vehicles.physics_model import Shape
+from rosflight_py_sim.vehicles.physics_model import Shape, VehicleClass
 
 DEFAULT_MIXER = Parameter(
     "default_mixer",
@@ -47,6 +47,7 @@ class FixedwingForces(ModelledForces[FixedWing]):
     SHAPE_PARAMETERS: ClassVar[ParameterTable] = FIXEDWING_PARAMETERS + ParameterTable(
         DYNAMICS_PARAMETERS["contact_points"], DYNAMICS_PARAMETERS["contact_rolling_friction"]
     )
+    VEHICLE_CLASS: ClassVar[VehicleClass] = VehicleClass.FIXED_WING
     CONTROL_LOOPS: ClassVar[type[TargetController] | None] = FixedwingTargetController
 
     @classmethod

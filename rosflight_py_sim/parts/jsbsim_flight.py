@@ -18,7 +18,7 @@ from rosflight_py_sim.physics.wind import WIND_PARAMETERS, Wind, with_model_para
 from rosflight_py_sim.pulse_width import OUTPUTS
 from rosflight_py_sim.shapes.airframes import high_wing
 from rosflight_py_sim.shared_parameters import ORIGIN_ALTITUDE, ORIGIN_LATITUDE, ORIGIN_LONGITUDE, SEED, WIND_STREAM
-from rosflight_py_sim.vehicles.physics_model import Shape
+from rosflight_py_sim.vehicles.physics_model import Shape, VehicleClass
 
 _SUPPLY = ParameterTable(
     Parameter(
@@ -46,6 +46,7 @@ class JsbsimFlight(FlightModel):
         + _SUPPLY
         + WIND_PARAMETERS
     )
+    VEHICLE_CLASS: ClassVar[VehicleClass] = VehicleClass.FIXED_WING
     APPEARANCES: ClassVar[Mapping[str, Shape]] = {**FlightModel.APPEARANCES, "high_wing": high_wing}
 
     def initialise(self) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from enum import Enum, auto
 from pathlib import Path
 from typing import Any, ClassVar, TypeAlias
 
@@ -16,6 +17,15 @@ from rosflight_py_sim.shapes.airframes import dart
 from rosflight_py_sim.shapes.drawn_parts import Appearance, DrawnPart
 from rosflight_py_sim.vehicles.vehicle import Vehicle
 
+
+class VehicleClass(Enum):
+    """What holds a vehicle up, which decides about the figures and words that describe its flight."""
+
+    ROTORCRAFT = auto()
+    FIXED_WING = auto()
+    UNDERWATER = auto()
+
+
 Shape: TypeAlias = Callable[[Values, Values], Sequence[DrawnPart]]
 """Function of the parameters of forces_and_moments and dynamics, and of those of the node that draws."""
 
@@ -26,11 +36,13 @@ class PhysicsModel:
     Class attributes:
         APPEARANCES: shapes by name, as in the key `appearance` of a vehicle file.
         SHAPE_PARAMETERS: parameters of forces_and_moments and dynamics that the shapes depend on.
+        VEHICLE_CLASS: what holds the vehicle up.
         CONTROL_LOOPS: target controller that suits the vehicle; None if there is none.
     """
 
     APPEARANCES: ClassVar[Mapping[str, Shape]] = {"dart": dart}
     SHAPE_PARAMETERS: ClassVar[ParameterTable] = ParameterTable()
+    VEHICLE_CLASS: ClassVar[VehicleClass] = VehicleClass.ROTORCRAFT
     CONTROL_LOOPS: ClassVar[type[TargetController] | None] = None
 
     @classmethod
@@ -84,6 +96,16 @@ def physics_node(vehicle: Vehicle) -> str:
     """
     dynamics = registered_node(vehicle.dynamics)
     return vehicle.dynamics if issubclass(dynamics, PhysicsModel) else vehicle.forces_and_moments
+
+
+def vehicle_class(vehicle: Vehicle) -> VehicleClass:
+    """What holds a vehicle up.
+
+    Raises:
+        ParameterError: its physics cannot be loaded.
+    """
+    model: type[PhysicsModel] = registered_node(physics_node(vehicle))
+    return model.VEHICLE_CLASS
 
 
 def physics_models(*first: str) -> Iterator[tuple[str, Any]]:

@@ -18,7 +18,6 @@ from std_msgs.msg import String
 from rosflight_py_sim.graph.composition import ComposedGraph
 from rosflight_py_sim.graph.fleet import Member
 from rosflight_py_sim.missions.autopilot.judge import AutopilotJudge
-from rosflight_py_sim.missions.autopilot.summary import summarise
 from rosflight_py_sim.missions.judge_node import JudgeNode
 from rosflight_py_sim.missions.mission_settings import MissionSettings
 from rosflight_py_sim.nodes.pilot import MissionPilot
@@ -84,7 +83,7 @@ def test_waypoints_are_flown_in_wind_via_flight_controller(ros_domain: int, tmp_
     finally:
         graph.close()
     assert pilot.failure is None
-    summary = summarise(judge.log, judge.path_ned, "fixedwing")
+    summary = judge.summary
     assert summary.completed
     # The aircraft keeps circling, armed: it cannot be disarmed in the air.
     assert armed

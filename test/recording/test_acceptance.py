@@ -28,6 +28,7 @@ from rosflight_py_sim.missions.out_and_back.table import out_and_back_rows
 from rosflight_py_sim.missions.waypoint_miss import largest_miss, largest_misses
 from rosflight_py_sim.parameters import ParameterError
 from rosflight_py_sim.vehicles import vehicle
+from rosflight_py_sim.vehicles.physics_model import VehicleClass
 
 V_TAIL = vehicle("anaconda").actuators
 PATH = [(0.0, 0.0, -50.0), (400.0, 0.0, -50.0)]
@@ -105,7 +106,7 @@ def flight(landing_off: float | None = None, last: FixedwingPhase = FixedwingPha
 def summary_of(log: FlightLog, waypoint: float = 50.0, landing: float = 100.0, height: float = 15.0) -> FlightSummary:
     route = np.array([(100.0, 0.0, -62.0), (300.0, 0.0, -50.0)])
     limits = (Limit(WAYPOINT_RADIUS, waypoint), Limit(WAYPOINT_HEIGHT_ERROR, height), Limit(TOUCH_DOWN_RADIUS, landing))
-    return summarise(log, PATH, "plane", 4.0, Demands(route, 0, *limits))
+    return summarise(log, PATH, "plane", 4.0, Demands(route, 0, *limits), VehicleClass.FIXED_WING)
 
 
 def test_flight_that_misses_no_waypoint_by_more_than_the_limit_is_completed() -> None:

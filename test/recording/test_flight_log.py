@@ -15,6 +15,7 @@ from rosflight_py_sim.missions.autopilot.summary import nearest_on_segment, refe
 from rosflight_py_sim.missions.autopilot.table import summary_rows
 from rosflight_py_sim.recording.state_log import TimeWentBackError
 from rosflight_py_sim.vehicles import vehicle
+from rosflight_py_sim.vehicles.physics_model import VehicleClass
 
 MOTORS, V_TAIL = vehicle("multirotor").actuators, vehicle("anaconda").actuators
 CORNERS = ((0.0, 0.0, -5.0), (10.0, 0.0, -5.0), (10.0, 10.0, -5.0), (0.0, 10.0, -5.0))
@@ -199,8 +200,12 @@ def flight_on_wings(*heights: float) -> FlightLog:
 
 
 def test_fixed_wing_flight_is_summarised_with_airspeed_and_without_landing() -> None:
-    summary = summarise(flight_on_wings(0.0, 54.0, 54.0, 54.0), [(0.0, 0.0, -50.0), (1e3, 0.0, -50.0)], "fixedwing")
-    assert summary.has_wings
+    summary = summarise(
+        flight_on_wings(0.0, 54.0, 54.0, 54.0),
+        [(0.0, 0.0, -50.0), (1e3, 0.0, -50.0)],
+        "fixedwing",
+        vehicle_class=VehicleClass.FIXED_WING,
+    )
     assert summary.completed
     assert not summary.landed
     assert (summary.min_airspeed_mps, summary.max_airspeed_mps) == (25.0, 25.0)
@@ -227,7 +232,7 @@ def test_touch_down_of_a_wing_is_measured_from_the_planned_place() -> None:
         row = truth((north, 4.0, -height), velocity=20.0)
         row[9] = sink
         log.append(float(k), row, (975.0, 0.0, -0.3), [0.0] * 4, (0.0, 0.0, 0.0), 24.0, 10.0, phase)
-    summary = summarise(log, [(0.0, 0.0, -50.0), (1e3, 0.0, -50.0)], "fixedwing")
+    summary = summarise(log, [(0.0, 0.0, -50.0), (1e3, 0.0, -50.0)], "fixedwing", vehicle_class=VehicleClass.FIXED_WING)
     assert summary.landed
     assert summary.touch_down_speed_mps == pytest.approx(0.5)
     assert summary.touch_down_distance_m == pytest.approx(5.0)

@@ -21,6 +21,7 @@ from rosflight_py_sim.missions.autopilot.summary import FlightSummary, summarise
 from rosflight_py_sim.missions.autopilot.table import summary_rows
 from rosflight_py_sim.missions.summary_table import print_table, wind_text
 from rosflight_py_sim.vehicles import vehicle
+from rosflight_py_sim.vehicles.physics_model import VehicleClass
 
 MOTORS, V_TAIL = vehicle("multirotor").actuators, vehicle("anaconda").actuators
 SQUARE = ((0.0, 0.0, -5.0), (10.0, 0.0, -5.0), (10.0, 10.0, -5.0), (0.0, 10.0, -5.0), (0.0, 0.0, -5.0))
@@ -93,7 +94,9 @@ def flight_on_wings() -> tuple[FlightLog, FlightSummary]:
         phase = FixedwingPhase.DONE if k == 99 else FixedwingPhase.WAYPOINTS
         truth = np.array([4.0 * k, 1.0, -50.0 * (k > 0), 1.0, 0.0, 0.0, 0.0, 20.0, *[0.0] * 11])
         log.append(0.2 * k, truth, (4.0 * k, 0.0, -50.0), [0.1, -0.2, 0.3, 0.6], (-5.0, 0.0, 0.0), 24.0, 10.0, phase)
-    return log, summarise(log, [(0.0, 0.0, -50.0), (400.0, 0.0, -50.0)], "aeroplane", 4.0)
+    return log, summarise(
+        log, [(0.0, 0.0, -50.0), (400.0, 0.0, -50.0)], "aeroplane", 4.0, vehicle_class=VehicleClass.FIXED_WING
+    )
 
 
 def test_fixed_wing_image_is_drawn(tmp_path: Path) -> None:
@@ -108,3 +111,24 @@ def test_fixed_wing_table_gives_airspeed_and_in_flight_end() -> None:
     assert "in the air, 50.0 m above the start" in text.getvalue()
     assert "moving reference" not in text.getvalue()
     assert "landing" not in text.getvalue()
+
+
+def dive() -> tuple[FlightLog, FlightSummary]:
+    log = FlightLog(vehicle("auv").actuators, Phase)
+    for k in range(100):
+        phase = Phase.DONE if k == 99 else Phase.SIDE_1
+        truth = np.array([0.04 * k, 0.1, min(0.3 + 0.1 * k, 2.0), 1.0, 0.0, 0.0, 0.0, 0.2, *[0.0] * 11])
+        log.append(0.2 * k, truth, (0.04 * k, 0.0, 2.0), [0.2, 0.2, 0.0, -0.1], (-0.04, 0.04, 0.0), 12.0, 1.0, phase)
+    return log, summarise(log, [(0.0, 0.0, 2.0), (4.0, 0.0, 2.0)], "auv", vehicle_class=VehicleClass.UNDERWATER)
+
+
+def test_dive_is_described_in_words_for_water_and_never_lands(tmp_path: Path) -> None:
+    log, summary = dive()
+    assert not summary.landed
+    rows = dict(summary_rows(summary))
+    assert rows["deepest, at the end"] == "2.00 m, 1.70 m below the start"
+    assert rows["current"] == "mean 0.06 m/s from 315 deg, max 0.06 m/s"
+    assert {"depth error", "distance to moving reference"} <= {*rows}
+    assert not {"wind", "height error", "landing", "at the end", "estimator unhealthy"} & {*rows}
+    pytest.importorskip("matplotlib")
+    assert draw_flight(log, summary, tmp_path / "dive.png").stat().st_size > 10_000

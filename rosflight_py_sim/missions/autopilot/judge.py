@@ -15,12 +15,13 @@ from rosflight_py_sim.missions.acceptance import Limit
 from rosflight_py_sim.missions.autopilot.log import FlightLog
 from rosflight_py_sim.missions.autopilot.picture import draw_flight
 from rosflight_py_sim.missions.autopilot.summary import Demands, FlightSummary, summarise
-from rosflight_py_sim.missions.autopilot.table import summary_rows
+from rosflight_py_sim.missions.autopilot.table import summary_rows, words_of
 from rosflight_py_sim.missions.mission_judge import MissionJudge, Verdict
 from rosflight_py_sim.nodes.running import node_class
 from rosflight_py_sim.parameters import Parameter, ParameterTable, Values
 from rosflight_py_sim.parts.autopilot import AutopilotPart
 from rosflight_py_sim.recording.state_log import Array
+from rosflight_py_sim.step.ports import Input, ports_of
 from rosflight_py_sim.step.topics import (
     AUTOPILOT_PATH,
     AUTOPILOT_PHASE,
@@ -28,9 +29,11 @@ from rosflight_py_sim.step.topics import (
     SETPOINT,
     STATUS,
     TRUTH_BATTERY,
+    StatusReport,
     vector3,
 )
 from rosflight_py_sim.vehicles import Vehicle
+from rosflight_py_sim.vehicles.physics_model import vehicle_class
 
 
 def autopilot_class(vehicle: Vehicle) -> type[AutopilotPart]:
@@ -48,7 +51,7 @@ def _limits_of(autopilot: type[AutopilotPart]) -> tuple[Parameter | None, Parame
 class AutopilotJudge(MissionJudge):
     """Logs the autopilot's flight, from the mission's first phase on."""
 
-    SUBSCRIBES = (TRUTH_BATTERY, SETPOINT, STATUS)
+    SUBSCRIBES = (TRUTH_BATTERY, SETPOINT)
     SUMMARY = FlightSummary
 
     def __init__(self, vehicle: Vehicle, values: Values) -> None:
@@ -57,6 +60,11 @@ class AutopilotJudge(MissionJudge):
         autopilot = autopilot_class(vehicle)
         phases, self._plans_path = autopilot.PHASES, autopilot.PLANS_PATH
         self.log: FlightLog = FlightLog(vehicle.actuators, phases)
+        self._vehicle_class = vehicle_class(vehicle)
+        self._errors = 0
+        # A pilot that receives the status has a flight controller that reports it.
+        if any(isinstance(port, Input) and port.topic is STATUS for port in ports_of(autopilot.PILOT)):
+            self.subscribe(STATUS, self._on_status)
         waypoint, height, landing = (
             None if one is None else Limit.of(one, self.values) for one in _limits_of(autopilot)
         )
@@ -96,14 +104,18 @@ class AutopilotJudge(MissionJudge):
         """Log a row."""
         _, voltage, current = self.newest(TRUTH_BATTERY)
         setpoint = vector3(self.newest(SETPOINT).position_ned)
-        errors = self.newest(STATUS).error_code
-        state = self.state
+        state, errors = self.state, self._errors
         self.log.append(state.time_s, state.truth, setpoint, commands, flow_ned, voltage, current, self._phase, errors)
 
     def verdict(self) -> Verdict:
         """Evaluate the flight along the planned path; a flight that ended with a failure is not a success."""
         s = self.summary
-        return Verdict(f"Flight of {s.vehicle}", summary_rows(s), s.completed and not self.reason, s.shortfall)
+        return Verdict(
+            f"{words_of(s.vehicle_class).trip} of {s.vehicle}",
+            summary_rows(s),
+            s.completed and not self.reason,
+            s.shortfall,
+        )
 
     def draw(self, plot: Path) -> None:
         """Draw path, height, attitude, commands, tracking error and battery."""
@@ -112,7 +124,10 @@ class AutopilotJudge(MissionJudge):
     @cached_property
     def summary(self) -> FlightSummary:
         """Key figures of the log."""
-        return summarise(self.log, self.path_ned, self.name, self.wall_s, self._demands)
+        return summarise(self.log, self.path_ned, self.name, self.wall_s, self._demands, self._vehicle_class)
+
+    def _on_status(self, status: StatusReport) -> None:
+        self._errors = status.error_code
 
     def _on_phase(self, message: String) -> None:
         self._phase = self._phases[message.data]

@@ -11,7 +11,9 @@ import numpy as np
 
 from rosflight_py_sim.missions.autopilot.log import Array, FlightLog
 from rosflight_py_sim.missions.autopilot.summary import FlightSummary, path_deviation, reference_error, tracking_error
+from rosflight_py_sim.missions.autopilot.table import words_of
 from rosflight_py_sim.missions.summary_table import CALM, wind_text
+from rosflight_py_sim.vehicles.physics_model import VehicleClass
 from rosflight_py_sim.viewer.log_panels import (
     draw_actuators,
     draw_attitude,
@@ -47,17 +49,18 @@ def draw_flight(log: FlightLog, summary: FlightSummary, path: Path | str) -> Pat
         ValueError: the log has fewer than two rows.
     """
     rows, time = drawn_rows(log, PLOT_POINTS)
+    underwater = summary.vehicle_class is VehicleClass.UNDERWATER
     with picture_page(path) as figure:
         _title(figure, summary)
-        panels = [draw_attitude, draw_actuators, _draw_battery]
-        if summary.has_wings:
+        panels = [draw_attitude, _draw_thrusters if underwater else draw_actuators, _draw_battery]
+        if summary.vehicle_class is VehicleClass.FIXED_WING:
             panels.insert(0, draw_speed)
         edges = {"top": 0.88, "bottom": 0.06, "hspace": 0.4}
         left = figure.add_gridspec(4, 1, left=0.05, right=0.43, **edges)
         right = figure.add_gridspec(len(panels) + 1, 1, left=0.485, right=0.955, **edges)
         _draw_path(figure.add_subplot(left[0:3]), log, summary, rows)
         first = figure.add_subplot(right[0])
-        _draw_height(first, log, summary, rows, time)
+        (_draw_depth if underwater else _draw_height)(first, log, summary, rows, time)
         shared = [figure.add_subplot(right[row], sharex=first) for row in range(1, len(panels) + 1)]
         for draw, axes in zip(panels, shared, strict=True):
             draw(axes, log, rows, time)
@@ -72,13 +75,15 @@ def draw_flight(log: FlightLog, summary: FlightSummary, path: Path | str) -> Pat
 
 
 def _title(figure: Figure, summary: FlightSummary) -> None:
+    words = words_of(summary.vehicle_class)
+    flow = f"{words.flow} {wind_text(summary, words.decimals)}"
     facts = [
         f"{summary.path_length_m:.0f} m flown",
         f"tracking error {summary.tracking_error_rms_m:.2f} m RMS, {summary.tracking_error_max_m:.2f} m max",
-        "no wind" if summary.max_wind_speed_mps < CALM else f"wind {wind_text(summary)}",
+        f"no {words.flow}" if summary.max_wind_speed_mps < CALM else flow,
         f"battery {summary.battery_used_mah:.0f} mAh",
     ]
-    draw_title(figure, f"Flight of {summary.vehicle}", summary, f"{summary.duration_s:.1f} s", facts)
+    draw_title(figure, f"{words.trip} of {summary.vehicle}", summary, f"{summary.duration_s:.1f} s", facts)
 
 
 def _draw_path(axes: Axes, log: FlightLog, summary: FlightSummary, rows: Any) -> None:
@@ -109,10 +114,11 @@ def _draw_direction(axes: Axes, start: Array, end: Array, reach: float) -> None:
 
 
 def _draw_wind(axes: Axes, summary: FlightSummary, around: Array, reach: float) -> None:
+    words = words_of(summary.vehicle_class)
     north, east, _ = around.T
     centre_north, centre_east = 0.5 * (north.min() + north.max()), 0.5 * (east.min() + east.max())
     if summary.max_wind_speed_mps < CALM:
-        axes.text(centre_east, centre_north, "no wind", ha="center", va="center", color=GREY)
+        axes.text(centre_east, centre_north, f"no {words.flow}", ha="center", va="center", color=GREY)
         return
     towards = summary.mean_wind_from_rad + math.pi
     half = 0.09 * reach
@@ -123,7 +129,8 @@ def _draw_wind(axes: Axes, summary: FlightSummary, around: Array, reach: float) 
         xytext=(centre_east - d_east, centre_north - d_north),
         arrowprops={"arrowstyle": "-|>", "color": ORANGE, "linewidth": 2.5, "mutation_scale": 22},
     )
-    text = f"wind {summary.mean_wind_speed_mps:.1f} m/s\nup to {summary.max_wind_speed_mps:.1f} m/s"
+    mean, most = (f"{one:.{words.decimals}f} m/s" for one in (summary.mean_wind_speed_mps, summary.max_wind_speed_mps))
+    text = f"{words.flow} {mean}\nup to {most}"
     axes.text(centre_east, centre_north - 0.13 * reach, text, ha="center", va="top", color=ORANGE)
 
 
@@ -139,13 +146,26 @@ def _draw_height(axes: Axes, log: FlightLog, summary: FlightSummary, rows: Any, 
     axes.legend(loc="lower center", ncols=2)
 
 
+def _draw_depth(axes: Axes, log: FlightLog, summary: FlightSummary, rows: Any, time: Array) -> None:
+    axes.plot(time, log.setpoint_ned[rows, 2], color=GREY, linestyle="--", label="wanted")
+    axes.plot(time, log.position_ned[rows, 2], color=BLUE, label="true")
+    axes.set_ylabel("depth (m)")
+    axes.set_title("Depth", pad=18)
+    axes.set_ylim(1.12 * summary.max_depth_m + 0.1, 0.0)
+    axes.legend(loc="upper center", ncols=2)
+
+
+def _draw_thrusters(axes: Axes, log: FlightLog, rows: Any, time: Array) -> None:
+    draw_actuators(axes, log, rows, time, "Thrusters")
+
+
 def _draw_battery(axes: Axes, log: FlightLog, rows: Any, time: Array) -> None:
     draw_battery(axes, time, log.battery_voltage[rows], log.battery_current[rows])
 
 
 def _draw_error(axes: Axes, log: FlightLog, summary: FlightSummary, rows: Any, time: Array) -> None:
     error, largest = tracking_error(log, summary.path_ned)[rows], summary.tracking_error_max_m
-    if summary.has_wings:
+    if summary.vehicle_class is VehicleClass.FIXED_WING:
         height = np.abs(path_deviation(log, summary.path_ned)[rows, 2])
         axes.plot(time, height, color=AMBER, linewidth=1.2, label="height only")
     elif summary.path_ned is not None:

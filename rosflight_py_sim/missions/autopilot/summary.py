@@ -13,6 +13,7 @@ from rosflight_py_sim.missions.acceptance import Limit, Miss, joined
 from rosflight_py_sim.missions.autopilot.log import FlightLog
 from rosflight_py_sim.missions.waypoint_miss import largest_miss, largest_misses
 from rosflight_py_sim.recording.motion_summary import MotionSummary, summarise_motion
+from rosflight_py_sim.vehicles.physics_model import VehicleClass
 
 Array = npt.NDArray[np.float64]
 
@@ -61,8 +62,8 @@ class FlightSummary(MotionSummary):
 
     `tracking_error_*` is the distance of the true position from the planned path, or from the setpoint if `path_ned` is
     None, height included, while the vehicle follows it; `height_error_*` its vertical part; `reference_error_*` the
-    distance from the setpoint, which moves along the path for a vehicle that can stop. A vehicle with wings
-    (`has_wings`: servos move its surfaces) has an airspeed instead. `touch_down_speed_mps` is the sink rate at the
+    distance from the setpoint, which moves along the path for a vehicle that can stop. A fixed wing has an airspeed
+    instead. `touch_down_speed_mps` is the sink rate at the
     touch-down and `touch_down_distance_m` its horizontal distance from the setpoint, the planned place;
     `landing_distance_m` is the distance of the end from the start. All three are NaN for a flight that ends in the air.
     `miss` is the largest miss of a waypoint, `waypoint_miss_m` its distance and `waypoint_height_error_m` its height
@@ -74,7 +75,7 @@ class FlightSummary(MotionSummary):
 
     vehicle: str
     path_ned: Array | None
-    has_wings: bool
+    vehicle_class: VehicleClass
     completed: bool
     landed: bool
     tracking_error_rms_m: float
@@ -165,6 +166,7 @@ def summarise(
     vehicle: str,
     wall_duration_s: float | None = None,
     demands: Demands | None = None,
+    vehicle_class: VehicleClass = VehicleClass.ROTORCRAFT,
 ) -> FlightSummary:
     """Summarise `log`, a flight along the polyline `path_ned` (m, 3); None: to the moving setpoint.
 
@@ -184,22 +186,22 @@ def summarise(
     moving_error = reference_error(log)[on_path]
     current = log.battery_current
     charge_coulomb = float(np.sum(0.5 * (current[1:] + current[:-1]) * step))
-    landed = motion.end_height_m < _ON_GROUND_M
+    landed = motion.end_height_m < _ON_GROUND_M and vehicle_class is not VehicleClass.UNDERWATER
     touch_down_speed, touch_down_distance = _touch_down(log) if landed else (float("nan"), float("nan"))
-    has_wings = not all(actuator.is_motor for actuator in log.actuators)
     end_distance = float(np.linalg.norm(position[-1, :2] - position[0, :2])) if landed else float("nan")
     demands = demands or Demands()
     miss = demands.miss(log)
     excesses = [miss.excess]
     if demands.landing is not None and landed:
-        place, off = ("planned touch-down", touch_down_distance) if has_wings else ("start", end_distance)
+        is_fixed_wing = vehicle_class is VehicleClass.FIXED_WING
+        place, off = ("planned touch-down", touch_down_distance) if is_fixed_wing else ("start", end_distance)
         excesses.append(demands.landing.excess(f"the distance of the landing from the {place}", off))
     shortfall = joined(excesses) if log.is_completed else ""
     return FlightSummary(
         **vars(motion),
         vehicle=vehicle,
         path_ned=path,
-        has_wings=has_wings,
+        vehicle_class=vehicle_class,
         completed=log.is_completed and not shortfall,
         landed=landed,
         tracking_error_rms_m=_rms(error),
