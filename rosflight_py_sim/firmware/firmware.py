@@ -149,11 +149,11 @@ class Firmware(Inputs):
     def receive_imu(
         self,
         time_us: int,
-        accel: Sequence[float] | NDArray[np.float64],
         gyro: Sequence[float] | NDArray[np.float64],
+        accel: Sequence[float] | NDArray[np.float64],
         temperature_k: float,
     ) -> None:
-        """Receive an IMU sample in sensor axes (m/s^2, rad/s); one that is not finite is dropped and counted."""
+        """Receive an IMU sample in sensor axes (rad/s, m/s^2); one that is not finite is dropped and counted."""
         # Reading an array element by element costs twice as much as the rest of this method.
         ax, ay, az = accel.tolist() if isinstance(accel, np.ndarray) else accel
         p, q, r = gyro.tolist() if isinstance(gyro, np.ndarray) else gyro

@@ -213,7 +213,7 @@ class RosflightBoard(CommandServices, ParameterServices, StatusReports, SensorRe
     def receive_imu(self, imu: ImuSample) -> None:
         """Receive an IMU sample."""
         self._imu_is_new = True
-        self.board.firmware.receive_imu(imu.time_ns // 1000, imu.accel, imu.gyro, self.imu_temperature_k)
+        self.board.firmware.receive_imu(imu.time_ns // 1000, imu.gyro, imu.accel, self.imu_temperature_k)
 
     @expected(COMMAND, ages_from_arrival=True)
     def receive_command(self, command: ControlCommand) -> None:
@@ -254,7 +254,7 @@ class RosflightBoard(CommandServices, ParameterServices, StatusReports, SensorRe
         firmware = self.board.firmware
         if content is not None:
             self._imu_is_new = True
-            firmware.receive_imu(content.time_ns // 1000, content.accel, content.gyro, self.imu_temperature_k)
+            firmware.receive_imu(content.time_ns // 1000, content.gyro, content.accel, self.imu_temperature_k)
         start = time.perf_counter_ns() if self.measures_loop_time else 0
         if self._link is not None:
             for command in self._link.arrived(time_ns):

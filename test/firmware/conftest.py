@@ -67,7 +67,7 @@ class Bench:
                 mode, ignore, values = self.command
                 self.firmware.set_command(self.time_us, mode, ignore, values)
             self._count += 1
-            self.firmware.receive_imu(self.time_us, self.accel, self.gyro, 290.0)
+            self.firmware.receive_imu(self.time_us, self.gyro, self.accel, 290.0)
             pwm = self.firmware.step(self.time_us)
         return pwm.copy()
 

@@ -222,7 +222,7 @@ def test_time_going_backwards_is_an_error_until_it_advances(make_bench) -> None:
     seen = []
     for back in (100_000, 0, 2500, 5000):
         time_us = bench.time_us - 100_000 + back if back == 100_000 else bench.time_us - 50_000 + back
-        bench.firmware.receive_imu(time_us, bench.accel, bench.gyro, 290.0)
+        bench.firmware.receive_imu(time_us, bench.gyro, bench.accel, 290.0)
         bench.firmware.step(time_us)
         seen.append(bench.firmware.status.error_code & ErrorFlag.TIME_GOING_BACKWARDS)
     assert seen == [0, ErrorFlag.TIME_GOING_BACKWARDS, 0, 0]

@@ -32,7 +32,7 @@ def fly(board: Board, passes: int, start_us: int = 0) -> None:
     for k in range(passes):
         time_us = start_us + 2500 * k
         board.firmware.receive_rc(time_us, [1500, 1500, 1000, 1500, 2000, 2000, 1000, 1000])
-        board.firmware.receive_imu(time_us, (0.0, 0.0, -9.80665), (0.0, 0.0, 0.5), 290.0)
+        board.firmware.receive_imu(time_us, (0.0, 0.0, 0.5), (0.0, 0.0, -9.80665), 290.0)
         board.firmware.step(time_us)
 
 

@@ -56,7 +56,7 @@ class Quadrotor:
                 )
             if self.steps % 4 == 0:
                 self.firmware.set_command(time_us, CommandMode.ROLL_PITCH_YAWRATE_THROTTLE, 0, command)
-            self.firmware.receive_imu(time_us, self.rotation.T @ [0.0, 0.0, -9.80665], self.rate, 290.0)
+            self.firmware.receive_imu(time_us, self.rate, self.rotation.T @ [0.0, 0.0, -9.80665], 290.0)
             throttles = (self.firmware.step(time_us)[:4] - 1000.0) / 1000.0
             self.speed += (self.rotor_speed(throttles) - self.speed) * DT / LAG_S
             thrust = k * get("PROP_CT") * self.speed**2

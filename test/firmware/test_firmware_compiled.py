@@ -39,7 +39,7 @@ for k in range(1, 401):
         firmware.receive_baro(90000.0 + k, 285.0)
     if k % 50 == 0:
         firmware.set_external_attitude([0.99, 0.05, 0.02, 0.1])
-    firmware.receive_imu(t, generator.normal([0.1, 0.2, -9.8], 0.2), generator.normal([0.1, 0.0, 0.2], 0.1), 290.0)
+    firmware.receive_imu(t, generator.normal([0.1, 0.0, 0.2], 0.1), generator.normal([0.1, 0.2, -9.8], 0.2), 290.0)
     pwm.append(firmware.step(t).tolist())
     attitude.append(firmware.attitude.tolist())
 print(json.dumps({"compiled": jit.COMPILED, "armed": firmware.status.armed, "pwm": pwm, "attitude": attitude}))
