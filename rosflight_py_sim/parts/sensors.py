@@ -107,7 +107,16 @@ class Sensors(Part, ABC):
     send_imu_bias = output(TRUTH_IMU_BIAS, lazy=True)
 
     def __init_subclass__(cls, **options: Any) -> None:
-        """Add the parameters and the failures of the sensors that the class declares."""
+        """Add the parameters and the failures of the sensors that the class declares.
+
+        Raises:
+            TypeError: two sensors have the same name.
+        """
+        outputs: dict[str, str] = {}
+        for port in ports_of(cls):
+            if isinstance(port, Sensor) and outputs.setdefault(port.sensor, port.name) != port.name:
+                both = f"{outputs[port.sensor]} and {port.name}"
+                raise TypeError(f"{cls.__name__}: {both} both declare the sensor '{port.sensor}'; allowed: one")
         for one in list(vars(cls).values()):
             if isinstance(one, Sensor):
                 cls.FALLIBLE = (*cls.FALLIBLE, *one.failures)

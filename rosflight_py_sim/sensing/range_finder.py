@@ -326,7 +326,7 @@ RANGE_FINDER = Sensor(
 
 FURTHER_RANGE_FINDERS = tuple(
     Sensor(
-        RANGE.renamed(f"sim/sensors/{name}", by="sensors", to="bridge"),
+        RANGE.renamed(f"sim/sensors/{name}"),
         name,
         f"the range finder {name}",
         partial(RangeFinder, name=name),

@@ -176,7 +176,17 @@ class Sensor(Output[M]):
             stream: number of its random numbers; None: they follow from its name.
             every_step: see the class.
             optional: see the class.
+
+        Raises:
+            TypeError: the topic's messages are not named tuples, or there is neither a model nor `update`.
         """
+        if not issubclass(topic.carried, tuple):
+            raise TypeError(
+                f"sensor '{sensor}': messages of {topic.name} are {topic.carried.__name__}; allowed: named tuples that "
+                "begin with time_ns (a topic made by step.topics.stamped)"
+            )
+        if model is None and not update:
+            raise TypeError(f"sensor '{sensor}': neither model nor update given; one of them measures")
         super().__init__(topic)
         self.sensor, self.model, self.update = sensor, model, update
         self.every_step, self.optional = every_step, optional

@@ -13,13 +13,13 @@ from rosflight_py_sim.failures.failure import TARGETS, Target, declare_target, p
 from rosflight_py_sim.node_kinds import NodeKind
 from rosflight_py_sim.parameters import ParameterError
 from rosflight_py_sim.parts.standalone_sensors import ModelledSensors
-from rosflight_py_sim.sensing import MAGNETOMETER, SENSORS
+from rosflight_py_sim.sensing import MAGNETOMETER, SENSORS, Magnetometer
 from rosflight_py_sim.sensing.errors import ErrorModel, ErrorSource
 from rosflight_py_sim.sensing.failing import Fields
 from rosflight_py_sim.sensing.sensor import Failing, Sensor, SensorModel
 from rosflight_py_sim.shared_parameters import SENSOR_STREAM
 from rosflight_py_sim.step.ports import Input
-from rosflight_py_sim.step.topics import GNSS_FIX, IMU, TRUTH_STATE, stamped
+from rosflight_py_sim.step.topics import GNSS_FIX, IMU, TRUTH_STATE, StepTopic, stamped
 from rosflight_py_sim.step.vehicle_state import VehicleState
 
 MS = 1_000_000
@@ -189,3 +189,34 @@ def test_readings_of_every_method_become_the_models_messages() -> None:
 def test_parameter_error_names_an_unknown_further_sensor(my_sensors: type[ModelledSensors]) -> None:
     with pytest.raises(ParameterError, match=r"'further_sensors': \['lidar'\] given; allowed: "):
         my_sensors.table_for({"further_sensors": ["lidar"]})
+
+
+def test_declaration_that_cannot_measure_is_refused() -> None:
+    with pytest.raises(TypeError, match=r"sensor 'sonar': messages of sonar are Vector3Stamped; allowed: named tuples"):
+        Sensor(StepTopic("sonar", Vector3Stamped), "sonar", "the sonar", Altimeter, rate_hz=1.0)
+    with pytest.raises(TypeError, match="sensor 'sonar': neither model nor update given"):
+        Sensor(MAGNETOMETER.topic, "sonar", "the sonar", rate_hz=1.0)
+
+
+def test_two_sensors_of_one_name_are_refused() -> None:
+    second = Sensor(MAGNETOMETER.topic.renamed("mag_2"), "mag", "the magnetometer", Magnetometer, rate_hz=50.0)
+    with pytest.raises(TypeError, match="Twice: send_mag and send_second both declare the sensor 'mag'"):
+        type("Twice", (ModelledSensors,), {"send_second": second})
+
+
+def test_declaration_replaces_that_of_the_base_class() -> None:
+    class Exact(Magnetometer):
+        def read(self, around: Any, time_ns: int, state: VehicleState, dt: float) -> tuple[Any, ...]:
+            return self.field_ned.tolist(), (0.0,) * 9
+
+    class Replaced(ModelledSensors):
+        """Sensors with a magnetometer of one's own."""
+
+        send_mag = Sensor(MAGNETOMETER.topic, "mag", "the magnetometer", Exact, rate_hz=50.0, stream=2)
+
+    sensors, sent = flown(Replaced)
+    assert sent["send_mag"][0].field == sensors.models["mag"].field_ned.tolist()
+    _, usual = flown(ModelledSensors)
+    assert {name: sent[name] for name in sent if name != "send_mag"} == {
+        name: usual[name] for name in usual if name != "send_mag"
+    }
