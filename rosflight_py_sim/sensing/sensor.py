@@ -163,19 +163,9 @@ class Sensor(Output[M]):
     ) -> None:
         """Declare a sensor.
 
-        Args:
-            topic: row of its messages, whose class is a named tuple that begins with the stamp.
-            sensor: see the class.
-            text: what is measured, in the texts of the parameters.
-            model: see the class; None if `update` reads the sensor in every class.
-            rate_hz: default rate.
-            latency_s: default latency.
-            update: see the class.
-            parameters: see the class.
-            failures: see the class.
-            stream: number of its random numbers; None: they follow from its name.
-            every_step: see the class.
-            optional: see the class.
+        `topic` is the row of its messages, whose class is a named tuple that begins with the stamp. `text` says in the
+        texts of the parameters what is measured. `rate_hz` and `latency_s` are defaults. `stream` is the number of its
+        random numbers; without it, they follow from the name. The other arguments are attributes of the class.
 
         Raises:
             TypeError: the topic's messages are not named tuples, or there is neither a model nor `update`.

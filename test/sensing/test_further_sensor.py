@@ -12,6 +12,17 @@ from geometry_msgs.msg import Vector3Stamped
 from rosflight_py_sim.failures.failure import TARGETS, Target, declare_target, parse_failure
 from rosflight_py_sim.node_kinds import NodeKind
 from rosflight_py_sim.parameters import ParameterError
+from rosflight_py_sim.parts.readings import (
+    AirspeedReading,
+    BarometerReading,
+    BatteryReading,
+    GnssReading,
+    ImuReading,
+    MagReading,
+    RangeReading,
+    TemperatureReading,
+)
+from rosflight_py_sim.parts.sensors import Sensors
 from rosflight_py_sim.parts.standalone_sensors import ModelledSensors
 from rosflight_py_sim.sensing import MAGNETOMETER, SENSORS, Magnetometer
 from rosflight_py_sim.sensing.errors import ErrorModel, ErrorSource
@@ -67,7 +78,7 @@ def my_sensors() -> Iterator[type[ModelledSensors]]:
     del TARGETS["altimeter"]
 
 
-def flown(cls: type[ModelledSensors], seconds: float = 1.0, **given: Any) -> tuple[Any, dict[str, Any]]:
+def flown(cls: type[Sensors], seconds: float = 1.0, **given: Any) -> tuple[Any, dict[str, Any]]:
     """The sensors, and their messages at rest 30 m above the origin, by output; a step takes 5 ms."""
     sensors = cls(cls.PARAMETERS.checked(given))
     sent: dict[str, list[Any]] = {}
@@ -220,3 +231,47 @@ def test_declaration_replaces_that_of_the_base_class() -> None:
     assert {name: sent[name] for name in sent if name != "send_mag"} == {
         name: usual[name] for name in usual if name != "send_mag"
     }
+
+
+class Steady(Sensors):
+    """Sensors without models: each method of ROSflight's interface returns the same reading."""
+
+    def imu_update(self, state: VehicleState, dt: float) -> ImuReading:
+        return ImuReading(accel=np.array([0.0, 0.0, -9.8]), gyro=np.array([0.1, 0.2, 0.3]))
+
+    def imu_temperature_update(self, state: VehicleState, dt: float) -> TemperatureReading:
+        return TemperatureReading(300.0, 0.25)
+
+    def mag_update(self, state: VehicleState, dt: float) -> MagReading:
+        return MagReading(np.array([1.0, 2.0, 3.0]))
+
+    def baro_update(self, state: VehicleState, dt: float) -> BarometerReading:
+        return BarometerReading(10.0, 101000.0, 290.0)
+
+    def gnss_update(self, state: VehicleState, dt: float) -> GnssReading:
+        return GnssReading(3, 9, 40.0, -111.0, 1400.0, 1.5, 2.5, np.array([4.0, 5.0, 6.0]), 0.5)
+
+    def sonar_update(self, state: VehicleState, dt: float) -> RangeReading:
+        return RangeReading(2.0, 0.25, 8.0, 0.05)
+
+    def diff_pressure_update(self, state: VehicleState, dt: float) -> AirspeedReading:
+        return AirspeedReading(12.0, 80.0, 290.0)
+
+    def battery_update(self, state: VehicleState, dt: float) -> BatteryReading:
+        return BatteryReading(15.0, 3.0)
+
+
+def test_readings_of_sensors_without_models_become_messages() -> None:
+    _, sent = flown(Steady, seconds=0.2, start_date="2026-01-01T00:00:00Z")
+    first = {name: tuple(messages[0]) for name, messages in sent.items()}
+    assert first == {
+        "send_imu": (0, [0.1, 0.2, 0.3], [0.0, 0.0, -9.8], (0.0,) * 9, (0.0,) * 9),
+        "send_imu_temperature": (0, 300.0 - 273.15, 0.25),
+        "send_mag": (0, [1.0, 2.0, 3.0], (0.0,) * 9),
+        "send_baro": (0, 10.0, 101000.0, 290.0),
+        "send_gnss": (0, 3, 9, 40.0, -111.0, 1400.0, 1.5, 2.5, 4.0, 5.0, 6.0, 0.5, 1767225600, 0),
+        "send_range": (0, 0.05, 0.25, 8.0, 2.0, 0.0),
+        "send_diff_pressure": (0, 12.0, 80.0, 290.0),
+        "send_battery": (0, 15.0, 3.0),
+    }
+    assert "mag_stdev" not in Steady.PARAMETERS
