@@ -15,7 +15,7 @@ from benchmarks.free_ports import free_ports
 from benchmarks.separate_graph import node_processes
 from rosflight_py_sim.graph.composition import ComposedGraph
 from rosflight_py_sim.graph.fleet import Member
-from rosflight_py_sim.protocols.ardupilot_json import Battery, Reply, Windvane, decode_frame, encode_reply
+from rosflight_py_sim.protocols.ardupilot_json import BatteryStatus, Reply, Windvane, decode_frame, encode_reply
 from rosflight_py_sim.vehicles import vehicle
 
 LIMIT_S = 200.0
@@ -77,7 +77,7 @@ def codec_us() -> dict[str, float]:
         velocity_wind=(3.23456789, 2.23456789, 0.123456789),
         airspeed=5.6789012,
         rc_us=(1500, 1500, 1000, 1500, 1000, 1000, 1500, 1500),
-        battery=Battery(24.8765432, 15.4321098),
+        battery=BatteryStatus(24.8765432, 15.4321098),
     )
     return {"decode": best_us(lambda: decode_frame(frame)), "encode": best_us(lambda: encode_reply(reply))}
 

@@ -20,7 +20,7 @@ from rosflight_py_sim.physics.rotations import euler_from_quaternion, rotate_to_
 from rosflight_py_sim.protocols.ardupilot_json import (
     MOST_RANGES,
     MOST_ROTORS,
-    Battery,
+    BatteryStatus,
     Reply,
     Vector3,
     Windvane,
@@ -197,7 +197,7 @@ class ReplyMaker:
             reply.rc_us = snapshot.rc_us or _AT_REST
         if self._battery:
             voltage, current = snapshot.battery or (0.0, 0.0)
-            reply.battery = Battery(max(voltage, _LEAST_VOLTAGE), current)
+            reply.battery = BatteryStatus(max(voltage, _LEAST_VOLTAGE), current)
         return encode_reply(reply)
 
 

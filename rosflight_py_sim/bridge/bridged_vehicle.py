@@ -30,7 +30,7 @@ from rosflight_py_sim.step.topics import (
     TRUTH_STATE,
     TRUTH_WIND,
     ImuSample,
-    Wind,
+    WindSample,
     vector3,
 )
 from rosflight_py_sim.step.vehicle_state import VehicleState
@@ -152,7 +152,7 @@ class BridgedVehicle(Part):
     # Inputs and answers.
 
     @synchronized(TRUTH_WIND, needed=False)
-    def receive_wind(self, wind: Wind) -> None:
+    def receive_wind(self, wind: WindSample) -> None:
         """Receive the wind."""
         self._newest = None
         self._wind_ns, self._wind_ned = wind.time_ns, vector3(wind.velocity_ned)

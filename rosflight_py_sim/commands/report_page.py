@@ -52,7 +52,7 @@ class TopicRow:
 
 
 @dataclass(frozen=True)
-class Section:
+class PageSection:
     """Part of the page about one vehicle; `picture` is the plot of its mission, a PNG in base 64, or empty."""
 
     name: str
@@ -125,7 +125,7 @@ def troubles_of(recording: Recording) -> list[str]:
     return texts
 
 
-def _section(mission: RecordedMission, one: RecordedVehicle, world: World) -> Section:
+def _section(mission: RecordedMission, one: RecordedVehicle, world: World) -> PageSection:
     judge = mission.judge
     motion = one.motion()
     title, picture, rows, notes = "Summary", "", [], list(dict.fromkeys(one.missing))
@@ -141,7 +141,7 @@ def _section(mission: RecordedMission, one: RecordedVehicle, world: World) -> Se
         notes.append(f"mission {mission.name} is not judged: {mission.problem}")
     path = judge.path_ned if judge is not None else None
     drawn = list(panels(PanelData(one, motion, world, path))) if len(motion) > 1 else []
-    return Section(one.name, title, picture, rows, notes, drawn)
+    return PageSection(one.name, title, picture, rows, notes, drawn)
 
 
 def _picture(judge: MissionJudge) -> str:

@@ -8,7 +8,7 @@ from types import MappingProxyType
 import numpy as np
 from numpy.typing import NDArray
 
-from rosflight_py_sim.failures.signal import Signal
+from rosflight_py_sim.failures.signal import FailedSignal
 from rosflight_py_sim.pulse_width import CENTRE_US
 
 # A motor that is off receives no pulse; the surface of a servo that is off goes to its neutral position.
@@ -18,7 +18,7 @@ _OFF_US = {"motor": 0.0, "servo": float(CENTRE_US)}
 class FailedOutputs:
     """Outputs of the flight controller whose motors or servos fail."""
 
-    def __init__(self, signals: Mapping[tuple[str, int], Signal] = MappingProxyType({})) -> None:
+    def __init__(self, signals: Mapping[tuple[str, int], FailedSignal] = MappingProxyType({})) -> None:
         """Select the motors and servos from the active failures."""
         self._failed = [
             (number - 1, _OFF_US[name], signal) for (name, number), signal in signals.items() if name in _OFF_US

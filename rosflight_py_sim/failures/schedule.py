@@ -7,9 +7,9 @@ from collections import Counter
 from collections.abc import Callable, Collection, Sequence
 
 from rosflight_py_sim.failures.failure import Failure, parse_failure
-from rosflight_py_sim.failures.signal import Effect, Signal
+from rosflight_py_sim.failures.signal import Effect, FailedSignal
 
-Signals = dict[tuple[str, int], Signal]
+Signals = dict[tuple[str, int], FailedSignal]
 """Active failures by name and number of their part."""
 
 
@@ -73,4 +73,4 @@ class FailureSchedule:
         parts: dict[tuple[str, int], list[Effect]] = {}
         for effect in self.active:
             parts.setdefault((effect.failure.target, effect.failure.number), []).append(effect)
-        return {part: Signal(effects) for part, effects in parts.items()}
+        return {part: FailedSignal(effects) for part, effects in parts.items()}

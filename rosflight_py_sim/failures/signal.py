@@ -70,7 +70,7 @@ class Effect:
         self._held = None
 
 
-class Signal:
+class FailedSignal:
     """Active failures of one part.
 
     Attributes:
@@ -97,7 +97,7 @@ class Signal:
 class Link(Generic[M]):
     """Link whose messages are lost or late."""
 
-    def __init__(self, signal: Signal, silent: str) -> None:
+    def __init__(self, signal: FailedSignal, silent: str) -> None:
         """Apply the failures of `signal`; a failure of the kind `silent` loses every message."""
         self._is_silent = signal.has(silent)
         late = [effect.failure.values[0] for effect in signal.effects if effect.failure.kind == LATE]

@@ -44,9 +44,9 @@ class Inputs:
     _estimate: NDArray[np.float64]
 
     def __init__(self) -> None:
-        self.battery = sensors.Battery(self.parameters, self.quirks)
+        self.battery = sensors.BatteryFilter(self.parameters, self.quirks)
         self._link: DelayLine[Callable[[], None]] = DelayLine(self._link_latency_us, lambda take, _: take())
-        self._magnetometer = sensors.Magnetometer(self.parameters)
+        self._magnetometer = sensors.MagnetometerCorrection(self.parameters)
         self.magnetic_field = self._magnetometer.field
         self.air_density = sensors.SEA_LEVEL_DENSITY
         self.altitude = 0.0

@@ -113,7 +113,7 @@ def indicated_airspeed(differential_pressure_pa: float) -> float:
     return math.copysign(speed, differential_pressure_pa)
 
 
-class Magnetometer:
+class MagnetometerCorrection:
     """Mounting, hard-iron and soft-iron correction; `uncorrected` has only the mounting applied."""
 
     def __init__(self, parameters: FirmwareParameters) -> None:
@@ -167,7 +167,7 @@ BATTERY_PARAMETERS = ("BATT_VOLT_MULT", "BATT_CURR_MULT", *_BATTERY_FILTERS)
 _INITIAL_BATTERY_FILTER = 0.995
 
 
-class Battery:
+class BatteryFilter:
     """Voltage (V) and current (A) after multipliers and low-pass; both zero until the first sample."""
 
     def __init__(self, parameters: FirmwareParameters, quirks: Quirks = REPAIRED) -> None:

@@ -26,8 +26,8 @@ from rosflight_py_sim.shared_parameters import TIME_MODE
 from rosflight_py_sim.stamps import set_time
 from rosflight_py_sim.step.camera_topics import (
     CameraPose,
-    Picture,
     PictureFile,
+    RawImage,
     compressed_topic,
     image_topic,
     info_topic,
@@ -187,7 +187,7 @@ class CameraNode(PartNode):
             set_time(message.header.stamp, time_ns)
             return message
 
-        self.send_picture[name](lambda: Picture(time_ns, camera.width, camera.height, pixels().tobytes()))
+        self.send_picture[name](lambda: RawImage(time_ns, camera.width, camera.height, pixels().tobytes()))
         self.send_file[name](lambda: PictureFile(time_ns, self._encoder.encode(pixels(), self._quality)))
         self.send_info[name](info)
 

@@ -36,7 +36,7 @@ from rosflight_py_sim.step.topics import (
     SETPOINT,
     TRUTH_STATE,
     ControlCommand,
-    Setpoint,
+    SetpointSample,
 )
 from rosflight_py_sim.step.vehicle_state import VehicleState
 
@@ -194,7 +194,7 @@ class AutopilotPart(Part, ABC):
         guided = self.guide(content, elapsed_ns / NANOSECONDS if is_step else 0.0)
         self.send_command(ControlCommand(time_ns, guided.mode, _IGNORE_NONE, guided.u))
         w, x, y, z = quaternion_from_euler(0.0, 0.0, guided.yaw_rad)
-        self.send_setpoint(Setpoint(time_ns, guided.position_ned, (x, y, z, w)))
+        self.send_setpoint(SetpointSample(time_ns, guided.position_ned, (x, y, z, w)))
         self._report_phase()
         if self._progress_schedule.due(time_ns):
             self.send_progress(Float64(data=self.progress))

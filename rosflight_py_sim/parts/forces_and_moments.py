@@ -32,8 +32,8 @@ from rosflight_py_sim.step.topics import (
     TRUTH_WIND_RATES,
     BatterySample,
     PulseWidths,
-    Wind,
     WindRates,
+    WindSample,
     Wrench,
     maker,
 )
@@ -139,7 +139,7 @@ class ForcesAndMoments(PhysicsModel, Part, ABC):
         return True
 
     @synchronized(TRUTH_WIND)
-    def _on_wind(self, wind: Wind) -> None:
+    def _on_wind(self, wind: WindSample) -> None:
         _write(self._wind_ned, 0, *wind.velocity_ned)
 
     @synchronized(TRUTH_STATE, renews=True)

@@ -55,7 +55,7 @@ from rosflight_py_sim.step.topics import (
     NamedNumbers,
     Outputs,
     StatusReport,
-    Wind,
+    WindSample,
 )
 from rosflight_py_sim.step.vehicle_state import VehicleState
 
@@ -264,7 +264,7 @@ class Sensors(Part, ABC):
     def _on_rotor_speeds(self, speeds: Outputs) -> None:
         self.rotor_speeds = np.array(speeds.values)
 
-    _wind = synchronized(TRUTH_WIND, initial=Wind(-1, (0.0, 0.0, 0.0)))
+    _wind = synchronized(TRUTH_WIND, initial=WindSample(-1, (0.0, 0.0, 0.0)))
 
     @synchronized(TRUTH_STATE, required=True)
     def _on_truth(self, state: VehicleState) -> None:

@@ -12,7 +12,7 @@ from std_srvs.srv import Trigger
 
 from rosflight_py_sim.failures.failure import FAILURES
 from rosflight_py_sim.failures.schedule import Signals
-from rosflight_py_sim.failures.signal import Signal
+from rosflight_py_sim.failures.signal import FailedSignal
 from rosflight_py_sim.node_kinds import NodeKind
 from rosflight_py_sim.parameters import ParameterTable
 from rosflight_py_sim.shared_parameters import TIME_MODE
@@ -26,13 +26,13 @@ from rosflight_py_sim.step.topics import (
     TRUTH_WIND,
     TRUTH_WIND_RATES,
     StepSize,
-    Wind,
     WindRates,
+    WindSample,
     maker,
 )
 from rosflight_py_sim.step.vehicle_state import VehicleState, truth_of_message
 
-_wind = maker(Wind)
+_wind = maker(WindSample)
 _wind_rates = maker(WindRates)
 
 
@@ -69,7 +69,7 @@ class Truth(Part, ABC):
         super().initialise()
         self.time_ns = self.step_ns = 0
         self.time_is_known = self.gives_wind = True
-        self._front: Signal | None = None
+        self._front: FailedSignal | None = None
 
     def begin(self) -> None:
         """Send the initial state."""

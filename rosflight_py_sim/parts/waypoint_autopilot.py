@@ -33,7 +33,7 @@ from rosflight_py_sim.parts.autopilot import AutopilotPart, MissionAutopilot
 from rosflight_py_sim.physics.rotations import euler_from_quaternion
 from rosflight_py_sim.resources import share_directory
 from rosflight_py_sim.step.ports import newest
-from rosflight_py_sim.step.topics import AUTOPILOT_WAYPOINTS, TRUTH_WIND, Wind, vector3
+from rosflight_py_sim.step.topics import AUTOPILOT_WAYPOINTS, TRUTH_WIND, WindSample, vector3
 from rosflight_py_sim.step.vehicle_state import VehicleState
 
 WAYPOINT_FILE = Parameter(
@@ -67,7 +67,7 @@ class WaypointAutopilot(MissionAutopilot[FixedwingMission]):
     WAYPOINT_HEIGHT_ERROR = WAYPOINT_HEIGHT_ERROR
     LANDING_RADIUS = TOUCH_DOWN_RADIUS
 
-    wind = newest(TRUTH_WIND, initial=Wind(-1, (0.0, 0.0, 0.0)))
+    wind = newest(TRUTH_WIND, initial=WindSample(-1, (0.0, 0.0, 0.0)))
 
     def initialise(self) -> None:
         """Wait for the start."""

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from rosflight_py_sim.failures.failure import JAMMED
-from rosflight_py_sim.failures.signal import Signal
+from rosflight_py_sim.failures.signal import FailedSignal
 
 
 class Measured(ABC):
@@ -55,7 +55,7 @@ class Vector(Measured):
         return sample._replace(**{self._name: numbers})
 
 
-def through(signal: Signal | None, measured: Measured, send: Callable[[Any], None]) -> Callable[[Any], None]:
+def through(signal: FailedSignal | None, measured: Measured, send: Callable[[Any], None]) -> Callable[[Any], None]:
     """The function that sends a sensor's messages with its failures; `send` itself without any."""
     if signal is None:
         return send

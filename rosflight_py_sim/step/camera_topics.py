@@ -23,7 +23,7 @@ from rosflight_py_sim.step.wire import Coders, WireFormat
 _COUNT = struct.Struct("<I")
 
 
-class Picture(NamedTuple):
+class RawImage(NamedTuple):
     """Pixels row by row, one byte each for blue, green and red (3 width height)."""
 
     time_ns: int
@@ -66,7 +66,7 @@ def optical_frame(camera: str) -> str:
     return f"{camera}_camera_optical_frame"
 
 
-def image_topic(camera: str) -> StepTopic[Picture]:
+def image_topic(camera: str) -> StepTopic[RawImage]:
     """Row of a camera's uncompressed images."""
 
     @lru_cache(maxsize=1)
@@ -75,14 +75,14 @@ def image_topic(camera: str) -> StepTopic[Picture]:
         message.header.frame_id = optical_frame(camera)
         return TailWire(message)
 
-    def encode(image: Picture) -> bytes:
+    def encode(image: RawImage) -> bytes:
         return wire(image.width, image.height).encode(image.time_ns, image.pixels)
 
-    def decode(data: bytes) -> Picture:
+    def decode(data: bytes) -> RawImage:
         message = deserialize_message(data, Image)
-        return Picture(time_ns_of(message.header.stamp), message.width, message.height, bytes(message.data))
+        return RawImage(time_ns_of(message.header.stamp), message.width, message.height, bytes(message.data))
 
-    return StepTopic(topic_names.camera_image(camera), Image, carried=Picture, coders=Coders(encode, decode))
+    return StepTopic(topic_names.camera_image(camera), Image, carried=RawImage, coders=Coders(encode, decode))
 
 
 def compressed_topic(camera: str) -> StepTopic[PictureFile]:

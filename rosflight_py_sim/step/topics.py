@@ -163,7 +163,7 @@ class BatterySample(NamedTuple):
     current: float
 
 
-class Wind(NamedTuple):
+class WindSample(NamedTuple):
     """Velocity of the air over the ground, NED, m/s (3)."""
 
     time_ns: int
@@ -245,7 +245,7 @@ class AuxiliaryCommand(NamedTuple):
     values: Floats
 
 
-class Setpoint(NamedTuple):
+class SetpointSample(NamedTuple):
     """Target position NED (m, 3) and attitude (x y z w)."""
 
     time_ns: int
@@ -441,7 +441,7 @@ TRUTH_STATE = StepTopic[VehicleState](
 TRUTH_WIND = _stamped(
     topic_names.TRUTH_WIND,
     Vector3Stamped,
-    Wind,
+    WindSample,
     {"velocity_ned": "vector"},
     frame_id="NED",
     qos=LATCHED,
@@ -641,7 +641,7 @@ EXTERNAL_ATTITUDE = ATTITUDE.renamed("external_attitude", by="", to="sil_board")
 SETPOINT = _stamped(
     topic_names.SETPOINT,
     PoseStamped,
-    Setpoint,
+    SetpointSample,
     {"position_ned": "pose.position", "quaternion_xyzw": "pose.orientation"},
     frame_id="NED",
     by="autopilot",

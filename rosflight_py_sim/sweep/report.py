@@ -50,7 +50,7 @@ _MOST_FACTORS = 4
 
 
 @dataclass(frozen=True)
-class Picture:
+class Figure:
     """A plot of the page: title, SVG, and a note below."""
 
     title: str
@@ -59,11 +59,11 @@ class Picture:
 
 
 @dataclass(frozen=True)
-class Section:
+class ReportSection:
     """Plots under a common title."""
 
     title: str
-    pictures: list[Picture]
+    pictures: list[Figure]
 
 
 @dataclass(frozen=True)
@@ -142,27 +142,29 @@ class _Report:
             yield "stop rule", f"{rule}: {reached}"
         yield "inputs", ", ".join(factor.label for factor in self._factors) or "none"
 
-    def _sections(self) -> Iterator[Section]:
+    def _sections(self) -> Iterator[ReportSection]:
         measures = self._sweep.measures
         axes = [factor for factor in self._factors if factor.is_grid] or self._factors
         if len(axes) == 2 and not any(factor.choices for factor in axes):
-            yield Section("Maps", [self._map(one.name, *reversed(axes)) for one in measures])
+            yield ReportSection("Maps", [self._map(one.name, *reversed(axes)) for one in measures])
         only = axes[0] if len(axes) == 1 else None
         if only is not None:
-            yield Section(f"Measures over {only.name}", [self._against(one.name, only, one.name) for one in measures])
-        yield Section("Trajectories", [self._bands(one.name, one.period_s, only) for one in self._sweep.signals])
+            yield ReportSection(
+                f"Measures over {only.name}", [self._against(one.name, only, one.name) for one in measures]
+            )
+        yield ReportSection("Trajectories", [self._bands(one.name, one.period_s, only) for one in self._sweep.signals])
         for one in measures:
-            yield Section(one.name, list(self._measure_pictures(one.name)))
-        yield Section("Inputs, with failed runs in orange", list(self._input_pictures()))
+            yield ReportSection(one.name, list(self._measure_pictures(one.name)))
+        yield ReportSection("Inputs, with failed runs in orange", list(self._input_pictures()))
 
-    def _map(self, name: str, x: Factor, y: Factor) -> Picture:
+    def _map(self, name: str, x: Factor, y: Factor) -> Figure:
         def draw(axes: Axes) -> None:
             draw_map(axes, x, y, name, self._values(name), self._runs, self._succeeded)
 
         note = "Mean of the succeeded runs of each point, linear between the points. Orange crosses: points with failed"
         return self._picture(name, draw, (7.6, 5.8), f"{note} runs, larger with more of them.")
 
-    def _bands(self, name: str, period_s: float, factor: Factor | None) -> Picture:
+    def _bands(self, name: str, period_s: float, factor: Factor | None) -> Figure:
         signals = self._table[name].tolist()
 
         def draw(axes: Axes) -> None:
@@ -172,7 +174,7 @@ class _Report:
         note = "Median, 25 to 75 % and 5 to 95 % of the succeeded runs in flight. Orange: failed runs."
         return self._picture(name, draw, (7.6, 4.2), note)
 
-    def _measure_pictures(self, name: str) -> Iterator[Picture]:
+    def _measure_pictures(self, name: str) -> Iterator[Figure]:
         values = np.where(self._succeeded, self._values(name), np.nan)
         if not np.isfinite(values).any():
             return
@@ -192,13 +194,13 @@ class _Report:
             for factor in sorted(self._factors, key=lambda one: chosen.index(one.name))[:_MOST_FACTORS]:
                 yield self._against(name, factor, f"{name} over {factor.name}")
 
-    def _input_pictures(self) -> Iterator[Picture]:
+    def _input_pictures(self) -> Iterator[Figure]:
         indices = sensitivity(self._factors, self._succeeded.astype(np.float64))
         if indices:
             yield self._sensitivity(indices, "Sensitivity of success")
         yield from map(self._input, self._factors)
 
-    def _sensitivity(self, indices: Sequence[Index], title: str) -> Picture:
+    def _sensitivity(self, indices: Sequence[Index], title: str) -> Figure:
         rest = 1.0 - sum(max(index.share, 0.0) for index in indices)
         note = (
             "First-order Sobol' indices by RBD-FAST, with 95 % intervals. The rest, "
@@ -207,14 +209,14 @@ class _Report:
         size = 7.6, max(1.2 + 0.36 * len(indices), 2.4)
         return self._picture(title, lambda axes: draw_sensitivity(axes, indices), size, note)
 
-    def _against(self, name: str, factor: Factor, title: str) -> Picture:
+    def _against(self, name: str, factor: Factor, title: str) -> Figure:
         def draw(axes: Axes) -> None:
             draw_against(axes, factor, self._values(name), self._runs, self._succeeded)
             axes.set_ylabel(name)
 
         return self._picture(title, draw, (7.6, 3.6))
 
-    def _input(self, factor: Factor) -> Picture:
+    def _input(self, factor: Factor) -> Figure:
         def draw(axes: Axes) -> None:
             draw_histogram(axes, factor.values, self._succeeded, factor)
             axes.set_xlabel(factor.label)
@@ -223,10 +225,10 @@ class _Report:
 
     def _picture(
         self, title: str, draw: Callable[[Axes], None], size: tuple[float, float] = (7.6, 3.2), note: str = ""
-    ) -> Picture:
+    ) -> Figure:
         with svg_figure(*size) as figure:
             draw(figure.add_subplot())
-            return Picture(title, with_titles(svg_of(figure), self._tips), note)
+            return Figure(title, with_titles(svg_of(figure), self._tips), note)
 
     def _measure_row(self, name: str, expression: str) -> MeasureRow:
         values = self._values(name)

@@ -29,7 +29,7 @@ _HELP = (
 )
 
 
-class Picture:
+class StickPicture:
     """Draws the state of the sticks onto a surface of SIZE."""
 
     def __init__(self, pygame: Any, layout: str) -> None:

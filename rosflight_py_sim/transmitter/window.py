@@ -6,7 +6,7 @@ from typing import Any
 
 from rosflight_py_sim.transmitter.channels import Log
 from rosflight_py_sim.transmitter.keyboard import LAYOUTS, KeyboardSticks
-from rosflight_py_sim.transmitter.picture import SIZE, Picture
+from rosflight_py_sim.transmitter.picture import SIZE, StickPicture
 from rosflight_py_sim.transmitter.sdl import NoDisplayError, SdlSession
 
 _PICTURE_PERIOD_S = 0.04
@@ -49,7 +49,7 @@ class KeyboardWindow:
         except pygame.error as error:
             self._sdl.close()
             raise NoDisplayError(str(error)) from error
-        self._picture = Picture(pygame, layout)
+        self._picture = StickPicture(pygame, layout)
         self._draw()
 
     @property

@@ -7,7 +7,7 @@ format. The inertial frame is north, east, down; the water's surface is at down 
 from rosflight_py_sim.world.beam import beam_boundary, beam_distance
 from rosflight_py_sim.world.parameter import WORLD, world_of
 from rosflight_py_sim.world.scene import DRY_LAND, Kind, Object, Pool, SeaFloor, Start, Water, World
-from rosflight_py_sim.world.solids import Part, distance_to_part, distances_to_boundary, part_array, parts
+from rosflight_py_sim.world.solids import Primitive, distance_to_part, distances_to_boundary, part_array, parts
 from rosflight_py_sim.world.world_file import WorldError, known_worlds, load_world
 
 __all__ = [
@@ -15,8 +15,8 @@ __all__ = [
     "WORLD",
     "Kind",
     "Object",
-    "Part",
     "Pool",
+    "Primitive",
     "SeaFloor",
     "Start",
     "Water",

@@ -19,11 +19,11 @@ RING_SEGMENTS = 16
 
 
 @dataclass(frozen=True)
-class Part:
+class Primitive:
     """Box turned about the vertical, or upright cylinder.
 
     Attributes:
-        round: whether the part is a cylinder; its radius is in both of the first two half sizes.
+        round: whether it is a cylinder; its radius is in both of the first two half sizes.
         centre_ned: centre, m.
         half_size: half sizes along north, east and down at yaw 0, m.
         yaw: about the vertical, clockwise seen from above, rad.
@@ -35,7 +35,7 @@ class Part:
     yaw: float
 
 
-def parts(thing: Object) -> tuple[Part, ...]:
+def parts(thing: Object) -> tuple[Primitive, ...]:
     """Parts of the object's volume; none for paint."""
     return tuple(_PARTS[thing.kind](thing)) if thing.kind.has_bulk else ()
 
@@ -80,27 +80,27 @@ def distance_to_part(part: NDArray[np.float64], north: float, east: float, down:
     return float(math.sqrt(a * a + b * b + c * c))
 
 
-def _placed(thing: Object, offset: Vector, half_size: Vector, yaw: float = 0.0) -> Part:
+def _placed(thing: Object, offset: Vector, half_size: Vector, yaw: float = 0.0) -> Primitive:
     """Box at `offset` (m) in the object's axes, turned by a further `yaw` (rad)."""
     cosine, sine = math.cos(thing.yaw), math.sin(thing.yaw)
     north, east, down = thing.position_ned
     a, b, c = offset
-    return Part(
+    return Primitive(
         False, (north + cosine * a - sine * b, east + sine * a + cosine * b, down + c), half_size, thing.yaw + yaw
     )
 
 
-def _box(thing: Object) -> Iterator[Part]:
+def _box(thing: Object) -> Iterator[Primitive]:
     length, width, height = thing.size
     yield _placed(thing, (0.0, 0.0, 0.0), (0.5 * length, 0.5 * width, 0.5 * height))
 
 
-def _cylinder(thing: Object) -> Iterator[Part]:
+def _cylinder(thing: Object) -> Iterator[Primitive]:
     diameter, height = thing.size
-    yield Part(True, thing.position_ned, (0.5 * diameter, 0.5 * diameter, 0.5 * height), thing.yaw)
+    yield Primitive(True, thing.position_ned, (0.5 * diameter, 0.5 * diameter, 0.5 * height), thing.yaw)
 
 
-def _bin(thing: Object) -> Iterator[Part]:
+def _bin(thing: Object) -> Iterator[Primitive]:
     length, width, height = thing.size
     t = 0.5 * min(BIN_WALL, 0.25 * min(thing.size))
     yield _placed(thing, (0.0, 0.0, 0.5 * height - t), (0.5 * length, 0.5 * width, t))
@@ -109,14 +109,14 @@ def _bin(thing: Object) -> Iterator[Part]:
         yield _placed(thing, (0.0, side * (0.5 * width - t), -t), (0.5 * length - 2.0 * t, t, 0.5 * height - t))
 
 
-def _gate(thing: Object) -> Iterator[Part]:
+def _gate(thing: Object) -> Iterator[Primitive]:
     width, height, bar = thing.size
     for side in (-1.0, 1.0):
         yield _placed(thing, (0.0, side * 0.5 * (width + bar), 0.0), (0.5 * bar, 0.5 * bar, 0.5 * height))
     yield _placed(thing, (0.0, 0.0, -0.5 * (height + bar)), (0.5 * bar, 0.5 * width + bar, 0.5 * bar))
 
 
-def _ring(thing: Object) -> Iterator[Part]:
+def _ring(thing: Object) -> Iterator[Primitive]:
     diameter, thickness = thing.size
     radius = 0.5 * (diameter - thickness)
     half_length = (radius + 0.5 * thickness) * math.tan(math.pi / RING_SEGMENTS)

@@ -12,7 +12,7 @@ from rosflight_py_sim.bridge.ardupilot_reply import REPLY_PARAMETERS, ReplyMaker
 from rosflight_py_sim.bridge.front_end_interface import Snapshot
 from rosflight_py_sim.parameters import ParameterError, Value
 from rosflight_py_sim.physics.rotations import quaternion_from_euler
-from rosflight_py_sim.protocols.ardupilot_json import Battery, Reply, ReplyError, decode_reply
+from rosflight_py_sim.protocols.ardupilot_json import BatteryStatus, Reply, ReplyError, decode_reply
 from rosflight_py_sim.sensing.geodetic import ned_to_geodetic, tangent_plane
 
 SWITCHES = [p.name.removeprefix("ardupilot.") for p in REPLY_PARAMETERS if p.default is True]
@@ -45,7 +45,7 @@ def test_every_field_has_a_defined_value_from_the_first_reply_on() -> None:
     assert reply.ranges == (0.0,)
     assert reply.airspeed == 0.0
     # ArduPilot takes 0 V for no battery.
-    assert reply.battery == Battery(0.01, 0.0)
+    assert reply.battery == BatteryStatus(0.01, 0.0)
     assert reply.rc_us[:4] == (1500, 1500, 1000, 1500)
     later = snapshot(ranges=(2.5,), airspeed=12.0, battery=(24.0, 3.0), rc_us=(1501, 1502, 1503, 1504, 1, 2, 3, 4))
     assert names(maker.line(later)) == set(SWITCHES)
@@ -53,7 +53,7 @@ def test_every_field_has_a_defined_value_from_the_first_reply_on() -> None:
 
 @pytest.mark.parametrize("voltage", [0.0, -3.0, 1e-9])
 def test_voltage_of_an_empty_battery_is_positive(voltage: float) -> None:
-    assert answered(reply_maker(), snapshot(battery=(voltage, 2.5))).battery == Battery(0.01, 2.5)
+    assert answered(reply_maker(), snapshot(battery=(voltage, 2.5))).battery == BatteryStatus(0.01, 2.5)
 
 
 def test_further_ranges_follow_the_first_from_the_first_reply_on() -> None:
@@ -116,7 +116,7 @@ def test_ardupilot_waits_for_replies_unless_a_parameter_says_otherwise() -> None
 def test_measurements_are_forwarded() -> None:
     rc_us = (1100, 1200, 1300, 1400, 1500, 1600, 1700, 1800)
     reply = answered(reply_maker(), snapshot(ranges=(2.5,), airspeed=12.0, battery=(24.0, 3.0), rc_us=rc_us))
-    assert (reply.ranges, reply.airspeed, reply.battery, reply.rc_us) == ((2.5,), 12.0, Battery(24.0, 3.0), rc_us)
+    assert (reply.ranges, reply.airspeed, reply.battery, reply.rc_us) == ((2.5,), 12.0, BatteryStatus(24.0, 3.0), rc_us)
 
 
 @pytest.mark.parametrize("name", SWITCHES)

@@ -11,12 +11,12 @@ import pytest
 from rosflight_py_sim.failures.failure import LOST, OFF, TARGETS
 from rosflight_py_sim.failures.outputs import FailedOutputs
 from rosflight_py_sim.failures.schedule import FailureSchedule
-from rosflight_py_sim.failures.signal import FRONT_RISE_S, Link, Signal
+from rosflight_py_sim.failures.signal import FRONT_RISE_S, FailedSignal, Link
 
 S = 1_000_000_000
 
 
-def signal_of(text: str, seconds: float = 0.0, seed: int = 1) -> Signal:
+def signal_of(text: str, seconds: float = 0.0, seed: int = 1) -> FailedSignal:
     """The signal of the only failure, at a time."""
     schedule = FailureSchedule([text], TARGETS, seed)
     schedule.switch(round(seconds * S))

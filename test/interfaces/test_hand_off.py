@@ -36,7 +36,7 @@ from rosflight_py_sim.step.topics import (
     ImuSample,
     MagSample,
     StepTopic,
-    Wind,
+    WindSample,
 )
 
 TIMEOUT_S = 30.0
@@ -127,8 +127,8 @@ def process(ros_domain: int) -> Iterator[Process]:
     process.close()
 
 
-def wind(k: int) -> Wind:
-    return Wind(k, (float(k), 0.0, 0.0))
+def wind(k: int) -> WindSample:
+    return WindSample(k, (float(k), 0.0, 0.0))
 
 
 def collect_messages(node: Node, topic: StepTopic[Any], qos: QoSProfile) -> list[Any]:
@@ -207,7 +207,7 @@ def test_subscriber_after_last_unsubscribe_gets_latest_message_only(process: Pro
 
 def test_external_subscriber_does_not_affect_members(process: Process) -> None:
     first, second = process.member("first"), process.member("second")
-    received: list[Wind] = []
+    received: list[WindSample] = []
     second.subscribe(TRUTH_WIND, received.append)
     send = first.publisher(TRUTH_WIND)
     node = process.outside()
@@ -226,7 +226,7 @@ def test_external_subscriber_does_not_affect_members(process: Process) -> None:
 
 def test_external_publisher_is_received_even_when_repeating_a_member_message(process: Process) -> None:
     first, second = process.member("first"), process.member("second")
-    received: list[Wind] = []
+    received: list[WindSample] = []
     second.subscribe(TRUTH_WIND, received.append, qos=CHAIN)
     send = first.publisher(TRUTH_WIND)
     node = process.outside()
@@ -249,7 +249,7 @@ def test_external_publisher_is_received_even_when_repeating_a_member_message(pro
 
 def test_message_sent_before_its_publisher_was_renewed_is_not_received_again(process: Process) -> None:
     first, second = process.member("first"), process.member("second")
-    received: list[Wind] = []
+    received: list[WindSample] = []
     second.subscribe(TRUTH_WIND, received.append, qos=CHAIN)
     newest = second.poll(TRUTH_WIND)
     send = first.publisher(TRUTH_WIND)
@@ -336,7 +336,7 @@ def test_same_ros_message_with_another_row_is_converted(process: Process) -> Non
 
 def test_destroyed_node_receives_nothing_and_leaves_the_graph(process: Process) -> None:
     first, second = process.member("first"), process.member("second")
-    received: list[Wind] = []
+    received: list[WindSample] = []
     second.subscribe(TRUTH_WIND, received.append)
     send = first.publisher(TRUTH_WIND)
     send(wind(1))
@@ -350,9 +350,9 @@ def test_destroyed_node_receives_nothing_and_leaves_the_graph(process: Process) 
 
 def test_callback_may_end_its_subscription_while_external_messages_wait(process: Process) -> None:
     member = process.member("member")
-    received: list[Wind] = []
+    received: list[WindSample] = []
 
-    def end(message: Wind) -> None:
+    def end(message: WindSample) -> None:
         received.append(message)
         member.destroy_subscription(subscription)
 
@@ -379,13 +379,13 @@ def test_message_is_built_only_with_subscribers(process: Process) -> None:
     send = first.lazy_publisher(TRUTH_WIND)
     made: list[int] = []
 
-    def make() -> Wind:
+    def make() -> WindSample:
         made.append(1)
         return wind(1)
 
     send(make)
     assert not made
-    received: list[Wind] = []
+    received: list[WindSample] = []
     first.subscribe(TRUTH_WIND, received.append, qos=CHAIN)
     send(make)
     process.until(lambda: received)
@@ -436,7 +436,7 @@ def test_service_is_called_and_answered_within_a_step(process: Process) -> None:
         steps.append(time_ns)
         send_state(wind(time_ns))
 
-    def on_wind(message: Wind) -> None:
+    def on_wind(message: WindSample) -> None:
         if message.time_ns == 100:
             future = client.call_async(Trigger.Request())
             future.add_done_callback(lambda _: seen.update(answered=steps[-1]))
@@ -454,7 +454,7 @@ def test_service_is_called_and_answered_within_a_step(process: Process) -> None:
 def test_callback_exception_is_raised_from_spin(process: Process) -> None:
     first = process.member("first")
 
-    def fail(message: Wind) -> None:
+    def fail(message: WindSample) -> None:
         raise RuntimeError(f"wind {message.time_ns}")
 
     first.subscribe(TRUTH_WIND, fail)
@@ -482,7 +482,7 @@ def test_input_at_once_receives_within_the_call_before_those_that_wait(process: 
 def test_exception_of_an_input_at_once_is_raised_from_spin_not_at_the_sender(process: Process) -> None:
     sender, receiver = process.member("sender"), process.member("receiver")
 
-    def fail(_: Wind) -> None:
+    def fail(_: WindSample) -> None:
         raise RuntimeError("cannot take this")
 
     receiver.subscribe(TRUTH_WIND, fail, at_once=True)

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rosflight_py_sim.protocols.ardupilot_json import (
-    Battery,
+    BatteryStatus,
     FrameLengthError,
     FrameRateError,
     MagicError,
@@ -47,7 +47,7 @@ FULL = Reply(
     velocity_wind=(3.25, 0.0, -0.75),
     airspeed=18.5,
     rc_us=tuple(range(1000, 2200, 100)),
-    battery=Battery(50.5, 64.25),
+    battery=BatteryStatus(50.5, 64.25),
     rpm=(1000.0, 2000.5, 0.0, -1.0),
     geodetic=(-35.363261, 149.165230, 584.5),
     no_lockstep=True,
@@ -86,7 +86,7 @@ replies = st.builds(
     velocity_wind=st.none() | vectors(single),
     airspeed=st.none() | single,
     rc_us=st.lists(us, max_size=12).map(tuple),
-    battery=st.none() | st.builds(Battery, single, single),
+    battery=st.none() | st.builds(BatteryStatus, single, single),
 )
 
 

@@ -17,7 +17,7 @@ from ardupilot_lines import LineError, LineReader, Reading, read_as_ardupilot, r
 from ardupilot_stand_in import StandIn
 from unreliable_line import UnreliableLine
 
-from rosflight_py_sim.protocols.ardupilot_json import Battery, Reply, Windvane, decode_frame, encode_reply
+from rosflight_py_sim.protocols.ardupilot_json import BatteryStatus, Reply, Windvane, decode_frame, encode_reply
 
 LINE = (
     b'\n{"timestamp":0.0025,"imu":{"gyro":[0,-1e-05,0.25],"accel_body":[0,0,-9.81]},"position":[1,2,-3],'
@@ -119,7 +119,7 @@ def test_all_encoder_output_is_read_the_same_by_both_parsers() -> None:
                 velocity_wind=some() if has["velocity_wind"] else None,
                 airspeed=some(1)[0] if has["airspeed"] else None,
                 rc_us=tuple(chance.randrange(800, 2200) for _ in range(channels)),
-                battery=Battery(*some(2)) if has["battery"] else None,
+                battery=BatteryStatus(*some(2)) if has["battery"] else None,
             )
             reading = LineReader().read(encode_reply(reply))
             assert (reading.timestamp, reading.position) == (reply.timestamp, reply.position_ned)

@@ -21,7 +21,7 @@ from rosflight_py_sim.step.ports import (
     synchronized,
     trigger,
 )
-from rosflight_py_sim.step.topics import OUTPUT_RAW, RC, TRUTH_STATE, TRUTH_WIND, Outputs, PulseWidths, Wind
+from rosflight_py_sim.step.topics import OUTPUT_RAW, RC, TRUTH_STATE, TRUTH_WIND, Outputs, PulseWidths, WindSample
 from rosflight_py_sim.step.vehicle_state import VehicleState
 
 
@@ -58,7 +58,7 @@ def test_part_that_is_not_connected_has_neither_messages_nor_services() -> None:
 
 
 def test_polled_port_is_the_function_that_connects_it() -> None:
-    caller, wind = Caller({}), Wind(3, (1.0, 2.0, 3.0))
+    caller, wind = Caller({}), WindSample(3, (1.0, 2.0, 3.0))
     caller.take_wind = lambda: wind
     assert caller.take_wind() is wind
     assert Caller({}).take_wind() is None

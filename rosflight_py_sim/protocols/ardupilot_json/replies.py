@@ -44,7 +44,7 @@ class Windvane:
 
 
 @dataclass(frozen=True)
-class Battery:
+class BatteryStatus:
     """Voltage (V) and current (A)."""
 
     voltage: float
@@ -90,7 +90,7 @@ class Reply:
     velocity_wind: Vector3 | None = None
     airspeed: float | None = None
     rc_us: tuple[int, ...] = ()
-    battery: Battery | None = None
+    battery: BatteryStatus | None = None
     geodetic: Vector3 | None = None
     rpm: tuple[float, ...] = ()
     no_lockstep: bool | None = None
@@ -253,7 +253,7 @@ def decode_reply(datagram: bytes) -> Reply:
         velocity_wind=_vector(line, "velocity_wind", 3) if "velocity_wind" in line else None,
         airspeed=_number(line, "airspeed") if "airspeed" in line else None,
         rc_us=_rc(line),
-        battery=None if battery is None else Battery(_number(battery, "voltage"), _number(battery, "current")),
+        battery=None if battery is None else BatteryStatus(_number(battery, "voltage"), _number(battery, "current")),
         geodetic=_geodetic(line),
         rpm=_rpm(line),
         no_lockstep=_boolean(line, "no_lockstep") if "no_lockstep" in line else None,
