@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from rosflight_py_sim.confined_files import is_file
-from rosflight_py_sim.graph.options import FLY, Kind, Option, options_at, parts_of
+from rosflight_py_sim.graph.options import FLY, Kind, Option, options_at, parts_of, switch_or_name
 from rosflight_py_sim.node_kinds import present_name
 
 
@@ -22,6 +22,7 @@ def existing_file(text: str) -> Path:
 _VALUES: dict[Kind, dict[str, Any]] = {
     Kind.TEXT: {},
     Kind.BOOLEAN: {"action": argparse.BooleanOptionalAction},
+    Kind.NODE: {"nargs": "?", "const": True, "type": switch_or_name},
     Kind.INTEGER: {"type": int},
     Kind.NUMBER: {"type": float},
     Kind.FILE: {"type": existing_file},
@@ -61,6 +62,9 @@ def add_options(parser: argparse.ArgumentParser, command: str) -> None:
         parser.add_argument(
             one.command_flag, dest=one.name, default=_default(one), help=_help(one, command), **settings
         )
+        if one.kind is Kind.NODE:
+            no = one.command_flag.replace("--", "--no-")
+            parser.add_argument(no, dest=one.name, action="store_false", default=None, help=argparse.SUPPRESS)
 
 
 def _present_choice(text: str) -> str:
@@ -83,6 +87,6 @@ def _help(one: Option, command: str) -> str:
     default = one.command_default or one.default or unset
     if one.kind is Kind.FILES:
         parts.append("; may be repeated")
-    elif default and not (one.kind is Kind.BOOLEAN and one.default):
+    elif default and not (one.kind in (Kind.BOOLEAN, Kind.NODE) and one.default):
         parts.append(f" (default: {default})")
     return "".join(parts)

@@ -36,6 +36,7 @@ class Kind(Enum):
 
     TEXT = "text"
     BOOLEAN = "`true` or `false`"
+    NODE = "`true`, `false`, or the name of a node"
     INTEGER = "integer"
     NUMBER = "number"
     FILE = "file"
@@ -250,10 +251,12 @@ def all_options() -> dict[str, Option]:
         ),
         Option(
             "autopilot",
-            "start the vehicle's autopilot; its mission begins with a call of autopilot/start",
-            kind=Kind.BOOLEAN,
+            "start the vehicle's autopilot, or the named one in its place; its mission begins with a call of "
+            f"autopilot/start: {', '.join(node_names(NodeKind.AUTOPILOT))}",
+            kind=Kind.NODE,
             default="false",
-            at=(LAUNCH, SIM),
+            details="fly always starts the autopilot.",
+            metavar="NAME",
             pages=(("Autopilot", "autopilot.md"),),
             in_scenario=True,
         ),
@@ -441,6 +444,11 @@ def _boolean(text: str) -> bool:
     return _BOOLEANS[text.lower()]
 
 
+def switch_or_name(text: str) -> bool | str:
+    """Value of Kind.NODE."""
+    return _BOOLEANS.get(text.lower(), text)
+
+
 def _number(kind: type[N], text: str, allowed: str) -> N:
     try:
         return kind(text)
@@ -460,6 +468,7 @@ _BOOLEANS = {"true": True, "1": True, "false": False, "0": False}
 _PARSERS: dict[Kind, Callable[[str], Any]] = {
     Kind.TEXT: present_name,
     Kind.BOOLEAN: _boolean,
+    Kind.NODE: switch_or_name,
     Kind.INTEGER: lambda text: _number(int, text, "an integer"),
     Kind.NUMBER: lambda text: _number(float, text, "a number"),
     Kind.FILE: _existing,

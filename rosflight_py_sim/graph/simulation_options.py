@@ -13,9 +13,11 @@ from rosflight_py_sim.graph.flight_controllers import chosen_flight_controller
 from rosflight_py_sim.graph.options import NAMED_NODES, all_options
 from rosflight_py_sim.graph.scenario import Scenario
 from rosflight_py_sim.graph.time_modes import chosen_time_mode
+from rosflight_py_sim.node_kinds import NodeKind
 from rosflight_py_sim.nodes.node_names import SHORT
 from rosflight_py_sim.nodes.running import node_class
-from rosflight_py_sim.parameters import Value
+from rosflight_py_sim.parameters import ParameterError, Value
+from rosflight_py_sim.registry import node_names
 from rosflight_py_sim.shared_parameters import TIME_MODE
 from rosflight_py_sim.vehicles import CAMERA, DEFAULT_VEHICLE, STANDALONE, Vehicle, vehicle
 
@@ -40,7 +42,7 @@ class SimulationOptions:
     params_file: tuple[str, ...] = ()
     firmware_param_file: Path | None = None
     use_vimfly: bool = False
-    autopilot: bool = False
+    autopilot: bool | str = False
     world: str = ""
     earth: str = ""
     camera: bool | None = None
@@ -93,11 +95,20 @@ class SimulationOptions:
         """The vehicle, with the nodes, flight controller and files that the options give instead of its own."""
         chosen = vehicle(self.vehicle, self.dynamics).carrying(CAMERA, self.camera)
         return replace(
-            chosen.with_nodes({key: getattr(self, key) for key in NAMED_NODES}),
+            chosen.with_nodes({key: getattr(self, key) for key in NAMED_NODES} | {"autopilot": self._named_autopilot}),
             flight_controller=self.flight_controller or chosen.flight_controller,
             parameter_file=self.dynamics_param_file or chosen.parameter_file,
             firmware_file=self.firmware_param_file or chosen.firmware_file,
         )
+
+    @property
+    def _named_autopilot(self) -> str:
+        """Executable of the autopilot in place of the vehicle's own; empty if none is named."""
+        name = "" if isinstance(self.autopilot, bool) else self.autopilot
+        if name and name not in node_names(NodeKind.AUTOPILOT):
+            allowed = ", ".join(node_names(NodeKind.AUTOPILOT))
+            raise ParameterError(f"autopilot '{name}' given; allowed: true, false, {allowed}")
+        return name
 
     @property
     def chosen_time_mode(self) -> str:
@@ -120,7 +131,7 @@ class SimulationOptions:
         if self.count is not None:
             members = fleet(chosen, count=self.count, spacing=self.spacing, seed=self.seed or 0)
         controller = chosen_flight_controller(chosen.flight_controller)
-        autopilots = tuple(controller.requested_autopilots(chosen, self.autopilot))
+        autopilots = tuple(controller.requested_autopilots(chosen, bool(self.autopilot)))
         return [replace(one, flight_controller=controller.name, executables=autopilots) for one in members]
 
     @property

@@ -302,7 +302,14 @@ def test_example_package_replaces_an_executable_via_existing_arguments() -> None
 
 
 # A value of each type that is not the default of any option.
-GIVEN = {Kind.BOOLEAN: "true", Kind.INTEGER: "3", Kind.NUMBER: "4.5", Kind.FILE: __file__, Kind.RECORDING: "new.mcap"}
+GIVEN = {
+    Kind.BOOLEAN: "true",
+    Kind.NODE: "follower_autopilot",
+    Kind.INTEGER: "3",
+    Kind.NUMBER: "4.5",
+    Kind.FILE: __file__,
+    Kind.RECORDING: "new.mcap",
+}
 GIVEN |= {Kind.FILES: f"{__file__}, {LAUNCH / 'fleet.launch.py'}", Kind.NAMES: "one, two", Kind.TEXT: "text"}
 
 
@@ -787,3 +794,31 @@ def test_user_launch_file_with_own_arguments_can_include_a_provided_one(tmp_path
     output = output_of(process)
     assert process.returncode == 0, output
     assert "my_arg" not in output
+
+
+def test_option_names_an_autopilot_in_place_of_the_vehicles_own() -> None:
+    def executables(text: str) -> tuple[str, ...]:
+        (member,) = SimulationOptions.of_launch({"vehicle": "multirotor", "autopilot": text}).members
+        return member.executables
+
+    assert [executables(text) for text in ("", "False", "true")] == [(), (), ("autopilot",)]
+    assert executables("fixedwing_autopilot") == ("fixedwing_autopilot",)
+    with pytest.raises(
+        ParameterError, match="autopilot 'camera' given; allowed: true, false, autopilot, follower_auto"
+    ):
+        executables("camera")
+
+
+@pytest.mark.parametrize(
+    ("words", "value"),
+    [
+        ([], None),
+        (["--autopilot"], True),
+        (["--no-autopilot"], False),
+        (["--autopilot", "follower_autopilot", "--view"], "follower_autopilot"),
+    ],
+)
+def test_command_line_starts_an_autopilot_with_or_without_its_name(words: list[str], value: object) -> None:
+    from rosflight_py_sim.commands.cli import command_parser
+
+    assert command_parser().parse_args(["sim", *words]).autopilot == value
