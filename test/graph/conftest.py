@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import gc
 import os
 import subprocess
@@ -15,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from example_package import install_example
 from forked_python import run_forked_python
 from rcl_interfaces.srv import SetParameters
 from rclpy.node import Node
@@ -373,14 +373,9 @@ def with_example(
     command_line: Callable[..., subprocess.CompletedProcess[str]], tmp_path: Path
 ) -> Callable[..., subprocess.CompletedProcess[str]]:
     """A function as `command_line` with the package of docs/examples/my_nodes installed."""
-    example, information = _PROJECT / "docs" / "examples" / "my_nodes", tmp_path / "my_nodes-1.0.dist-info"
-    information.mkdir()
-    (information / "METADATA").write_text("Metadata-Version: 2.1\nName: my_nodes\nVersion: 1.0\n")
-    groups = ast.literal_eval((example / "setup.py").read_text().partition("entry_points=")[2].rpartition(",\n)")[0])
-    texts = (f"[{group}]\n" + "\n".join(lines) for group, lines in groups.items())
-    (information / "entry_points.txt").write_text("\n".join(texts))
+    path = install_example(tmp_path)
 
     def run(*words: str) -> subprocess.CompletedProcess[str]:
-        return command_line(*words, PYTHONPATH=f"{_PROJECT}:{example}:{tmp_path}")
+        return command_line(*words, PYTHONPATH=path)
 
     return run

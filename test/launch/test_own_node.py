@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 import rclpy
+from example_package import EXAMPLE, install_example
 from rcl_interfaces.srv import GetParameters
 from rclpy.executors import SingleThreadedExecutor
 
@@ -16,11 +17,8 @@ from rosflight_py_sim.graph.launch_arguments import all_arguments
 from rosflight_py_sim.graph.launching import TIME_MODE, node_arguments
 from rosflight_py_sim.graph.simulation_options import SimulationOptions
 from rosflight_py_sim.parameters import ParameterError
-from rosflight_py_sim.resources import share_directory
 from rosflight_py_sim.shared_parameters import TIME_MODES
 from test.launch.test_launch_files import TIMEOUT_S, WITH_LAUNCH, launched, wait_for_truth
-
-EXAMPLE = share_directory() / "docs" / "examples" / "my_nodes"
 
 DEFAULTS = {name: one.default or "" for name, one in all_arguments().items()} | {"vehicle": "multirotor"}
 
@@ -83,6 +81,8 @@ def example(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         f"#!{sys.executable}\nimport runpy\nrunpy.run_path({str(EXAMPLE / name / 'balloon.py')!r}, None, '__main__')\n"
     )
     program.chmod(0o755)
+    path = install_example(tmp_path)
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([path, os.environ.get("PYTHONPATH", "")]))
     monkeypatch.setenv("AMENT_PREFIX_PATH", os.pathsep.join([str(tmp_path), os.environ.get("AMENT_PREFIX_PATH", "")]))
     return EXAMPLE / "launch" / "balloon.launch.py"
 
@@ -125,6 +125,21 @@ def test_example_flies_in_time_mode_of_the_graph(
     try:
         wait_for_truth(process, f"{prefix}/sim/truth_state", 0.5)
         assert timing_of(f"{prefix}/forces_and_moments") == expected
+        process.send_signal(signal.SIGINT)
+        output, _ = process.communicate(timeout=30.0)
+    finally:
+        process.kill()
+    assert process.returncode == 0, output
+
+
+@pytest.mark.usefixtures("ros_domain", "example")
+@WITH_LAUNCH
+def test_vehicle_of_the_example_flies_with_its_own_nodes() -> None:
+    process = launched("vehicle:=balloon", "real_time_multiplier:=2", file="standalone.launch.py")
+    try:
+        wait_for_truth(process, "/sim/truth_state", 0.5)
+        # The time manager that its file names runs in lockstep alone.
+        assert timing_of("/dynamics") == ("lockstep", True)
         process.send_signal(signal.SIGINT)
         output, _ = process.communicate(timeout=30.0)
     finally:
