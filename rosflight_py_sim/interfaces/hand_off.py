@@ -166,7 +166,6 @@ class Inlet:
         deliver: called with each message; None for a polled subscription, which fetches the newest when needed.
         is_at_once: whether a message is delivered within the call that sends it.
         is_removed: whether the subscription is being destroyed; a callback may destroy its own.
-        is_shown: whether messages of external publishers may arrive.
     """
 
     def __init__(
@@ -192,7 +191,7 @@ class Inlet:
         self.deliver = deliver
         self.is_at_once = at_once
         self.is_removed = False
-        self._show, self.is_shown = show, True
+        self._show, self._is_shown = show, True
         self._take = take
         self._counted, self._count = subscription.handle.get_publisher_count, -1
         # While an external subscription matches, handed-off messages arrive a second time, through the middleware. The
@@ -207,8 +206,8 @@ class Inlet:
         """Take messages from the middleware if, and only if, there are external publishers besides `outlets`."""
         self._count = self._counted()
         is_needed = self._count > len(outlets)
-        if is_needed != self.is_shown:
-            self.is_shown = is_needed
+        if is_needed != self._is_shown:
+            self._is_shown = is_needed
             if is_needed:
                 self._take_kept()
             if not self.is_removed:

@@ -39,8 +39,6 @@ class PolledSubscription(Generic[M]):
         self._inlet = Inlet(topic, NEWEST, self._subscription, None, lambda _: None)
         if self._hand_off is not None:
             self._hand_off.add_inlet(self._inlet)
-        # Without a hand-off, every publisher is external.
-        self._has_external = self._inlet.is_shown
 
     def take(self) -> M | None:
         """The newest message; None if there has been none since the last call."""
@@ -50,9 +48,6 @@ class PolledSubscription(Generic[M]):
                 self._taken[outlet] = outlet.last
                 message: M = converted(outlet.topic, self._topic, outlet.last)
                 return message
-        self._has_external = self._has_external or self._inlet.is_shown
-        if not self._has_external:
-            return None
         handle = self._subscription.handle
         with handle:
             taken = handle.take_message(self._topic.message_type, True)
