@@ -12,7 +12,9 @@ from pathlib import Path
 from rosflight_py_sim.interfaces.simulation_node import SimulationNode
 from rosflight_py_sim.nodes.running import node_class
 from rosflight_py_sim.parameters import Parameter
+from rosflight_py_sim.parts.sensors import Sensors
 from rosflight_py_sim.registry import node_names
+from rosflight_py_sim.sensing.sensor import FURTHER_SENSORS
 
 PAGE = Path(__file__).parents[1] / "docs" / "parameters.md"
 
@@ -46,7 +48,16 @@ def _section(executable: str) -> str:
     cls = node_class(executable)
     lines = [f"## {executable}", "", _names(executable, cls), "", "| parameter | default | unit | allowed | meaning |"]
     lines += ["|---|---|---|---|---|", *_rows(cls)]
-    return "\n".join(lines) + "\n"
+    return "\n".join([*lines, *_further(cls)]) + "\n"
+
+
+def _further(cls: type[SimulationNode]) -> Iterator[str]:
+    """Names of the parameters of optional sensors."""
+    if issubclass(cls, Sensors) and (sensors := cls.optional_sensors()):
+        yield from ("", f"`{FURTHER_SENSORS.name}` adds these parameters, which `ros2 param describe` explains:", "")
+        for name, sensor in sensors.items():
+            added = [one.name for one in sensor.timing + sensor.parameters if one.name not in cls.PARAMETERS]
+            yield f"- `{name}`: {', '.join(f'`{one}`' for one in added)}"
 
 
 def _names(executable: str, cls: type[SimulationNode]) -> str:

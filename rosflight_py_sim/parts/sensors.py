@@ -126,6 +126,11 @@ class Sensors(Part, ABC):
         super().__init_subclass__(**options)
 
     @classmethod
+    def optional_sensors(cls) -> dict[str, Sensor[Any]]:
+        """Sensors that only vehicles have whose parameter `further_sensors` names them, by name."""
+        return {one.sensor: one for one in ports_of(cls) if isinstance(one, Sensor) and one.optional}
+
+    @classmethod
     def table_for(cls, given: Mapping[str, Any]) -> ParameterTable:
         """The parameters, with those of the further sensors that the vehicle has.
 
@@ -133,7 +138,7 @@ class Sensors(Part, ABC):
             ParameterError: there is no such sensor, or it is named twice.
         """
         table = super().table_for(given)
-        optional = {one.sensor: one for one in ports_of(cls) if isinstance(one, Sensor) and one.optional}
+        optional = cls.optional_sensors()
         names: Any = FURTHER_SENSORS.checked(given.get(FURTHER_SENSORS.name, []))
         for name in names:
             if name not in optional or names.count(name) > 1:
