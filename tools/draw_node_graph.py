@@ -2,7 +2,7 @@
 
 Run from the project's folder: `.venv/bin/python tools/draw_node_graph.py`. Topics, their types, publishers, subscribers
 and rates are queried from the running graph. A test compares both files with the graph. The table of the step's topics
-comes from `step/topics.py`.
+comes from `step/topics.py`, and the nodes at both ends of each topic from their ports.
 """
 
 from __future__ import annotations
@@ -20,10 +20,13 @@ from rclpy.qos import QoSProfile
 
 from rosflight_py_sim.graph.composition import ComposedGraph
 from rosflight_py_sim.graph.fleet import Member
+from rosflight_py_sim.node_kinds import NODE_CLASSES
+from rosflight_py_sim.nodes.running import node_class
 from rosflight_py_sim.process_environment import stay_on_this_machine
 from rosflight_py_sim.shared_parameters import TIME_MODES
 from rosflight_py_sim.stamps import NANOSECONDS
 from rosflight_py_sim.step import qos, topics
+from rosflight_py_sim.step.topic_ends import nodes_at
 from rosflight_py_sim.step.topics import CLOCK, STEP_TOPICS, StepTopic
 from rosflight_py_sim.step.vehicle_state import VehicleState
 from rosflight_py_sim.vehicles import vehicle
@@ -127,9 +130,9 @@ def _step_lines() -> list[str]:
     lines = [
         "## The topics of the step",
         "",
-        "`step/topics.py` declares each topic of the step once, as a row; a node passes the row to",
-        "[`publisher`, `subscribe` or `poll`](add_a_node.md#a-further-node). The table names the nodes of every",
-        "vehicle, flight controller and time mode; `recorder`, which records all topics, is left out.",
+        "`step/topics.py` declares each topic of the step once, as a row; [parts](nodes.md#parts) name rows as ports.",
+        "The table names the nodes of this package that have such a port, with any vehicle, flight controller and time",
+        "mode; `recorder`, which records all topics, is left out.",
         "",
         "Publishers offer the QoS given, and subscriptions request the same unless another is given. `CHAIN` is",
         "reliable and volatile, `LATCHED` reliable and transient local, `NEWEST` best effort and volatile; they keep",
@@ -139,11 +142,12 @@ def _step_lines() -> list[str]:
         "| row | topic | type | frame_id | message in Python | QoS | from | to |",
         "|---|---|---|---|---|---|---|---|",
     ]
+    classes = [node_class(name) for name in NODE_CLASSES]
     names = {id(row): name for name, row in vars(topics).items() if isinstance(row, StepTopic)}
     for row in STEP_TOPICS:
         kind = f"{row.message_type.__module__.split('.')[0]}/{row.message_type.__name__}"
         frame = f"`{row.frame_id}`" if row.frame_id else ""
-        ends = (row.publishers or OTHERS, row.subscribers or OTHERS)
+        ends = (", ".join(end) or OTHERS for end in nodes_at(row, classes))
         cells = (f"`{names[id(row)]}`", f"`{row.name}`", kind, frame, f"`{row.carried.__name__}`", _qos(row), *ends)
         lines.append(f"| {' | '.join(cells)} |")
     lines += ["", "Messages in Python that are not the ROS message itself; `time_ns` is the stamp, in ns:", ""]

@@ -17,8 +17,10 @@ from rosflight_py_sim.graph.fleet import Member
 from rosflight_py_sim.graph.plan import planned_nodes
 from rosflight_py_sim.graph.time_modes import TIME_MANAGERS
 from rosflight_py_sim.interfaces.publishers import REMEDY, Hosts, other_publishers, participant_of
+from rosflight_py_sim.interfaces.simulation_node import SimulationNode
 from rosflight_py_sim.nodes.running import check_namespace, node_class, refusals_of_ros
 from rosflight_py_sim.parameters import ParameterError
+from rosflight_py_sim.step.topic_ends import published
 from rosflight_py_sim.step.topics import STEP_TOPICS, topic_of
 
 # System time from the creation of a node until it knows the publishers of a running simulation, s. On a busy machine up
@@ -92,8 +94,7 @@ class OtherSimulation:
         manager = TIME_MANAGERS.get(time_mode)
         planned = planned_nodes(members, [manager] if manager else [], observers=observers)
         classes = [node_class(one.executable) for one in planned if not one.accepted_names & set(left_out)]
-        names = {name for cls in classes for name in (cls.DEFAULT_NAME, *cls.FILLS)}
-        topics = exclusive_topics(names, namespace, [member.namespace for member in members])
+        topics = exclusive_topics(classes, namespace, [member.namespace for member in members])
         time.sleep(max(0.0, self._known_s - time.monotonic()))
         executor = SingleThreadedExecutor(context=self._context)
         executor.add_node(self._node)
@@ -135,19 +136,19 @@ def refuse_others(node: Node, topics: Sequence[str], executor: Executor) -> None
     )
 
 
-def exclusive_topics(node_names: Iterable[str], namespace: str, vehicles: Iterable[str]) -> list[str]:
+def exclusive_topics(classes: Iterable[type[SimulationNode]], namespace: str, vehicles: Iterable[str]) -> list[str]:
     """Full names of the exclusive topics that nodes publish.
 
     Args:
-        node_names: default names of the nodes.
+        classes: classes of the nodes.
         namespace: of the graph.
         vehicles: namespaces of the vehicles, relative to that of the graph.
     """
-    names = set(node_names)
-    rows = [row for row in STEP_TOPICS if row.is_exclusive and names.intersection(row.publishers.split(", "))]
+    rows = {row for cls in classes for row in published(cls) if row.is_exclusive}
     found: dict[str, None] = {}
     for vehicle in vehicles:
         at = "".join(f"/{part.strip('/')}" for part in (namespace, vehicle) if part.strip("/"))
-        for row in rows:
+        # In the order of the table, in which the error names the first.
+        for row in filter(rows.__contains__, STEP_TOPICS):
             found[row.name if row.name.startswith("/") else f"/{topic_of(at, row.name).lstrip('/')}"] = None
     return list(found)

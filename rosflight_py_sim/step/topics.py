@@ -1,9 +1,8 @@
 """The topics of a simulation step, each declared once.
 
-A row of the table holds a topic's name, message type, frame_id and QoS, the names of the fields that the simulator
-uses, and the nodes that publish and subscribe to it. `SimulationNode.publisher` and `SimulationNode.subscribe` take
-rows; they send and receive the named tuples below. Vectors are in body axes (forward, right, down) unless the name ends
-in `ned`; units are SI.
+A row of the table holds a topic's name, message type, frame_id and QoS, and the names of the fields that the simulator
+uses. Parts declare rows as ports; they send and receive the named tuples below. Vectors are in body axes (forward,
+right, down) unless the name ends in `ned`; units are SI.
 
 Fields of a ROS message that a row does not name are constant: zero, or the value in `constants`.
 """
@@ -300,7 +299,6 @@ class StepTopic(Generic[M]):
         qos: QoS that publishers offer.
         fields: names of the fields, in order; empty where the message is the ROS message itself.
         carried: class of the messages that nodes send and receive.
-        publishers, subscribers: default names of the nodes at either end.
         is_exclusive: whether a second publisher, of another simulation, would corrupt this one.
         encode: serialises a message (CDR).
         decode: deserialises a message.
@@ -313,8 +311,6 @@ class StepTopic(Generic[M]):
         message_type: Any,
         qos: QoSProfile = CHAIN,
         *,
-        by: str = "",
-        to: str = "",
         exclusive: bool = False,
         requested: Callable[[str], QoSProfile] | None = None,
         carried: Any = None,
@@ -324,7 +320,7 @@ class StepTopic(Generic[M]):
     ) -> None:
         """Declare the topic; `requested` maps a time mode to the QoS of subscriptions, where that is not `qos`."""
         self.name, self.message_type, self.qos = name, message_type, qos
-        self.publishers, self.subscribers, self.is_exclusive = by, to, exclusive
+        self.is_exclusive = exclusive
         self.carried = carried or message_type
         self.fields, self.frame_id = fields, frame_id
         ordinary = Coders(serialize_message, partial(deserialize_message, message_type=message_type))
@@ -337,10 +333,10 @@ class StepTopic(Generic[M]):
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.name!r})"
 
-    def renamed(self, name: str, *, by: str = "", to: str = "") -> StepTopic[M]:
-        """The same topic under another name, between other nodes, and not exclusive."""
+    def renamed(self, name: str) -> StepTopic[M]:
+        """The same topic under another name, and not exclusive."""
         other = copy(self)
-        other.name, other.publishers, other.subscribers, other.is_exclusive = name, by, to, False
+        other.name, other.is_exclusive = name, False
         return other
 
     def requested_qos(self, time_mode: str) -> QoSProfile:
@@ -414,8 +410,6 @@ CLOCK = StepTopic[int](
     topic_names.CLOCK,
     Clock,
     exclusive=True,
-    by="time_manager",
-    to="every node",
     requested=clock_qos,
     carried=int,
     fields=("time_ns",),
@@ -423,7 +417,7 @@ CLOCK = StepTopic[int](
 )
 # A time that the lockstep time manager publishes again, for nodes whose trigger (IMU message or truth state) is not
 # repeated with /clock.
-REPEATED_CLOCK = CLOCK.renamed("sim/repeated_clock", by="time_manager", to="sil_board, auv_controller, bridge, camera")
+REPEATED_CLOCK = CLOCK.renamed("sim/repeated_clock")
 TRUTH_STATE = StepTopic[VehicleState](
     topic_names.TRUTH_STATE,
     SimState,
@@ -433,9 +427,6 @@ TRUTH_STATE = StepTopic[VehicleState](
     frame_id="NED",
     coders=Coders(VehicleState.encode, VehicleState.decode),
     exclusive=True,
-    by="dynamics",
-    to="time_manager, sensors, forces_and_moments, auv_controller, bridge, autopilot, camera, view_relay, visualizer, "
-    "web_viewer",
     requested=state_qos,
 )
 TRUTH_WIND = _stamped(
@@ -446,8 +437,6 @@ TRUTH_WIND = _stamped(
     frame_id="NED",
     qos=LATCHED,
     exclusive=True,
-    by="dynamics",
-    to="sensors, forces_and_moments, bridge, autopilot, view_relay, visualizer, web_viewer",
     requested=state_qos,
 )
 # Only with the parameter rotational_gusts.
@@ -459,8 +448,6 @@ TRUTH_WIND_RATES = _stamped(
     frame_id="body",
     qos=LATCHED,
     exclusive=True,
-    by="dynamics",
-    to="forces_and_moments",
     requested=state_qos,
 )
 FORCES_AND_MOMENTS = _stamped(
@@ -470,19 +457,15 @@ FORCES_AND_MOMENTS = _stamped(
     {"force": "wrench.force", "moment": "wrench.torque"},
     frame_id="body",
     exclusive=True,
-    by="forces_and_moments, dynamics",
-    to="dynamics, view_relay, visualizer",
 )
 TRUTH_BATTERY = _stamped(
     topic_names.TRUTH_BATTERY,
     BatteryStatus,
     BatterySample,
     exclusive=True,
-    by="forces_and_moments, dynamics",
-    to="sensors",
 )
 # False until a time after 0: a time manager starts the time that no node knows yet.
-HAS_STARTED = StepTopic[Bool]("sim/has_started", Bool, LATCHED, exclusive=True, by="time_manager", to="dynamics")
+HAS_STARTED = StepTopic[Bool]("sim/has_started", Bool, LATCHED, exclusive=True)
 # From the beginning of a step (stamp) to its end (time_ref). The source is "step_size_request" for a step of requested
 # length; otherwise it is "step_size", the parameter, and later steps have the same length.
 SIM_STEP_SIZE = StepTopic[StepSize](
@@ -493,16 +476,12 @@ SIM_STEP_SIZE = StepTopic[StepSize](
     fields=StepSize._fields,
     coders=Coders(_encode_step_size, _decode_step_size),
     exclusive=True,
-    by="time_manager",
-    to="dynamics, bridge",
 )
-SIM_STEP_SIZE_REQUEST = SIM_STEP_SIZE.renamed("sim/step_size_request", by="bridge", to="time_manager")
-WAITING_FOR = StepTopic[String]("sim/waiting_for", String, LATCHED, by="bridge", to="time_manager")
-FAULT = StepTopic[String]("sim/fault", String, LATCHED, by="dynamics", to="time_manager")
+SIM_STEP_SIZE_REQUEST = SIM_STEP_SIZE.renamed("sim/step_size_request")
+WAITING_FOR = StepTopic[String]("sim/waiting_for", String, LATCHED)
+FAULT = StepTopic[String]("sim/fault", String, LATCHED)
 # Active failures of a node; created with the node's first failure.
-ACTIVE_FAILURES = StepTopic[String](
-    "sim/failures", String, LATCHED, by="sensors, forces_and_moments, dynamics, rc, sil_board, camera"
-)
+ACTIVE_FAILURES = StepTopic[String]("sim/failures", String, LATCHED)
 
 # Sensors.
 IMU = _stamped(
@@ -519,8 +498,6 @@ IMU = _stamped(
     qos=LATCHED,
     requested=imu_qos,
     exclusive=True,
-    by="sensors",
-    to="sil_board, auv_controller, bridge, time_manager",
 )
 IMU_TEMPERATURE = _stamped(
     "sim/sensors/imu/temperature",
@@ -529,8 +506,6 @@ IMU_TEMPERATURE = _stamped(
     {"temperature_c": "temperature"},
     frame_id="body",
     exclusive=True,
-    by="sensors",
-    to="sil_board",
 )
 MAG = _stamped(
     "sim/sensors/mag",
@@ -539,10 +514,8 @@ MAG = _stamped(
     {"field": "magnetic_field", "covariance": "magnetic_field_covariance"},
     frame_id="body",
     exclusive=True,
-    by="sensors",
-    to="sil_board",
 )
-BARO = _stamped("sim/sensors/baro", Barometer, BaroSample, exclusive=True, by="sensors", to="sil_board")
+BARO = _stamped("sim/sensors/baro", Barometer, BaroSample, exclusive=True)
 GNSS_FIX = _stamped(
     "sim/sensors/gnss",
     GNSS,
@@ -559,12 +532,8 @@ GNSS_FIX = _stamped(
         "unix_nanoseconds": "gnss_unix_nanos",
     },
     exclusive=True,
-    by="sensors",
-    to="sil_board, bridge",
 )
-DIFF_PRESSURE = _stamped(
-    "sim/sensors/diff_pressure", Airspeed, AirspeedSample, exclusive=True, by="sensors", to="sil_board, bridge"
-)
+DIFF_PRESSURE = _stamped("sim/sensors/diff_pressure", Airspeed, AirspeedSample, exclusive=True)
 RANGE = _stamped(
     topic_names.RANGE,
     Range,
@@ -573,12 +542,8 @@ RANGE = _stamped(
     frame_id="body",
     constants={"radiation_type": (Range.ULTRASOUND,)},
     exclusive=True,
-    by="sensors",
-    to="sil_board, bridge",
 )
-BATTERY = _stamped(
-    "sim/sensors/battery", BatteryStatus, BatterySample, exclusive=True, by="sensors", to="sil_board, bridge"
-)
+BATTERY = _stamped("sim/sensors/battery", BatteryStatus, BatterySample, exclusive=True)
 # Name and position of each entry are the name of an error and its value.
 TRUTH_ERRORS = StepTopic[NamedNumbers](
     "sim/truth_errors",
@@ -586,12 +551,9 @@ TRUTH_ERRORS = StepTopic[NamedNumbers](
     carried=NamedNumbers,
     fields=NamedNumbers._fields,
     coders=Coders(lambda message: encode_named_numbers(*message), _named_numbers),
-    by="sensors",
 )
 # Constant and slowly varying errors of the IMU alone, under ROSflight's name and type.
-TRUTH_IMU_BIAS = _stamped(
-    "sim/truth_imu_bias", Imu, ImuBias, _IMU, frame_id="body", constants=_NO_ORIENTATION, by="sensors"
-)
+TRUTH_IMU_BIAS = _stamped("sim/truth_imu_bias", Imu, ImuBias, _IMU, frame_id="body", constants=_NO_ORIENTATION)
 
 # Outputs and RC frames of the flight controller.
 PWM_OUTPUT = _stamped(
@@ -600,62 +562,51 @@ PWM_OUTPUT = _stamped(
     PulseWidths,
     {"pulse_us": "values"},
     exclusive=True,
-    by="sil_board, auv_controller, bridge",
-    to="forces_and_moments, dynamics, view_relay, visualizer, web_viewer",
 )
-RC = _stamped("sim/RC", RCRaw, PulseWidths, {"pulse_us": "values"}, by="rc", to="sil_board, bridge, time_manager")
+RC = _stamped("sim/RC", RCRaw, PulseWidths, {"pulse_us": "values"})
 
 # The flight controller, under the names of rosflight_io.
-STATUS = _stamped(
-    topic_names.STATUS, Status, StatusReport, exclusive=True, by="sil_board", to="sensors, bridge, web_viewer"
-)
-PARAMS_CHANGED = StepTopic[Bool]("status/params_changed", Bool, by="sil_board", to="forces_and_moments, dynamics")
-UNSAVED_PARAMS = StepTopic[Bool]("status/unsaved_params", Bool, LATCHED, by="sil_board")
-FIRMWARE_ERRORS = StepTopic[Error]("status/rosflight_errors", Error, LATCHED_LIST, by="sil_board")
-FIRMWARE_VERSION = StepTopic[String]("version", String, LATCHED, by="sil_board")
-ATTITUDE = _stamped(
-    "attitude", Attitude, AttitudeEstimate, {"quaternion_xyzw": "attitude"}, frame_id="body", by="sil_board"
-)
-ATTITUDE_EULER = _stamped(
-    topic_names.ATTITUDE_EULER, Vector3Stamped, EulerAngles, {"roll_pitch_yaw": "vector"}, by="sil_board", to="bridge"
-)
-IMU_DATA = _stamped(
-    "imu/data", Imu, ImuEstimate, {"quaternion_xyzw": "orientation", **_IMU}, frame_id="body", by="sil_board"
-)
-OUTPUT_RAW = _stamped("output_raw", OutputRaw, Outputs, by="sil_board", to="bridge")
+STATUS = _stamped(topic_names.STATUS, Status, StatusReport, exclusive=True)
+PARAMS_CHANGED = StepTopic[Bool]("status/params_changed", Bool)
+UNSAVED_PARAMS = StepTopic[Bool]("status/unsaved_params", Bool, LATCHED)
+FIRMWARE_ERRORS = StepTopic[Error]("status/rosflight_errors", Error, LATCHED_LIST)
+FIRMWARE_VERSION = StepTopic[String]("version", String, LATCHED)
+ATTITUDE = _stamped("attitude", Attitude, AttitudeEstimate, {"quaternion_xyzw": "attitude"}, frame_id="body")
+ATTITUDE_EULER = _stamped(topic_names.ATTITUDE_EULER, Vector3Stamped, EulerAngles, {"roll_pitch_yaw": "vector"})
+IMU_DATA = _stamped("imu/data", Imu, ImuEstimate, {"quaternion_xyzw": "orientation", **_IMU}, frame_id="body")
+OUTPUT_RAW = _stamped("output_raw", OutputRaw, Outputs)
 # Speed of each rotor, rad/s, as the values; the bridge subscribes if a front-end requires them.
-TRUTH_ROTOR_SPEEDS = OUTPUT_RAW.renamed("sim/truth_rotor_speeds", by="forces_and_moments", to="sensors")
-RC_RAW = RC.renamed("rc_raw", by="sil_board")
-CORRECTED_TEMPERATURE = IMU_TEMPERATURE.renamed("imu/temperature", by="sil_board")
-CORRECTED_AIRSPEED = DIFF_PRESSURE.renamed(topic_names.CORRECTED_AIRSPEED, by="sil_board")
-CORRECTED_BARO = BARO.renamed(topic_names.CORRECTED_BARO, by="sil_board")
-CORRECTED_MAG = MAG.renamed("magnetometer", by="sil_board")
-CORRECTED_RANGE = RANGE.renamed("range", by="sil_board")
-CORRECTED_BATTERY = BATTERY.renamed(topic_names.CORRECTED_BATTERY, by="sil_board")
-CORRECTED_GNSS = GNSS_FIX.renamed("gnss", by="sil_board")
+TRUTH_ROTOR_SPEEDS = OUTPUT_RAW.renamed("sim/truth_rotor_speeds")
+RC_RAW = RC.renamed("rc_raw")
+CORRECTED_TEMPERATURE = IMU_TEMPERATURE.renamed("imu/temperature")
+CORRECTED_AIRSPEED = DIFF_PRESSURE.renamed(topic_names.CORRECTED_AIRSPEED)
+CORRECTED_BARO = BARO.renamed(topic_names.CORRECTED_BARO)
+CORRECTED_MAG = MAG.renamed("magnetometer")
+CORRECTED_RANGE = RANGE.renamed("range")
+CORRECTED_BATTERY = BATTERY.renamed(topic_names.CORRECTED_BATTERY)
+CORRECTED_GNSS = GNSS_FIX.renamed("gnss")
 
 # Commands to the flight controller.
-COMMAND = _stamped("command", Command, ControlCommand, by="autopilot, bridge", to="sil_board, time_manager")
-AUX_COMMAND = _stamped("aux_command", AuxCommand, AuxiliaryCommand, {"types": "type_array"}, to="sil_board")
-EXTERNAL_ATTITUDE = ATTITUDE.renamed("external_attitude", by="", to="sil_board")
+COMMAND = _stamped("command", Command, ControlCommand)
+AUX_COMMAND = _stamped("aux_command", AuxCommand, AuxiliaryCommand, {"types": "type_array"})
+EXTERNAL_ATTITUDE = ATTITUDE.renamed("external_attitude")
 SETPOINT = _stamped(
     topic_names.SETPOINT,
     PoseStamped,
     SetpointSample,
     {"position_ned": "pose.position", "quaternion_xyzw": "pose.orientation"},
     frame_id="NED",
-    by="autopilot",
 )
-AUTOPILOT_PHASE = StepTopic[String](topic_names.AUTOPILOT_PHASE, String, LATCHED, by="autopilot")
-AUTOPILOT_PATH = StepTopic[Path](topic_names.AUTOPILOT_PATH, Path, LATCHED, by="autopilot")
-AUTOPILOT_ROUTE = StepTopic[Path](topic_names.AUTOPILOT_ROUTE, Path, LATCHED, by="autopilot")
-AUTOPILOT_WAYPOINTS = StepTopic[Path]("autopilot/waypoints", Path, to="autopilot")
-AUTOPILOT_PROGRESS = StepTopic[Float64](topic_names.AUTOPILOT_PROGRESS, Float64, by="autopilot")
+AUTOPILOT_PHASE = StepTopic[String](topic_names.AUTOPILOT_PHASE, String, LATCHED)
+AUTOPILOT_PATH = StepTopic[Path](topic_names.AUTOPILOT_PATH, Path, LATCHED)
+AUTOPILOT_ROUTE = StepTopic[Path](topic_names.AUTOPILOT_ROUTE, Path, LATCHED)
+AUTOPILOT_WAYPOINTS = StepTopic[Path]("autopilot/waypoints", Path)
+AUTOPILOT_PROGRESS = StepTopic[Float64](topic_names.AUTOPILOT_PROGRESS, Float64)
 
 # Guided mode of a vehicle with uThere Ground Control: mode and bitmaps of exceeded limits.
-GUIDED_MODE = StepTopic[UInt8](topic_names.GUIDED_MODE, UInt8, LATCHED, by="bridge")
-CAGE_TRIGGERED = StepTopic[UInt32](topic_names.CAGE_TRIGGERED, UInt32, LATCHED, by="bridge")
-CAGE_TRIGGERED_LAST = StepTopic[UInt32](topic_names.CAGE_TRIGGERED_LAST, UInt32, LATCHED, by="bridge")
+GUIDED_MODE = StepTopic[UInt8](topic_names.GUIDED_MODE, UInt8, LATCHED)
+CAGE_TRIGGERED = StepTopic[UInt32](topic_names.CAGE_TRIGGERED, UInt32, LATCHED)
+CAGE_TRIGGERED_LAST = StepTopic[UInt32](topic_names.CAGE_TRIGGERED_LAST, UInt32, LATCHED)
 
 STEP_TOPICS: tuple[StepTopic[Any], ...] = tuple(row for row in vars().copy().values() if isinstance(row, StepTopic))
 """All rows, in the order in which they are declared."""

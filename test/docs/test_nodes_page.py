@@ -1,4 +1,4 @@
-"""docs/nodes.md has the joins of the code, and docs/add_a_node.md names that exist."""
+"""docs/nodes.md and docs/reference.md match the ports of the code, and docs/add_a_node.md lists names that exist."""
 
 import importlib
 import re
@@ -8,6 +8,7 @@ from project_programs import project_program
 
 DOCS = Path(__file__).parents[2] / "docs"
 NODES = (DOCS / "nodes.md").read_text(encoding="utf-8")
+REFERENCE = (DOCS / "reference.md").read_text(encoding="utf-8")
 PAGE = (DOCS / "add_a_node.md").read_text(encoding="utf-8")
 TABLE = PAGE[PAGE.index("| for | module of `rosflight_py_sim` | names |") :].partition("\n\n")[0]
 ROWS = [[re.findall(r"`(\w[\w.]*)`", cell) for cell in line.split("|")[2:4]] for line in TABLE.splitlines()[2:]]
@@ -27,8 +28,10 @@ def test_each_contract_interface_class_is_in_the_table() -> None:
     assert classes <= {name for _, names in ROWS for name in names}
 
 
-def test_join_table_matches_the_ports() -> None:
-    assert project_program("tools/write_join_table.py").page(NODES) == NODES, "run tools/write_join_table.py"
+def test_tables_match_the_ports() -> None:
+    tool = project_program("tools/write_port_tables.py")
+    assert tool.nodes_page(NODES) == NODES, "run tools/write_port_tables.py"
+    assert tool.reference_page(REFERENCE) == REFERENCE, "run tools/write_port_tables.py"
 
 
 def test_join_table_names_the_inputs_of_the_step() -> None:

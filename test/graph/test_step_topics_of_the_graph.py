@@ -1,4 +1,4 @@
-"""The table of step topics names the nodes that actually publish and subscribe."""
+"""The ports that nodes declare are their publishers and subscriptions in the graph."""
 
 from __future__ import annotations
 
@@ -13,7 +13,10 @@ from free_ports import free_ports
 from rosflight_py_sim.graph.composition import ComposedGraph
 from rosflight_py_sim.graph.fleet import Member
 from rosflight_py_sim.interfaces.simulation_node import SimulationNode
-from rosflight_py_sim.step.topics import CLOCK, STEP_TOPICS
+from rosflight_py_sim.node_kinds import NODE_CLASSES
+from rosflight_py_sim.nodes.running import node_class
+from rosflight_py_sim.step.topic_ends import nodes_at
+from rosflight_py_sim.step.topics import CLOCK, PWM_OUTPUT, STEP_TOPICS, TRUTH_ROTOR_SPEEDS
 from rosflight_py_sim.vehicles import all_vehicles, vehicle
 
 
@@ -44,6 +47,9 @@ COMPOSITIONS = (
 
 Ends = dict[tuple[str, str], set[str]]
 """Node names by topic and end ("from" or "to")."""
+
+# Inputs of a front-end that requires rotor speeds, and of a camera with a gimbal: none of these graphs has one.
+UNUSED: Ends = {(TRUTH_ROTOR_SPEEDS.name, "to"): {"bridge"}, (PWM_OUTPUT.name, "to"): {"camera"}}
 
 
 @contextmanager
@@ -107,11 +113,14 @@ def found(
     return found
 
 
-def test_rows_name_actual_publishers_and_subscribers(found: Ends) -> None:
+def test_nodes_publish_and_receive_the_topics_of_their_ports(found: Ends) -> None:
+    classes = [node_class(name) for name in NODE_CLASSES]
     rows: Ends = {}
     for row in STEP_TOPICS:
-        rows[row.name, "from"] = set(filter(None, row.publishers.split(", ")))
-        rows[row.name, "to"] = set(filter(None, row.subscribers.split(", ")))
+        publishers, subscribers = nodes_at(row, classes)
+        assert publishers or subscribers
+        rows[row.name, "from"], rows[row.name, "to"] = set(publishers), set(subscribers)
     # Nodes that receive a step's stamps from another topic unsubscribe from /clock.
     del rows[CLOCK.name, "to"], found[CLOCK.name, "to"]
-    assert dict(found) == rows
+    assert {key: names - found[key] for key, names in rows.items() if names - found[key]} == UNUSED
+    assert {key: names - rows[key] for key, names in found.items() if names - rows[key]} == {}

@@ -1,34 +1,65 @@
-"""Write the table of joins into docs/nodes.md, from the ports of the nodes.
+"""Write the joins into docs/nodes.md, and the ends of topics into docs/reference.md, from the ports of the nodes.
 
-Run from the project's folder: `.venv/bin/python tools/write_join_table.py`. A test compares the page with this output.
+Run from the project's folder: `.venv/bin/python tools/write_port_tables.py`. A test compares the pages with this
+output.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from inspect import getdoc
 from pathlib import Path
+from typing import Any
 
 from rosflight_py_sim.node_kinds import NODE_CLASSES
 from rosflight_py_sim.nodes.running import node_class
 from rosflight_py_sim.step.part import Part
 from rosflight_py_sim.step.ports import Input, Kind, Output, Service, ports_of
-from rosflight_py_sim.step.topic_ends import parts_of
+from rosflight_py_sim.step.topic_ends import nodes_at, parts_of
+from rosflight_py_sim.step.topics import STEP_TOPICS, StepTopic
 
-PAGE = Path(__file__).parents[1] / "docs" / "nodes.md"
+DOCS = Path(__file__).parents[1] / "docs"
+
+OTHERS = "your programs"
+"""Entry for topics without a publisher or a subscription in this package."""
 
 HEADER = "| node | trigger | in lockstep waits for | before the first answer | answer | repeated answer |"
 
 _WAITED_FOR = (Kind.SYNCHRONIZED, Kind.EXPECTED, Kind.ADMITTING)
 
 
-def page(text: str) -> str:
-    """Text of the page with the table from the code."""
+def nodes_page(text: str) -> str:
+    """Text of docs/nodes.md with the table of joins from the code."""
     before, _, after = text.partition(HEADER)
     _, rest = re.split(r"^(?!\|)", after.partition("\n")[2], maxsplit=1, flags=re.MULTILINE)
     lines = "".join(f"| {names} | {' | '.join(cells)} |\n" for names, cells in rows())
     return f"{before}{HEADER}\n|---|---|---|---|---|---|\n{lines}{rest}"
+
+
+def reference_page(text: str) -> str:
+    """Text of docs/reference.md with the nodes at both ends of the step's topics from the code."""
+    return "".join(map(_with_ends, text.splitlines(keepends=True)))
+
+
+def _with_ends(line: str) -> str:
+    """A line of docs/reference.md; in a row of the step's topics, the nodes are those of the code."""
+    cells = line.split(" | ")
+    topics = [_STEP_TOPICS.get(name) for name in re.findall(r"`([^`]+)`", cells[0])]
+    if len(cells) != len(["topic", "type", "contents", "from", "to", "rate"]) or not topics or None in topics:
+        return line
+    return " | ".join((*cells[:3], *_ends(topics), cells[5]))
+
+
+def _ends(topics: Sequence[StepTopic[Any]]) -> tuple[str, str]:
+    """Nodes that publish topics, and nodes that receive them."""
+    classes = [node_class(name) for name in NODE_CLASSES]
+    ends = [nodes_at(topic, classes) for topic in topics]
+    publishers, receivers = (dict.fromkeys(name for one in ends for name in one[k] or [OTHERS]) for k in (0, 1))
+    return ", ".join(publishers), ", ".join(receivers)
+
+
+_STEP_TOPICS = {row.name: row for row in STEP_TOPICS}
 
 
 def rows() -> Iterator[tuple[str, tuple[str, ...]]]:
@@ -90,4 +121,6 @@ def _first(thing: object) -> str:
 
 
 if __name__ == "__main__":
-    PAGE.write_text(page(PAGE.read_text(encoding="utf-8")), encoding="utf-8")
+    for name, page in (("nodes.md", nodes_page), ("reference.md", reference_page)):
+        file = DOCS / name
+        file.write_text(page(file.read_text(encoding="utf-8")), encoding="utf-8")
