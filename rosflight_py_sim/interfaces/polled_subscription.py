@@ -57,11 +57,6 @@ class PolledSubscription(Generic[M]):
         is_echo = self._inlet.is_echo(data, taken[1]["publication_sequence_number"])
         return None if is_echo else self._topic.decode(data)
 
-    @property
-    def is_published(self) -> bool:
-        """Whether the topic has a publisher."""
-        return bool(self._subscription.get_publisher_count())
-
     def close(self) -> None:
         """Destroy the subscription before its node is destroyed."""
         if self._hand_off is not None:
