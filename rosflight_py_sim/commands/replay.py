@@ -173,11 +173,12 @@ def _picture(topic: Topic, time_s: float) -> bytes:
 
 
 def appearance_of(vehicle: RecordedVehicle) -> Appearance:
-    """Appearance of a vehicle; a dart if the recording does not name the vehicle."""
+    """Appearance of a vehicle; a dart if the recording names none, or, with a note on stderr, one that is not known."""
     facts = facts_of(vehicle.recording, vehicle.namespace)
     try:
         return appearance(str(facts.get("appearance", "dart")), json_fact(facts, "physics", {}))
-    except ParameterError:
+    except ParameterError as error:
+        print(f"rosflight_py_sim: {vehicle.name} is drawn as a dart: {error}", file=sys.stderr)
         return appearance("dart")
 
 

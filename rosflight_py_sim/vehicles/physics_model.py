@@ -142,6 +142,15 @@ def model_with_appearance(name: str) -> type[PhysicsModel]:
 
 
 def control_loops() -> dict[str, type[TargetController]]:
-    """Target controllers of the registered physics models, by their names."""
-    loops = (model.CONTROL_LOOPS for _, model in physics_models())
-    return {one.NAME: one for one in loops if one is not None}
+    """Target controllers of the registered physics models, by their names.
+
+    Those whose name or parameters contradict earlier ones are left out, so that only their use is an error.
+    """
+    found: dict[str, type[TargetController]] = {}
+    table = ParameterTable()
+    for loops in (model.CONTROL_LOOPS for _, model in physics_models()):
+        if loops is not None and loops.NAME not in found:
+            with contextlib.suppress(ValueError):
+                table += loops.PARAMETERS
+                found[loops.NAME] = loops
+    return found

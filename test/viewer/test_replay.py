@@ -103,8 +103,11 @@ def test_images_are_shown_alongside_readings_at_the_same_rate() -> None:
         stop_server(server)
 
 
-def test_vehicle_missing_from_recording_is_drawn_as_a_dart(kite: RecordedVehicle) -> None:
+def test_vehicle_missing_from_recording_is_drawn_as_a_dart(
+    kite: RecordedVehicle, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert appearance_of(kite).name == "dart"
+    assert not capsys.readouterr().err
     kite.recording.facts["appearance"] = "multirotor"
     assert appearance_of(kite).name == "dart"
     hexarotor = vehicle("hexarotor").parameter_file
@@ -112,7 +115,9 @@ def test_vehicle_missing_from_recording_is_drawn_as_a_dart(kite: RecordedVehicle
     shape = appearance_of(kite)
     assert shape.name == "multirotor" and sum(part.motion is not None for part in shape.parts) == 6
     kite.recording.facts["appearance"] = "zeppelin"
+    capsys.readouterr()
     assert appearance_of(kite).name == "dart"
+    assert "is drawn as a dart: parameter 'appearance': 'zeppelin' given; allowed: dart, " in capsys.readouterr().err
     kite.recording.facts.clear()
 
 
