@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import argparse
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from rosflight_py_sim.confined_files import is_file
 from rosflight_py_sim.graph.options import FLY, Kind, Option, options_at, parts_of, switch_or_name
-from rosflight_py_sim.node_kinds import present_name
 
 
 def existing_file(text: str) -> Path:
@@ -58,7 +58,7 @@ def add_options(parser: argparse.ArgumentParser, command: str) -> None:
     for one in options_at(command):
         settings = _VALUES[one.kind] | ({"metavar": one.metavar} if one.metavar else {})
         if one.kind is Kind.TEXT and one.choices and not one.metavar:
-            settings |= {"choices": [choice for choice in one.choices if choice], "type": _present_choice}
+            settings |= {"choices": [choice for choice in one.choices if choice], "type": partial(_chosen, one)}
         parser.add_argument(
             one.command_flag, dest=one.name, default=_default(one), help=_help(one, command), **settings
         )
@@ -67,9 +67,9 @@ def add_options(parser: argparse.ArgumentParser, command: str) -> None:
             parser.add_argument(no, dest=one.name, action="store_false", default=None, help=argparse.SUPPRESS)
 
 
-def _present_choice(text: str) -> str:
+def _chosen(one: Option, text: str) -> str:
     # argparse also converts a default, which must stay one.
-    return text if isinstance(text, DefaultText) else present_name(text)
+    return text if isinstance(text, DefaultText) else one.chosen(text)
 
 
 def _default(one: Option) -> str | list[str] | None:

@@ -40,7 +40,7 @@ from rosflight_py_sim.graph.scenario import Scenario, load_scenario
 from rosflight_py_sim.graph.simulation_file import write_simulation
 from rosflight_py_sim.graph.simulation_options import SimulationOptions
 from rosflight_py_sim.graph.time_modes import check_pace, time_manager_of
-from rosflight_py_sim.node_kinds import NODE_CLASSES, RENAMED
+from rosflight_py_sim.node_kinds import NODE_CLASSES
 from rosflight_py_sim.nodes.running import node_class
 from rosflight_py_sim.parameters import ParameterError, Value
 from rosflight_py_sim.process_environment import stay_on_this_machine
@@ -127,12 +127,11 @@ def scenario_description() -> LaunchDescription:
 def declaration(one: Option) -> DeclareLaunchArgument:
     """Declaration of an option as a launch argument."""
     unset = f" Empty: {one.unset}." if one.unset else ""
-    former = [old for old, new in RENAMED.items() if new in one.choices]
     return DeclareLaunchArgument(
         one.name,
         default_value=one.default,
         description=f"{one.sentence}{unset}",
-        choices=[*one.choices, *former] or None,
+        choices=[*one.choices, *one.further_names] or None,
     )
 
 

@@ -11,12 +11,13 @@ from typing import Any, TypeVar
 
 from rosflight_py_sim.confined_files import is_file
 from rosflight_py_sim.graph.flight_controllers import FLIGHT_CONTROLLERS, usable_flight_controllers
-from rosflight_py_sim.node_kinds import NodeKind, present_name
+from rosflight_py_sim.node_kinds import RENAMED, NodeKind, present_name
 from rosflight_py_sim.nodes.node_names import NAMES, SHORT
 from rosflight_py_sim.parameters import ParameterError
 from rosflight_py_sim.registry import node_names, registered
 from rosflight_py_sim.shared_parameters import EARTHS, TIME_MODES
 from rosflight_py_sim.vehicles import DEFAULT_VEHICLE, NODE_KEYS, STANDALONE, known_dynamics
+from rosflight_py_sim.vehicles.catalogue import SHORT_NAMES
 
 N = TypeVar("N", int, float)
 
@@ -95,10 +96,19 @@ class Option:
             ParameterError: the text is not a value of the option.
         """
         try:
-            return _PARSERS[self.kind](text)
+            return self.chosen(text) if self.kind is Kind.TEXT else _PARSERS[self.kind](text)
         except ValueError as error:
             allowed = str(error) if self.kind in (Kind.FILE, Kind.FILES) else f"'{text}' given; allowed: {error}"
             raise ParameterError(f"launch argument '{self.name}': {allowed}") from None
+
+    def chosen(self, text: str) -> str:
+        """The choice that a text names: also by the executable of dynamics, or by the former name of a node."""
+        return SHORT_NAMES.get(text, present_name(text)) if self.choices else text
+
+    @property
+    def further_names(self) -> list[str]:
+        """Names in addition to the choices that `chosen` accepts."""
+        return [name for name, choice in {**SHORT_NAMES, **RENAMED}.items() if choice in self.choices]
 
     @property
     def command_flag(self) -> str:
@@ -466,7 +476,7 @@ def _existing(text: str) -> Path:
 _BOOLEANS = {"true": True, "1": True, "false": False, "0": False}
 
 _PARSERS: dict[Kind, Callable[[str], Any]] = {
-    Kind.TEXT: present_name,
+    Kind.TEXT: str,
     Kind.BOOLEAN: _boolean,
     Kind.NODE: switch_or_name,
     Kind.INTEGER: lambda text: _number(int, text, "an integer"),

@@ -219,6 +219,17 @@ def test_former_name_of_a_flight_controller_is_accepted_with_a_note(
     for words in (["--flight-controller", "auv_autopilot"], ["--flight-controller=auv_controller"]):
         assert command_parser().parse_args(["sim", *words]).flight_controller == "auv_controller"
     assert all_options()["flight_controller"].parsed("auv_autopilot") == "auv_controller"
+    assert all_options()["vehicle"].parsed("auv_autopilot") == "auv_autopilot"
+
+
+def test_dynamics_are_also_named_by_their_executables() -> None:
+    option = all_options()["dynamics"]
+    assert [option.parsed(text) for text in ("standalone_dynamics", "jsbsim_dynamics", "jsbsim")] == [
+        "standalone",
+        *2 * ["jsbsim"],
+    ]
+    parsed = command_parser().parse_args(["sim", "--dynamics", "jsbsim_dynamics"])
+    assert parsed.dynamics == "jsbsim" and option.further_names == ["standalone_dynamics", "jsbsim_dynamics"]
 
 
 @pytest.mark.parametrize(
