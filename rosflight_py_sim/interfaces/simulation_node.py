@@ -79,6 +79,8 @@ _NOT_OURS = ("use_sim_time", "start_type_description_service", "qos_overrides")
 
 _REPORT_PERIOD_S = 1.0
 
+_PACKAGE = "rosflight_py_sim."
+
 # A name this similar to a known one counts as misspelt (ratio as in difflib).
 _NEAR = 0.8
 
@@ -344,7 +346,8 @@ class SimulationNode(Part, Node):
         """Refuse unknown names: any in a section that names this node, near misses in a wildcard section.
 
         A section under one of the ALIASES may be meant for a node of another package with the same name: parameters of
-        other nodes are ignored there.
+        other nodes are ignored there. So they are, with a warning, in the sections of a node of another package, which
+        may be meant for the node of this package that it replaces.
         """
 
         def given(node_names: Iterable[str]) -> set[str]:
@@ -355,14 +358,18 @@ class SimulationNode(Part, Node):
                 for name in named_values(file, node_name, self.get_namespace())
             }
 
-        own = given({self.get_name(), self.DEFAULT_NAME} - set(self.ALIASES))
-        named = own | given(self.ALIASES)
+        of_place = given({self.get_name(), self.DEFAULT_NAME} - set(self.ALIASES))
+        own = of_place if type(self).__module__.startswith(_PACKAGE) else set()
+        named = of_place | given(self.ALIASES)
         known = tuple(parameter.name for parameter in self.table)
         for name in sorted(named | set(parameter_overrides(self))):
             if name in self.table or name.split(".")[0] in _NOT_OURS:
                 continue
             if name in own or ((name in named or _is_near(name, known)) and name not in shared_names):
                 raise ParameterError(self.table.unknown(name))
+        others = sorted(name for name in of_place if name not in self.table and name.split(".")[0] not in _NOT_OURS)
+        if others:
+            self.get_logger().warning(f"parameters of other nodes are ignored: {', '.join(others)}")
 
     def _declare(self, parameter: Parameter, given: dict[str, Any]) -> None:
         name = parameter.name

@@ -557,6 +557,21 @@ def test_registered_node_of_wrong_kind_is_refused_with_its_place(
     assert f"{file}, line {len(lines) + 1}: {key}: {given} given; allowed: " in result.stderr
 
 
+def test_node_of_a_package_ignores_parameters_of_the_node_that_it_replaces(command_line: Run, site: Path) -> None:
+    path = f"{PROJECT}:{site}"
+    end = ("--duration", "0.1", "--real-time-multiplier", "0", *LONG_STEPS)
+    words = ("sim", "--vehicle", "multirotor", "--forces-and-moments", "lift", *end)
+    result = command_line("-m", "rosflight_py_sim", *words, PYTHONPATH=path)
+    assert result.returncode == 0, result.stderr
+    assert "[forces_and_moments]: parameters of other nodes are ignored: " in result.stderr
+    assert ", rotor_dists, " in result.stderr
+    file = site / "misspelt.yaml"
+    file.write_text("/**/forces_and_moments:\n  ros__parameters: {rotor_dist: 1.0}\n")
+    refused = command_line("-m", "rosflight_py_sim", *words[:5], "--params-file", str(file), *end, PYTHONPATH=path)
+    assert refused.returncode == 1
+    assert f"{file}, line 2: there is no parameter 'rotor_dist'" in refused.stderr
+
+
 def test_registered_entries_are_listed_with_built_in_ones(command_line: Run, site: Path) -> None:
     listed = command_line("-m", "rosflight_py_sim", "vehicles", PYTHONPATH=f"{PROJECT}:{site}")
     assert "kite: kite that climbs" in listed.stdout and "multirotor: " in listed.stdout
