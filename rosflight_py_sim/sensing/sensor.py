@@ -141,7 +141,8 @@ class Sensor(Output[M]):
         parameters: parameters of the model.
         failures: what can fail, by name in texts of failures.
         stream: numbers that distinguish its random numbers from those of other sensors.
-        every_step: whether each step has a message, whatever the rate and latency; it carries the stamp of the step.
+        every_step: whether each step has a message, whatever the rate and latency, with the stamp of the step; true of
+            the IMU alone, whose message triggers the flight controller.
         optional: whether only vehicles whose parameter `further_sensors` names it have it.
     """
 
