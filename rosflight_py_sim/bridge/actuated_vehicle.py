@@ -178,7 +178,7 @@ class ActuatedVehicle(BridgedVehicle):
             self._exchange.handle(ExchangeEvent.SNAPSHOT, time_ns)
 
     def answer_again(self, time_ns: int) -> None:
-        """Send the last pulse widths if they have the stamp `time_ns`."""
+        """Send the last pulse widths, if they have that stamp."""
         if time_ns == self._pwm.time_ns:
             self._send_answer()
 

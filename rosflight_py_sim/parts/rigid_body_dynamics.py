@@ -87,6 +87,10 @@ class RigidBodyDynamics(Dynamics):
         """Rotation of the air at the vehicle, with the parameter `rotational_gusts`."""
         return self._wind_rates
 
+    def has_wind_rates(self) -> bool:
+        """Whether the parameter `rotational_gusts` is true."""
+        return self._wind_rates is not None
+
     def set_sim_state(self, truth: NDArray[np.float64]) -> None:
         """Set the state of the body."""
         self.body.set_truth(truth)

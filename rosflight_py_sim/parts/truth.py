@@ -119,7 +119,7 @@ class Truth(Part, ABC):
         self.set_sim_state(self._initial_truth)
 
     def has_wind_rates(self) -> bool:
-        """Whether the wind has the parameter `rotational_gusts`."""
+        """Whether a derived class computes the rotation of the air."""
         return self.compute_wind_rates() is not None
 
     def fail(self, signals: Signals) -> None:
