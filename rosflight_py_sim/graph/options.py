@@ -133,16 +133,17 @@ def all_options() -> dict[str, Option]:
         ),
         Option(
             "dynamics",
-            "physics of the vehicle: the nodes of this package (standalone), or a JSBSim aircraft (jsbsim)",
+            "physics of the vehicle: the nodes of this package (standalone), a JSBSim aircraft (jsbsim), or the dynamics "
+            "node of another package",
             default=STANDALONE,
             choices=tuple(known_dynamics()),
-            pages=(("JSBSim", "jsbsim.md"),),
+            pages=(("JSBSim", "jsbsim.md"), ("Nodes by name", "add_a_vehicle.md#nodes-by-name")),
             in_scenario=True,
         ),
         *(
             Option(
                 place,
-                f"node in place of the vehicle's {place}, of this or another package",
+                f"executable of the {place} node, of this or another package",
                 choices=("", *node_names(kind)),
                 unset="the vehicle's own",
                 in_scenario=True,
@@ -187,7 +188,7 @@ def all_options() -> dict[str, Option]:
         ),
         Option(
             "time_manager",
-            "time manager, of this or another package",
+            "executable of the time manager, of this or another package",
             choices=("", *node_names(NodeKind.TIME_MANAGER)),
             unset="the vehicle's own, or that of the time mode",
             pages=(("A time manager of your own", "add_a_node.md#a-time-manager-of-your-own"),),
@@ -261,8 +262,8 @@ def all_options() -> dict[str, Option]:
         ),
         Option(
             "autopilot",
-            "start the vehicle's autopilot, or the named one in its place; its mission begins with a call of "
-            f"autopilot/start: {', '.join(node_names(NodeKind.AUTOPILOT))}",
+            "start the vehicle's autopilot, or the named one in its place "
+            f"({', '.join(node_names(NodeKind.AUTOPILOT))}); its mission begins with a call of autopilot/start",
             kind=Kind.NODE,
             default="false",
             details="fly always starts the autopilot.",
