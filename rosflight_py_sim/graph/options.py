@@ -133,8 +133,8 @@ def all_options() -> dict[str, Option]:
         ),
         Option(
             "dynamics",
-            "physics of the vehicle: the nodes of this package (standalone), a JSBSim aircraft (jsbsim), or the dynamics "
-            "node of another package",
+            "physics of the vehicle: the nodes of this package (standalone), a JSBSim aircraft (jsbsim), or the "
+            "dynamics node of another package",
             default=STANDALONE,
             choices=tuple(known_dynamics()),
             pages=(("JSBSim", "jsbsim.md"), ("Nodes by name", "add_a_vehicle.md#nodes-by-name")),
