@@ -20,22 +20,21 @@ PAGE = Path(__file__).parents[1] / "docs" / "parameters.md"
 
 _HEAD = """# Parameters
 
-Written by `tools/write_parameter_page.py` from the tables in the code, which also give the nodes their descriptors
-(`ros2 param describe /dynamics mass`) and check every value. Number parameters also accept integers, and every
-number must be finite and, unless it is 0, at least 1e-30 in size. Parameters
-marked *fixed* are set when a node starts; the others can be changed while it runs
-and take effect from the present state on.
+Written by `tools/write_parameter_page.py` from the tables in the code, which also define the descriptors
+(`ros2 param describe /dynamics mass`) and the check of every value. Number parameters also accept integers. Every
+number must be finite and either 0 or at least 1e-30 in magnitude. Parameters marked *fixed* are set when a node
+starts. The others can be changed while the node runs; a change does not reset the node's state.
 
 The flight controller has ROSflight's own parameters, which are accessed by `param_get` and `param_set`: see
 [The flight controller](firmware.md#parameters). [Sensors](sensors.md) explains the sensor parameters (noise
-densities, bias walks), [Physics](physics.md) those of wind and ground.
+densities, bias walks), and [Physics](physics.md) those of wind and ground.
 
-Several nodes have a parameter of the same name (`mass`, `gravity`, `seed`, `time_mode`, the origin). Section
-`/**` of a parameter file sets it for all of them; `config/multirotor.yaml` is an example. In parameter files a node
-may also have the other names given below, so that ROSflight's files load.
+Several nodes have a parameter of the same name (`mass`, `gravity`, `seed`, `time_mode`, the origin). The section
+`/**` of a parameter file sets it for all of them; `config/multirotor.yaml` is an example. Parameter files may also
+use the other node names given below, so that ROSflight's files load.
 
-Nodes of different packages may have different parameters of one name. In a scenario, in a sweep and after
-`--ros-args -p`, the short name is then an error, and `forces_and_moments.NAME` sets the parameter of that node alone.
+In a scenario, in a sweep and after `--ros-args -p`, `NODE.NAME` sets a parameter of one node only, for example
+`dynamics.mass`. If nodes declare a name differently, as those of different packages may, `NAME` alone is an error.
 """
 
 
