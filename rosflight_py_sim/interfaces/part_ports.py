@@ -1,4 +1,4 @@
-"""Ports of a part, connected to a node: publishers, subscriptions, services, calls, and the join of the inputs."""
+"""Connection of a part's ports to a node: publishers, subscriptions, services, clients, and the join of the inputs."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ from rosflight_py_sim.step.ports import (
 from rosflight_py_sim.step.topics import CLOCK, PARAMS_CHANGED, StepSize, StepTopic, topic_of
 
 Renamed = Callable[[StepTopic[Any]], StepTopic[Any]]
-"""Function of a port's row; returns the row that takes its place."""
+"""Function that returns the row to use instead of a port's row."""
 
 # Inputs whose effect differs between lockstep and the other time modes.
 _OF_LOCKSTEP = (Kind.SYNCHRONIZED, Kind.LATER, Kind.EXPECTED, Kind.ADMITTING, Kind.REPEATED)
 
-# Inputs whose messages a part takes as soon as they are sent.
+# Inputs that take a message within the sender's call.
 _TAKEN_AT_ONCE = (Kind.SYNCHRONIZED, Kind.NEWEST, Kind.LATER)
 
 
@@ -50,7 +50,7 @@ class PartPorts:
     """Connects the ports of one part to a node, in a namespace; a node may host several parts.
 
     Attributes:
-        join: joins the inputs of the part's answers.
+        join: join of the inputs of the part's answers.
         offered: the part's services, by name.
         readers: readers of the flight controller's parameters.
     """
@@ -62,7 +62,7 @@ class PartPorts:
             node: the node; it may be the part itself.
             part: the part.
             at: namespace of the part's topics and services, relative to the node's.
-            renamed: gives the row that takes the place of a port's.
+            renamed: returns the row to use instead of a port's row.
         """
         self._node, self._part, self._at, self._renamed = node, part, at, renamed
         part.lockstep = node.values.get(TIME_MODE.name) == "lockstep"
@@ -116,7 +116,7 @@ class PartPorts:
             self._polled.pop().close()
 
     def connect_input(self, port: Input[Any]) -> None:
-        """Subscribe to the topic of an input, if the input needs its messages in the node's time mode."""
+        """Subscribe to the topic of an input, unless the input has no effect in the node's time mode."""
         node, part, topic, kind = self._node, self._part, port.topic, port.kind
         if kind in _OF_LOCKSTEP and TIME_MODE.name not in node.values:
             raise ParameterError(
@@ -174,7 +174,7 @@ class PartPorts:
         return self._polled[-1]
 
     def _reader_while_wanted(self, read: Polled[Any]) -> Callable[[], Any]:
-        """Function that reads a topic, and subscribes to it while the part wants messages."""
+        """Function that reads a topic, and subscribes to it only while the part needs messages."""
         is_wanted = getattr(self._part, read.wanted)
         subscription: PolledSubscription[Any] | None = None
 

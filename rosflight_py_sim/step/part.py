@@ -20,7 +20,7 @@ P = TypeVar("P", bound=Port)
 
 
 class Log(Protocol):
-    """Receiver of a part's messages for the user: the logger of its node, or another."""
+    """Log of a part: the logger of its node, or another object with these methods."""
 
     def info(self, text: str) -> Any: ...
 
@@ -41,26 +41,26 @@ class NoLog:
 
 
 class Part:
-    """Answers each message of its trigger, from its other inputs, with its outputs.
+    """Base class of parts: computes an answer to each message of its trigger, and sends it by its outputs.
 
     The class body declares the ports (`step/ports.py`). A derived class sets its state in `initialise` and implements
-    `answer`. Without ROS, a part is made as `Part(values)` and runs in a `Pipeline`. With ROS, it runs as a node whose
+    `answer`. Without ROS, `cls(values)` creates a part, which runs in a `Pipeline`. With ROS, it runs as a node whose
     class derives from the part and from `PartNode` (`interfaces/part_node.py`).
 
     Class attributes:
-        KIND: place of the part in a simulation; a class that another package registers as a node must have one.
+        KIND: kind of the part's node; a class that another package registers as a node must have one.
         DEFAULT_NAME: name of the part's node unless another is given.
         ALIASES: further node names whose sections in parameter files apply, strongest first.
-        FILLS: default names of the parts that this one replaces, besides its own.
+        FILLS: default names of further nodes that the part's node replaces.
         PARAMETERS: the part's parameters, which `table_for` may extend.
         FALLIBLE: names of the targets that can fail, from `failures.failure.TARGETS`.
 
     Attributes:
         values: value of each parameter, checked.
-        given: names of the parameters that were given, for `ignored_parameters`; none without ROS.
+        given: names of the parameters that the user has set, for `ignored_parameters`; empty without ROS.
         has_failures: whether there are failures, active or not.
         lockstep: whether answers wait for the inputs with the trigger's stamp.
-        idle_until_ns: time before which a trigger needs no answer, ns; a pipeline skips earlier triggers.
+        idle_until_ns: time until which triggers need no answer, ns; a pipeline skips earlier ones.
         answered_ns: stamp of the last answer, ns; -1 before the first. During `answer`, the stamp of the previous one.
     """
 
@@ -90,7 +90,7 @@ class Part:
 
         Args:
             values: value of each parameter of `table_for`, checked.
-            log: receiver of messages for the user; None drops them.
+            log: the part's log; None drops the texts.
 
         Raises:
             ParameterError: the values do not fit together.
@@ -104,12 +104,12 @@ class Part:
 
     @property
     def log(self) -> Log:
-        """Receiver of messages for the user."""
+        """The part's log."""
         return self._log
 
     @cached_property
     def start_ns(self) -> int:
-        """Unix time of stamp 0, ns: `start_date`; 0 for a node whose stamps are of the system clock."""
+        """Unix time of stamp 0, ns: `start_date`; 0 for a node whose stamps are from the system clock."""
         return unix_ns(start_of(self.values))
 
     @classmethod
@@ -127,7 +127,7 @@ class Part:
         self.held = StampedInputs()
 
     def configure(self, values: dict[str, Value]) -> None:
-        """Build what depends on parameters; called at the start and at each change.
+        """Build everything that depends on parameters; called at the start and at each change.
 
         After an exception, the part's attributes have their previous values again.
 
@@ -136,11 +136,11 @@ class Part:
         """
 
     def ignored_parameters(self) -> Iterable[str]:
-        """Warnings about given parameters that have no effect because of others; none by default."""
+        """Warnings about parameters that have no effect because of the values of others; none by default."""
         return ()
 
     def begin(self) -> None:
-        """Send what is known before the first step; called once the outputs are connected."""
+        """Send the messages that precede the first step; called once the outputs are connected."""
 
     def answer(self, time_ns: int, content: Any) -> None:
         """Send the answer to a message of the trigger.
@@ -152,10 +152,10 @@ class Part:
         raise NotImplementedError
 
     def answer_again(self, time_ns: int) -> None:
-        """Send the answer of `time_ns`, the last one, again; by default nothing."""
+        """Send the last answer, that of `time_ns`, again; by default send nothing."""
 
     def run(self, time_ns: int, content: Any = None) -> None:
-        """Apply the failures and inputs that take effect in this step, and answer."""
+        """Apply the failures and inputs that take effect in this step, and send its answer."""
         if self.has_failures:
             self.advance_failures(time_ns)
         if self.held.waiting:
@@ -167,10 +167,10 @@ class Part:
         """Stop receiving messages of an input. Without ROS, the pipeline replaces this function."""
 
     def update_clock(self, time_ns: int) -> None:
-        """Set the clock of the part's node, which each trigger sets, too. Has no effect without ROS."""
+        """Set the clock of the part's node, as each trigger does. Has no effect without ROS."""
 
     def make_stale(self) -> None:
-        """Make the last answer stale, so that a repeated request gets a new one. Has no effect without ROS."""
+        """Make the last answer stale, so that a repeated trigger gets a new one. Has no effect without ROS."""
 
     # Failures.
 
@@ -178,10 +178,10 @@ class Part:
         """Apply these failures, and no others, from now on."""
 
     def check_failure(self, failure: Failure) -> None:
-        """Check a failure of the part; by default allow it.
+        """Check a failure that the parameter `failures` requests; by default all are allowed.
 
         Raises:
-            ParameterError: the vehicle has no such part.
+            ParameterError: the vehicle lacks the component that is to fail.
         """
 
     @property
@@ -190,7 +190,7 @@ class Part:
         return [effect.failure.text for effect in self.failures.active]
 
     def advance_failures(self, time_ns: int) -> None:
-        """Begin and end the failures for a step."""
+        """Begin and end failures at the time of a step."""
         if self.failures.since_ns <= time_ns < self.failures.until_ns:
             return
         before = self.active_failures
@@ -208,19 +208,19 @@ class Part:
             self.on_failures_changed(now)
 
     def on_failures_changed(self, texts: Sequence[str]) -> None:
-        """Called with the texts of the active failures when they have changed."""
+        """Handle a change of the active failures, whose texts are given; by default do nothing."""
 
     def failures_of(self, texts: Any) -> FailureSchedule:
         """Schedule of the failures described by texts.
 
         Raises:
-            ParameterError: a text describes no failure, or one that the part cannot have.
+            ParameterError: a text describes no failure, or a failure that does not apply to the part.
         """
         seed = int(str(self.values.get("seed", 0)))
         return FailureSchedule(texts, self.FALLIBLE, seed, check=self.check_failure, previous=self.failures)
 
     def adopt_failures(self, schedule: FailureSchedule) -> None:
-        """Use a schedule from the next step on; failures that are active end in that step if it lacks them."""
+        """Use a schedule from the next step on, in which active failures that the schedule lacks end."""
         schedule.active = self.failures.active
         self.failures = schedule
         self.has_failures = self.has_failures or len(schedule) > 0
@@ -236,11 +236,11 @@ class Part:
 
     @property
     def join_rule(self) -> JoinRule:
-        """Inputs of an answer; valid after the first `configure`."""
+        """Inputs of the part's answers; valid after the first `configure`."""
         return rule_of(self.ports(Port))
 
     def diagnose(self, period: Any) -> Iterable[Any]:
-        """Diagnoses of the part for /diagnostics, as `SimulationNode.diagnose`."""
+        """Entries of the part on /diagnostics; see `SimulationNode.diagnose`."""
         return ()
 
 

@@ -1,8 +1,8 @@
-"""Parts that run in one thread without ROS, connected by their ports.
+"""Pipeline: parts that run in one thread without ROS, connected by their ports.
 
-The pipeline behaves as a graph in lockstep: its trajectory equals that of the parts' nodes, bit for bit. In each step,
-the parts that time triggers answer first. A message goes at once to each input that is not a trigger. A part that the
-message triggers answers after the sender, in the order of sending.
+The trajectory equals that of the node graph in lockstep, bit for bit. In each step, the parts that are triggered by the
+time answer first. Inputs receive a message within the sender's call, except triggers and queued inputs: these
+receive it after the sender's call has returned, in the order of sending.
 """
 
 from __future__ import annotations
@@ -26,17 +26,18 @@ Take = Callable[[Any], None]
 
 
 class UnconnectedError(ValueError):
-    """Parts do not fit together; the text names them.
+    """The parts cannot be connected; the text names them.
 
-    A sender or a service is missing, two parts send an exclusive topic, or a part receives a topic of another vehicle.
+    The sender of a trigger or a service is missing, two parts send an exclusive topic, or a part receives a topic of
+    another vehicle.
     """
 
 
 class Pipeline:
-    """Steps of parts, from time 0.
+    """Runs connected parts step by step, from time 0.
 
     Attributes:
-        parts: the parts.
+        parts: the parts, in the order in which time triggers them.
         time_ns: time of the next step, ns.
     """
 
@@ -51,7 +52,7 @@ class Pipeline:
             receivers: further receivers, each as a topic and the function that takes its messages.
 
         Raises:
-            UnconnectedError: the parts do not fit together.
+            UnconnectedError: the parts cannot be connected.
         """
         self.parts = tuple(parts)
         self.time_ns, self._step_ns = 0, step_ns
@@ -82,7 +83,7 @@ class Pipeline:
         self._run_triggered()
 
     def step(self) -> None:
-        """Take one step, with all answers to its time; an exception of a part ends it."""
+        """Take one step, with all answers to its time; an exception in a part ends the step."""
         time_ns = self.time_ns
         for act in self._on_time:
             act(time_ns)
@@ -100,12 +101,12 @@ class Pipeline:
             run(time_ns, message)
 
     def give(self, topic: StepTopic[Any], message: Any) -> None:
-        """Give a message to all receivers of a topic."""
+        """Send a message to all receivers of a topic."""
         for take in self._takes.get(topic.name, ()):
             take(message)
 
     def call(self, service: str, request: Any = None) -> Any:
-        """Response of a service, by name, to a request; None sends an empty request.
+        """Call a service by name, and return the response; None sends an empty request.
 
         Raises:
             UnconnectedError: no part offers the service.
@@ -226,7 +227,7 @@ class Pipeline:
 
 
 class _Newest:
-    """The newest message of a topic, until it is read; `take` takes a message."""
+    """The newest message of a topic until it is read; `take` stores a message."""
 
     def __init__(self) -> None:
         self._message: deque[Any] = deque(maxlen=1)

@@ -1,7 +1,7 @@
-"""Ports of a part: what it receives, sends and offers, declared in the body of its class.
+"""Ports of a part: inputs, outputs and services, declared in the body of its class.
 
-An input or a service is declared on the method that takes its messages; an input without a method keeps its newest
-message as an attribute. The declarations, in order, are the part's ports, which nodes and pipelines connect.
+An input or a service decorates the method that receives its messages or requests. An input that decorates no method
+keeps its newest message as an attribute. Nodes and pipelines connect the ports in the order of declaration.
 """
 
 from __future__ import annotations
@@ -22,13 +22,15 @@ P = TypeVar("P", bound="Port")
 class Kind(Enum):
     """Effect of an input's messages.
 
-    TRIGGER: each message requests an answer. SYNCHRONIZED: in lockstep the answer waits for the message with the
-    trigger's stamp. NEWEST: each message takes effect at once. QUEUED: each message takes effect after the sender's
-    call, so that the part may send because of it. LATER: in lockstep each message takes effect in the step after its
-    stamp, whatever the order of arrival. EXPECTED: as LATER; in lockstep the answer also waits while a regular input is
-    late. ADMITTING: as NEWEST; in lockstep each message admits answers, and no answer is given without admission.
-    REPEATED: in lockstep each message repeats the trigger with its stamp. TICKS: answers are requested at a rate, in
-    every time mode, without a message.
+    - TRIGGER: each message requests an answer.
+    - SYNCHRONIZED: in lockstep the answer waits for the message with the trigger's stamp.
+    - NEWEST: each message takes effect at once.
+    - QUEUED: each message takes effect after the sender's call has returned, so the part may send messages.
+    - LATER: in lockstep each message takes effect in the step after its stamp, regardless of the order of arrival.
+    - EXPECTED: as LATER; in lockstep the answer also waits while the next message of a regular input is late.
+    - ADMITTING: as NEWEST; in lockstep the answer waits until a message admits it.
+    - REPEATED: in lockstep each message repeats the trigger with its stamp.
+    - TICKS: answers are requested at a rate, in every time mode, without a message.
     """
 
     TRIGGER = "trigger"
@@ -49,7 +51,8 @@ class Port:
         name: name of the attribute or method.
         when: name of the part's method that returns whether the port exists; empty if it always does. The method is
             called after the part's first `configure`, possibly several times.
-        family: name of the attribute that maps the names of several ports, of which this is one; otherwise empty.
+        family: for a port that `Each` declares, the name of the part's attribute that maps names to ports; otherwise
+            empty.
     """
 
     name = ""
@@ -66,7 +69,7 @@ class Port:
         return not self.when or bool(getattr(part, self.when)())
 
     def of(self, part: Any) -> Iterator[Port]:
-        """The ports that a part has by this declaration: the port itself, if it exists."""
+        """The part's ports of this declaration: the port itself, if it exists."""
         if self.exists(part):
             yield self
 
@@ -81,7 +84,7 @@ class Port:
 
 
 class _Method(Port):
-    """A port whose messages go to the method on which it is declared."""
+    """A port that decorates the method that receives its messages."""
 
     function: Callable[..., Any] | None = None
 
@@ -110,12 +113,12 @@ class Input(_Method, Generic[M]):
         rate: for a trigger, the parameter that gives the rate (Hz) of answers outside of lockstep; the messages then
             only go to the port's method, if it has one. Empty if messages trigger answers in every time mode. For
             ticks, the parameter that gives their rate (Hz).
-        initial: value before the first message.
+        initial: value of the attribute before the first message.
         at: vehicle whose topic is received: an absolute namespace, or the name of the part's attribute that names the
             vehicle (`namespace_of`); empty for the part's own vehicle.
         qos: requested QoS; None: that of the topic for the time mode.
-        ages_from_arrival: for an expected input, whether lateness counts from the arrival of the last message, not from
-            its stamp, which may be of another clock.
+        ages_from_arrival: for an expected input, whether lateness counts from the arrival of the last message instead
+            of its stamp, which may be from another clock.
     """
 
     def __init__(
@@ -147,7 +150,7 @@ class Input(_Method, Generic[M]):
 
     @property
     def key(self) -> str:
-        """Name of the input in the rule of the join: its topic, with the vehicle if that is another one."""
+        """Name of the input in the join rule: its topic, preceded by the vehicle if that is another one."""
         return f"{self.at}/{self.topic.name}" if self.at else self.topic.name
 
     def taker(self, part: Any) -> Callable[[M], None]:
@@ -178,7 +181,7 @@ def synchronized(
     at: str = "",
     qos: QoSProfile | None = None,
 ) -> Input[M]:
-    """Input for which the answer waits in lockstep: the message with the trigger's stamp."""
+    """Input whose message with the trigger's stamp the answer waits for in lockstep."""
     options: dict[str, Any] = {"initial": initial, "when": when, "at": at, "qos": qos}
     return Input(topic, Kind.SYNCHRONIZED, needed=needed, required=required, renews=renews, **options)
 
@@ -189,7 +192,7 @@ def newest(topic: StepTopic[M], *, needed: bool = False, initial: Any = None, wh
 
 
 def queued(topic: StepTopic[M], *, when: str = "") -> Input[M]:
-    """Input whose messages go to its method after the sender's call; the method may send messages."""
+    """Input whose messages are passed to its method after the sender's call; the method may send messages."""
     return Input(topic, Kind.QUEUED, when=when)
 
 
@@ -199,12 +202,12 @@ def later(topic: StepTopic[M], *, initial: Any = None) -> Input[M]:
 
 
 def expected(topic: StepTopic[M], *, ages_from_arrival: bool = False) -> Input[M]:
-    """Input as of `later`; in lockstep the answer also waits if messages arrived regularly and the next one is late."""
+    """Input like `later`; in lockstep the answer also waits while the next of regular messages is late."""
     return Input(topic, Kind.EXPECTED, ages_from_arrival=ages_from_arrival)
 
 
 def admitting(topic: StepTopic[StepSize]) -> Input[StepSize]:
-    """Input of step sizes; in lockstep a requested size admits the answer of its step, any other size all answers."""
+    """Input of step sizes; in lockstep a requested size admits the answer of its step, and any other all answers."""
     return Input(topic, Kind.ADMITTING)
 
 
@@ -219,14 +222,14 @@ def ticks(rate: str) -> Input[int]:
 
 
 class Polled(Port, Generic[M]):
-    """A topic that the part reads when it needs it: on a part, a function that returns the newest message.
+    """A topic that the part reads on demand: on a part, a function that returns the newest message.
 
     The function returns None if no message has arrived since its last call. Unread messages cost nothing.
 
     Attributes:
         topic: row of the table in `step/topics.py`.
-        wanted: name of the part's method that returns whether the part wants messages at present; while it does not,
-            the topic has no receiver. Empty if it always does.
+        wanted: name of the part's method that returns whether the part needs messages at present; while it returns
+            false, a node does not subscribe to the topic. Empty if the part always needs them.
     """
 
     def __init__(self, topic: StepTopic[M], *, wanted: str = "", when: str = "") -> None:
@@ -248,7 +251,7 @@ class Output(Port, Generic[M]):
 
     Attributes:
         topic: row of the table in `step/topics.py`.
-        lazy: whether the function takes a function that makes the message, called only if the topic has a receiver.
+        lazy: whether the argument is a function that makes the message; it is called only if the topic has a receiver.
     """
 
     def __init__(self, topic: StepTopic[M], *, lazy: bool = False, when: str = "") -> None:
@@ -266,12 +269,12 @@ def output(topic: StepTopic[M], *, lazy: bool = False, when: str = "") -> Any:
 
 
 class Service(_Method):
-    """A service that the part offers, answered by the method on which it is declared: (request, response) -> response.
+    """A service that the part offers; it decorates the method that answers: (request, response) -> response.
 
     Attributes:
         service_type: ROS service type.
         topic: name of the service.
-        admits: whether the part's answers wait for calls; the method passes them to the join.
+        admits: whether the part's answers may wait for calls; the method then admits answers by the part's join.
     """
 
     def __init__(self, service_type: Any, topic: str, *, admits: bool = False, when: str = "") -> None:
@@ -285,10 +288,10 @@ def service(service_type: Any, name: str, *, admits: bool = False, when: str = "
 
 
 class Call(NamedTuple):
-    """A service of another part, which a part may call.
+    """A service of another part, for the part that calls it.
 
     Attributes:
-        is_available: whether the service exists at present.
+        is_available: function that returns whether the service exists at present.
         send: function that sends a request. Its second argument is a function that receives the response, possibly
             before `send` returns.
     """
@@ -325,9 +328,9 @@ def calls(service_type: Any, *names: str) -> Any:
 
 
 class FirmwareReading(_Method):
-    """Parameters of the flight controller: its method takes the values by name, at the start and after each change.
+    """Parameters of the flight controller, passed to the decorated method at the start and after each change.
 
-    Parameters that the flight controller lacks are left out.
+    The argument maps names to values, without the parameters that the flight controller lacks.
 
     Attributes:
         names: names of the parameters.
@@ -341,12 +344,12 @@ class FirmwareReading(_Method):
 class Each(_Method):
     """One port for each of several names, such as those of a vehicle's cameras.
 
-    On a part, a mapping of each name to what a single port of this kind would be. A method on which it is declared
-    takes the name before the message.
+    On a part, a mapping from each name to the attribute that a single port would have. The arguments of a decorated
+    method are the name and the message.
 
     Attributes:
         names: name of the part's attribute that lists the names.
-        port: makes the port of a name.
+        port: function that makes the port of a name.
     """
 
     def __init__(self, names: str, port: Callable[[str], Any]) -> None:
@@ -403,7 +406,7 @@ def namespace_of(vehicle: str, own: str) -> str:
 
 
 def ports_of(cls: type) -> Iterator[Port]:
-    """Ports of a part's class, those of base classes first, each in the order of declaration."""
+    """Ports of a part's class in the order of declaration, those of base classes first."""
     names = dict.fromkeys(
         name for base in reversed(cls.__mro__) for name, one in vars(base).items() if isinstance(one, Port)
     )
