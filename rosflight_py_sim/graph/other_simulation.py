@@ -16,16 +16,23 @@ from rclpy.signals import SignalHandlerOptions
 from rosflight_py_sim.graph.fleet import Member
 from rosflight_py_sim.graph.plan import planned_nodes
 from rosflight_py_sim.graph.time_modes import TIME_MANAGERS
-from rosflight_py_sim.interfaces.publishers import REMEDY, Hosts, other_publishers, participant_of
+from rosflight_py_sim.interfaces.publishers import (
+    REMEDY,
+    Hosts,
+    local_participants,
+    other_publishers,
+    participant_of,
+    participants_known_to,
+)
 from rosflight_py_sim.interfaces.simulation_node import SimulationNode
 from rosflight_py_sim.nodes.running import check_namespace, node_class, refusals_of_ros
 from rosflight_py_sim.parameters import ParameterError
 from rosflight_py_sim.step.topic_ends import published
 from rosflight_py_sim.step.topics import STEP_TOPICS, topic_of
 
-# System time from the creation of a node until it knows the publishers of a running simulation, s. On a busy machine up
-# to 0.75 s were measured.
-_DISCOVERY_S = 1.0
+# System time from the creation of a node until it knows the publishers of a running simulation, s, and the longest such
+# time, on a busy machine that has more participants than the node has discovered.
+_DISCOVERY_S, _LONGEST_DISCOVERY_S = 1.0, 10.0
 
 # Time limit for the reports that name the other simulation's host, s: nodes report once a second.
 _REPORTS_S = 2.5
@@ -57,7 +64,7 @@ class OtherSimulation:
                 enable_rosout=False,
                 start_parameter_services=False,
             )
-        self._known_s = time.monotonic() + _DISCOVERY_S
+        self._began_s = time.monotonic()
 
     def __enter__(self) -> OtherSimulation:
         """Begin the search."""
@@ -95,7 +102,7 @@ class OtherSimulation:
         planned = planned_nodes(members, [manager] if manager else [], observers=observers)
         classes = [node_class(one.executable) for one in planned if not one.accepted_names & set(left_out)]
         topics = exclusive_topics(classes, namespace, [member.namespace for member in members])
-        time.sleep(max(0.0, self._known_s - time.monotonic()))
+        self._wait_for_discovery(self._node)
         executor = SingleThreadedExecutor(context=self._context)
         executor.add_node(self._node)
         try:
@@ -103,6 +110,13 @@ class OtherSimulation:
         finally:
             executor.shutdown()
             self._leave()
+
+    def _wait_for_discovery(self, node: Node) -> None:
+        """Wait until the node has discovered the participants of the domain on this machine."""
+        time.sleep(max(0.0, self._began_s + _DISCOVERY_S - time.monotonic()))
+        expected = local_participants(self._context.get_domain_id())
+        while len(participants_known_to(node)) < expected and time.monotonic() < self._began_s + _LONGEST_DISCOVERY_S:
+            time.sleep(0.05)
 
     def _leave(self) -> None:
         node, self._node = self._node, None

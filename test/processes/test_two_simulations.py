@@ -10,10 +10,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import rclpy
+from rclpy.context import Context
 from rclpy.qos import QoSProfile
 from rosgraph_msgs.msg import Clock
 
 from rosflight_py_sim.interfaces.diagnostics import process_text
+from rosflight_py_sim.interfaces.publishers import local_participants, participants_known_to
 from test.processes.conftest import SLOWLY, few_steps
 
 pytestmark = pytest.mark.timeout(300)
@@ -129,3 +132,21 @@ def test_foreign_publisher_of_the_clock_is_reported(processes: Any, running: Any
     (line,) = [line for line in running.stderr.splitlines() if "[ERROR]" in line]
     assert "[time_manager]: /clock: published by /time_manager" in line
     assert "on this host)" in line
+
+
+def test_participants_of_a_domain_on_this_machine_are_counted_and_discovered(ros_domain: int) -> None:
+    rclpy.init()
+    try:
+        node = rclpy.create_node("one")
+        before = local_participants(ros_domain)
+        assert before >= 1 and len(participants_known_to(node)) >= 1
+        other = Context()
+        rclpy.init(context=other)
+        second = rclpy.create_node("two", context=other)
+        assert local_participants(ros_domain) == before + 1
+        wait_for(lambda: len(participants_known_to(node)) == before + 1, "discovery of the second participant")
+        second.destroy_node()
+        rclpy.shutdown(context=other)
+        wait_for(lambda: local_participants(ros_domain) == before, "the end of the second participant")
+    finally:
+        rclpy.shutdown()
