@@ -379,9 +379,6 @@ def stamped(
     )
 
 
-_stamped = stamped
-
-
 def _named_numbers(data: bytes) -> NamedNumbers:
     message = deserialize_message(data, JointState)
     return NamedNumbers(time_ns_of(message.header.stamp), tuple(message.name), tuple(message.position))
@@ -429,7 +426,7 @@ TRUTH_STATE = StepTopic[VehicleState](
     exclusive=True,
     requested=state_qos,
 )
-TRUTH_WIND = _stamped(
+TRUTH_WIND = stamped(
     topic_names.TRUTH_WIND,
     Vector3Stamped,
     WindSample,
@@ -440,7 +437,7 @@ TRUTH_WIND = _stamped(
     requested=state_qos,
 )
 # Only with the parameter rotational_gusts.
-TRUTH_WIND_RATES = _stamped(
+TRUTH_WIND_RATES = stamped(
     topic_names.TRUTH_WIND_RATES,
     Vector3Stamped,
     WindRates,
@@ -450,7 +447,7 @@ TRUTH_WIND_RATES = _stamped(
     exclusive=True,
     requested=state_qos,
 )
-FORCES_AND_MOMENTS = _stamped(
+FORCES_AND_MOMENTS = stamped(
     topic_names.FORCES_AND_MOMENTS,
     WrenchStamped,
     Wrench,
@@ -458,7 +455,7 @@ FORCES_AND_MOMENTS = _stamped(
     frame_id="body",
     exclusive=True,
 )
-TRUTH_BATTERY = _stamped(
+TRUTH_BATTERY = stamped(
     topic_names.TRUTH_BATTERY,
     BatteryStatus,
     BatterySample,
@@ -484,7 +481,7 @@ FAULT = StepTopic[String]("sim/fault", String, LATCHED)
 ACTIVE_FAILURES = StepTopic[String]("sim/failures", String, LATCHED)
 
 # Sensors.
-IMU = _stamped(
+IMU = stamped(
     topic_names.IMU,
     Imu,
     ImuSample,
@@ -499,7 +496,7 @@ IMU = _stamped(
     requested=imu_qos,
     exclusive=True,
 )
-IMU_TEMPERATURE = _stamped(
+IMU_TEMPERATURE = stamped(
     "sim/sensors/imu/temperature",
     Temperature,
     TemperatureSample,
@@ -507,7 +504,7 @@ IMU_TEMPERATURE = _stamped(
     frame_id="body",
     exclusive=True,
 )
-MAG = _stamped(
+MAG = stamped(
     "sim/sensors/mag",
     MagneticField,
     MagSample,
@@ -515,8 +512,8 @@ MAG = _stamped(
     frame_id="body",
     exclusive=True,
 )
-BARO = _stamped("sim/sensors/baro", Barometer, BaroSample, exclusive=True)
-GNSS_FIX = _stamped(
+BARO = stamped("sim/sensors/baro", Barometer, BaroSample, exclusive=True)
+GNSS_FIX = stamped(
     "sim/sensors/gnss",
     GNSS,
     GnssSample,
@@ -533,8 +530,8 @@ GNSS_FIX = _stamped(
     },
     exclusive=True,
 )
-DIFF_PRESSURE = _stamped("sim/sensors/diff_pressure", Airspeed, AirspeedSample, exclusive=True)
-RANGE = _stamped(
+DIFF_PRESSURE = stamped("sim/sensors/diff_pressure", Airspeed, AirspeedSample, exclusive=True)
+RANGE = stamped(
     topic_names.RANGE,
     Range,
     RangeSample,
@@ -543,7 +540,7 @@ RANGE = _stamped(
     constants={"radiation_type": (Range.ULTRASOUND,)},
     exclusive=True,
 )
-BATTERY = _stamped("sim/sensors/battery", BatteryStatus, BatterySample, exclusive=True)
+BATTERY = stamped("sim/sensors/battery", BatteryStatus, BatterySample, exclusive=True)
 # Name and position of each entry are the name of an error and its value.
 TRUTH_ERRORS = StepTopic[NamedNumbers](
     "sim/truth_errors",
@@ -553,28 +550,28 @@ TRUTH_ERRORS = StepTopic[NamedNumbers](
     coders=Coders(lambda message: encode_named_numbers(*message), _named_numbers),
 )
 # Constant and slowly varying errors of the IMU alone, under ROSflight's name and type.
-TRUTH_IMU_BIAS = _stamped("sim/truth_imu_bias", Imu, ImuBias, _IMU, frame_id="body", constants=_NO_ORIENTATION)
+TRUTH_IMU_BIAS = stamped("sim/truth_imu_bias", Imu, ImuBias, _IMU, frame_id="body", constants=_NO_ORIENTATION)
 
 # Outputs and RC frames of the flight controller.
-PWM_OUTPUT = _stamped(
+PWM_OUTPUT = stamped(
     topic_names.PWM_OUTPUT,
     PwmOutput,
     PulseWidths,
     {"pulse_us": "values"},
     exclusive=True,
 )
-RC = _stamped("sim/RC", RCRaw, PulseWidths, {"pulse_us": "values"})
+RC = stamped("sim/RC", RCRaw, PulseWidths, {"pulse_us": "values"})
 
 # The flight controller, under the names of rosflight_io.
-STATUS = _stamped(topic_names.STATUS, Status, StatusReport, exclusive=True)
+STATUS = stamped(topic_names.STATUS, Status, StatusReport, exclusive=True)
 PARAMS_CHANGED = StepTopic[Bool]("status/params_changed", Bool)
 UNSAVED_PARAMS = StepTopic[Bool]("status/unsaved_params", Bool, LATCHED)
 FIRMWARE_ERRORS = StepTopic[Error]("status/rosflight_errors", Error, LATCHED_LIST)
 FIRMWARE_VERSION = StepTopic[String]("version", String, LATCHED)
-ATTITUDE = _stamped("attitude", Attitude, AttitudeEstimate, {"quaternion_xyzw": "attitude"}, frame_id="body")
-ATTITUDE_EULER = _stamped(topic_names.ATTITUDE_EULER, Vector3Stamped, EulerAngles, {"roll_pitch_yaw": "vector"})
-IMU_DATA = _stamped("imu/data", Imu, ImuEstimate, {"quaternion_xyzw": "orientation", **_IMU}, frame_id="body")
-OUTPUT_RAW = _stamped("output_raw", OutputRaw, Outputs)
+ATTITUDE = stamped("attitude", Attitude, AttitudeEstimate, {"quaternion_xyzw": "attitude"}, frame_id="body")
+ATTITUDE_EULER = stamped(topic_names.ATTITUDE_EULER, Vector3Stamped, EulerAngles, {"roll_pitch_yaw": "vector"})
+IMU_DATA = stamped("imu/data", Imu, ImuEstimate, {"quaternion_xyzw": "orientation", **_IMU}, frame_id="body")
+OUTPUT_RAW = stamped("output_raw", OutputRaw, Outputs)
 # Speed of each rotor, rad/s, as the values; the bridge subscribes if a front-end requires them.
 TRUTH_ROTOR_SPEEDS = OUTPUT_RAW.renamed("sim/truth_rotor_speeds")
 RC_RAW = RC.renamed("rc_raw")
@@ -587,10 +584,10 @@ CORRECTED_BATTERY = BATTERY.renamed(topic_names.CORRECTED_BATTERY)
 CORRECTED_GNSS = GNSS_FIX.renamed("gnss")
 
 # Commands to the flight controller.
-COMMAND = _stamped("command", Command, ControlCommand)
-AUX_COMMAND = _stamped("aux_command", AuxCommand, AuxiliaryCommand, {"types": "type_array"})
+COMMAND = stamped("command", Command, ControlCommand)
+AUX_COMMAND = stamped("aux_command", AuxCommand, AuxiliaryCommand, {"types": "type_array"})
 EXTERNAL_ATTITUDE = ATTITUDE.renamed("external_attitude")
-SETPOINT = _stamped(
+SETPOINT = stamped(
     topic_names.SETPOINT,
     PoseStamped,
     SetpointSample,
