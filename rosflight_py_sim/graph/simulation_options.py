@@ -1,4 +1,4 @@
-"""Values of the options of a simulation, parsed once: from launch arguments, or from a command line."""
+"""Values of the options of a simulation, parsed from launch arguments or from a command line."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ class SimulationOptions:
 
     @classmethod
     def of_command(cls, parsed: argparse.Namespace) -> SimulationOptions:
-        """Options from a parsed command line, which may lack some; None there is an option that was not given."""
+        """Options from a parsed command line, which may lack some; None means that an option was not given."""
         given: dict[str, Any] = {}
         for one in fields(cls):
             value = getattr(parsed, one.name, None)
@@ -86,13 +86,13 @@ class SimulationOptions:
 
     @property
     def viewers(self) -> list[str]:
-        """Executables of the viewers."""
+        """Executables of the requested viewers."""
         wanted = {"visualizer": self.visualizer or self.rviz, "web_viewer": self.view}
         return [executable for executable, is_wanted in wanted.items() if is_wanted]
 
     @property
     def chosen_vehicle(self) -> Vehicle:
-        """The vehicle, with the nodes, flight controller and files that the options give instead of its own."""
+        """The vehicle, with the nodes, flight controller and files that the options select instead of its own."""
         chosen = vehicle(self.vehicle, self.dynamics).carrying(CAMERA, self.camera)
         return replace(
             chosen.with_nodes({key: getattr(self, key) for key in NAMED_NODES} | {"autopilot": self._named_autopilot}),
@@ -136,7 +136,7 @@ class SimulationOptions:
 
     @property
     def settings(self) -> dict[str, Value]:
-        """Parameters of all nodes."""
+        """Parameters that the options set for all nodes."""
         given = {name: getattr(self, name) for name in ("real_time_multiplier", "seed", "world", "earth")}
         if self.firmware_param_file is not None:
             given["firmware_param_file"] = str(self.firmware_param_file)
@@ -159,7 +159,7 @@ class SimulationOptions:
         )
 
     def added_to(self, scenario: Scenario) -> Scenario:
-        """A scenario with the parameter files and parameters that the options give in addition."""
+        """A scenario with the parameter files and parameters of the options added."""
         return replace(
             scenario, files=[*scenario.files, *self.params_file], settings={**scenario.settings, **self.settings}
         )

@@ -1,10 +1,10 @@
 """A sensor as one declaration: its topic, model, rate, latency, random numbers and failures.
 
-The declaration is a port of the part that has the sensor. Everything else follows from it: the parameters of the rate
-and the latency, the names of its failures, the model of each vehicle, and the outputs with their schedules.
+The declaration is an output of the part that has the sensor. It determines the parameters of the rate and the latency,
+the names of the failures, the model of each vehicle, and the schedule of the messages.
 
-A measurement of t arrives at t + d. The latency d is constant. It contains everything between the instant that a
-measurement describes and its arrival at the flight controller: averaging in the sensor, conversion, filters and the
+A measurement of time t arrives at t + d, where the latency d is constant. It covers everything between the instant that
+a measurement describes and its arrival at the flight controller: averaging in the sensor, conversion, filters and the
 bus.
 """
 
@@ -54,18 +54,18 @@ TRUE_ERRORS_RATE = Parameter(
 FURTHER_SENSORS = Parameter(
     "further_sensors",
     [],
-    "Further sensors that the vehicle has; each adds its parameters and its topic. Empty: none",
+    "Optional sensors that the vehicle has; each adds its parameters and its topic. Empty: none",
     element=str,
     read_only=True,
 )
 
 
 class Surroundings(Protocol):
-    """What a model may read besides the true state.
+    """Inputs of a sensor model besides the true state.
 
     Attributes:
         rotor_speeds: true speed of each rotor, rad/s (n,); empty if unknown.
-        models: models of the vehicle's sensors, by name.
+        models: models of the vehicle's sensors, by the names of the sensors.
         start_ns: Unix time of stamp 0, ns.
         wind_ned: velocity of the air over the ground, NED, m/s (3,).
         battery: newest true voltage and current of the battery; None before the first message.
@@ -86,9 +86,9 @@ class Surroundings(Protocol):
 
 
 class SensorModel(ABC):
-    """Measurements of one sensor with errors.
+    """Base class of sensor models: measurements of one sensor with errors.
 
-    A model is built from checked values and a generator of random numbers that no other model uses.
+    A model is built from the checked values of the parameters and a random number generator that no other model uses.
     """
 
     def __init__(self, errors: ErrorModel) -> None:
@@ -97,10 +97,10 @@ class SensorModel(ABC):
 
     @abstractmethod
     def read(self, around: Surroundings, time_ns: int, state: VehicleState, dt: float) -> tuple[Any, ...]:
-        """Measure.
+        """Return a measurement.
 
         Args:
-            around: what surrounds the sensor.
+            around: inputs besides the true state.
             time_ns: stamp of the measurement, ns.
             state: true state.
             dt: time since the last measurement, s, > 0.
@@ -110,20 +110,25 @@ class SensorModel(ABC):
         """
 
     def adopt(self, other: Any) -> None:
-        """Copy the errors of another model of the same class, so that they go on with new parameters."""
+        """Continue the errors of another model of the same class with this model's parameters."""
         self._errors.adopt(other._errors)
 
     def true_errors(self) -> dict[str, float]:
-        """Every constant or slowly varying error of the last measurement, which an estimator could estimate.
+        """Constant and slowly varying errors of the last measurement, which an estimator could estimate.
 
-        By name, in the unit of the sensor's parameters, and always with the same names in the same order. White noise
-        is not among them. By default there are none.
+        The mapping always has the same names in the same order; the values are in the units of the sensor's parameters.
+        It does not contain white noise. By default it is empty.
         """
         return {}
 
 
 class Failing(NamedTuple):
-    """A part of a sensor that can fail: how a failure is given, and what it changes in the messages."""
+    """Component of a sensor that can fail.
+
+    Attributes:
+        target: description, unit and allowed kinds of its failures.
+        measured: makes the `Measured`, which selects the numbers of a message that a failure changes.
+    """
 
     target: Target
     measured: Callable[[], Measured]
@@ -133,17 +138,18 @@ class Sensor(Output[M]):
     """A sensor, declared as an output of the part that has it.
 
     Attributes:
-        sensor: name in the parameters of its rate (`..._update_frequency`) and latency (`..._latency`).
-        model: class of its model: (checked values, generator of random numbers) -> `SensorModel`.
+        sensor: name of the sensor, with which the parameters of its rate (`..._update_frequency`) and latency
+            (`..._latency`) begin.
+        model: class or function that builds its model: (checked values, random number generator) -> `SensorModel`.
         update: name of the part's method that reads the sensor in place of the model, in classes that have it: (state,
             time since the last reading in s) -> one of `parts.readings`, or the message's fields after the stamp.
         timing: parameters of rate and latency.
         parameters: parameters of the model.
-        failures: what can fail, by name in texts of failures.
-        stream: numbers that distinguish its random numbers from those of other sensors.
-        every_step: whether each step has a message, whatever the rate and latency, with the stamp of the step; true of
-            the IMU alone, whose message triggers the flight controller.
-        optional: whether only vehicles whose parameter `further_sensors` names it have it.
+        failures: components that can fail, by their names in texts of failures.
+        stream: key of its random stream, different from those of other sensors.
+        every_step: whether each step has a message, whatever the rate and latency, with the stamp of the step; true
+            only for the IMU, whose message triggers the flight controller.
+        optional: whether a vehicle has the sensor only if the parameter `further_sensors` names it.
     """
 
     def __init__(
@@ -164,9 +170,10 @@ class Sensor(Output[M]):
     ) -> None:
         """Declare a sensor.
 
-        `topic` is the row of its messages, whose class is a named tuple that begins with the stamp. `text` says in the
-        texts of the parameters what is measured. `rate_hz` and `latency_s` are defaults. `stream` is the number of its
-        random numbers; without it, they follow from the name. The other arguments are attributes of the class.
+        `topic` is the row of its messages, whose class is a named tuple that begins with the stamp. `text` is the name
+        in the texts of the parameters, such as "the DVL". `rate_hz` and `latency_s` are defaults. `stream` is the
+        number of its random stream, which by default follows from `sensor`. The other arguments are attributes of the
+        class.
 
         Raises:
             TypeError: the topic's messages are not named tuples, or there is neither a model nor `update`.
@@ -220,8 +227,8 @@ class Sensor(Output[M]):
         """Latency, ns.
 
         Raises:
-            ParameterError: each step has a message of this sensor, which has a latency, but stamps are those of the
-                measurement.
+            ParameterError: the latency of a sensor with a message in every step is not 0, and `sensor_stamps` is
+                `measurement`.
         """
         name = f"{self.sensor}_latency"
         given = number(values, name)
@@ -233,7 +240,7 @@ class Sensor(Output[M]):
         return round(given * NANOSECONDS)
 
     def built(self, values: Values) -> SensorModel:
-        """The model, whose random numbers follow from the parameter `seed`."""
+        """The sensor's model; the parameter `seed` and the stream determine its random numbers."""
         assert self.model is not None
         seed = np.random.SeedSequence([int(number(values, "seed")), SENSOR_STREAM], spawn_key=self.stream)
         return self.model(values, np.random.default_rng(seed))

@@ -1,4 +1,4 @@
-"""What the physics of a vehicle offers besides its part in the step: shapes, trim and control loops."""
+"""Shapes, trim model, control loops and class of a vehicle, which its physics model defines."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from rosflight_py_sim.vehicles.vehicle import Vehicle
 
 
 class VehicleClass(Enum):
-    """What holds a vehicle up, which decides about the figures and words that describe its flight."""
+    """Source of a vehicle's lift, which selects the figures and words that describe its flight."""
 
     ROTORCRAFT = auto()
     FIXED_WING = auto()
@@ -31,12 +31,12 @@ Shape: TypeAlias = Callable[[Values, Values], Sequence[DrawnPart]]
 
 
 class PhysicsModel:
-    """Base class of the parts that compute the forces on a vehicle: forces and moments, and whole flight models.
+    """Base class of parts that compute the forces on a vehicle: forces and moments, or a whole flight model.
 
     Class attributes:
         APPEARANCES: shapes by name, as in the key `appearance` of a vehicle file.
-        SHAPE_PARAMETERS: parameters of forces_and_moments and dynamics that the shapes depend on.
-        VEHICLE_CLASS: what holds the vehicle up.
+        SHAPE_PARAMETERS: parameters of forces_and_moments and dynamics on which the shapes depend.
+        VEHICLE_CLASS: class of the vehicle.
         CONTROL_LOOPS: target controller that suits the vehicle; None if there is none.
     """
 
@@ -70,7 +70,7 @@ class PhysicsModel:
 
     @classmethod
     def steady(cls, values: Values, dynamics: Values, firmware_file: Path) -> SteadyVehicle:
-        """The vehicle for trim and linearisation.
+        """Model of the vehicle for trim and linearisation.
 
         Args:
             values: values of the part's parameters.
@@ -99,7 +99,7 @@ def physics_node(vehicle: Vehicle) -> str:
 
 
 def vehicle_class(vehicle: Vehicle) -> VehicleClass:
-    """What holds a vehicle up.
+    """Class of a vehicle.
 
     Raises:
         ParameterError: its physics cannot be loaded.
@@ -109,7 +109,7 @@ def vehicle_class(vehicle: Vehicle) -> VehicleClass:
 
 
 def physics_models(*first: str) -> Iterator[tuple[str, Any]]:
-    """Names and classes of the registered physics models: the named nodes, then the others that can be loaded."""
+    """Names and classes of the registered physics models that can be loaded, the nodes named by `first` first."""
     yielded: set[str] = set()
     for kind in (None, NodeKind.FORCES_AND_MOMENTS, NodeKind.DYNAMICS):
         for name in first if kind is None else node_names(kind):
@@ -121,9 +121,9 @@ def physics_models(*first: str) -> Iterator[tuple[str, Any]]:
 
 
 def appearances(*first: str) -> Iterator[tuple[str, type[PhysicsModel]]]:
-    """Names of shapes and the physics models that have them; `first` as in `physics_models`.
+    """Names of shapes and the physics models that define them; `first` as in `physics_models`.
 
-    Models are loaded one after the other, as far as the iteration goes.
+    Each model is loaded only when the iteration reaches it.
     """
     return ((name, model) for _, model in physics_models(*first) for name in model.APPEARANCES)
 
