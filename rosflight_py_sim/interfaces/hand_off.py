@@ -529,6 +529,16 @@ class HandOff:
             outlet.targets = tuple(_target(outlet, inlet) for inlet in taking if not inlet.is_at_once)
         self.check_matches(name)
 
+    def run(self, act: Callable[[], None]) -> None:
+        """Call a function once all messages sent so far have been delivered, and deliver those that it sends.
+
+        To be called in the executor's thread; needs no task of the executor.
+        """
+        self._queue.append((lambda _: act(), None))
+        if self._is_idle:
+            self._is_idle = False
+            self._deliver()
+
     def _wake(self) -> None:
         if self._is_idle:
             self._is_idle = False

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import difflib
 import functools
+import inspect
 import math
 import re
 import traceback
@@ -80,6 +81,8 @@ _NOT_OURS = ("use_sim_time", "start_type_description_service", "qos_overrides")
 _REPORT_PERIOD_S = 1.0
 
 _PACKAGE = "rosflight_py_sim."
+
+_NO_ARGUMENTS = inspect.Signature()
 
 # A name this similar to a known one counts as misspelt (ratio as in difflib).
 _NEAR = 0.8
@@ -613,6 +616,8 @@ class SimulationNode(Part, Node):
             if not self._is_destroyed:
                 callback()
 
+        # EventsExecutor inspects the signature at each call, which takes as long as a short callback.
+        on_time.__signature__ = _NO_ARGUMENTS  # type: ignore[attr-defined]
         return super().create_timer(timer_period_sec, on_time, *arguments, **options)
 
     def destroy_node(self) -> None:

@@ -176,7 +176,10 @@ class SteppingTimeManager(TimeManagerInterface):
         """Begin the step for which the time has come, if there is one."""
         if time.monotonic() >= self._due_s:
             self._due_s = math.inf
-            self._advance_if_due()
+            if self.hand_off is None:
+                self._advance_if_due()
+            else:
+                self.hand_off.run(self._advance_if_due)
 
     def _advance_if_due(self) -> None:
         if self.step_is_complete and self.may_advance:
