@@ -60,6 +60,10 @@ class _Auv:
     awaited: bool = False
     commander: str = ""
 
+    def tick_of(self, time_ns: int) -> int:
+        """Number of the telemetry message of this time."""
+        return int(time_ns * self.rate_hz // NANOSECONDS)
+
 
 class AuvZeromqFrontEnd(ActuatorFrontEnd):
     """Serves all AUVs of the simulation on one set of sockets; waits for clients only with `wait_for_clients`.
@@ -237,6 +241,11 @@ class AuvZeromqFrontEnd(ActuatorFrontEnd):
             pass
         return None if auv.awaited else auv.pwm_us
 
+    def is_due(self, vehicle: int, time_ns: int) -> bool:
+        """Whether telemetry is due, or a client awaits images."""
+        auv = self._auvs[vehicle]
+        return auv.has_image_client or auv.tick_of(time_ns) != auv.tick
+
     def observe(self, vehicle: int, snapshot: Snapshot) -> None:
         """Send telemetry and images; `serve` refuses thruster commands."""
         self._send(self._auvs[vehicle], snapshot)
@@ -314,7 +323,7 @@ class AuvZeromqFrontEnd(ActuatorFrontEnd):
 
     def _send_telemetry(self, auv: _Auv, snapshot: Snapshot) -> bool:
         """Send telemetry if it is due; return whether it was sent."""
-        tick = int(snapshot.time_ns * auv.rate_hz // NANOSECONDS)
+        tick = auv.tick_of(snapshot.time_ns)
         if tick == auv.tick:
             return False
         auv.tick = tick

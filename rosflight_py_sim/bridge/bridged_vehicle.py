@@ -176,13 +176,12 @@ class BridgedVehicle(Part):
         self.on_input()
 
     def answer(self, time_ns: int, content: ImuSample) -> None:
-        """Pass the snapshot to the observers."""
+        """Pass the snapshot to the observers that need it."""
         self._newest = None
         self._imu_ns, self._gyro, self._accel_body = content.time_ns, vector3(content.gyro), vector3(content.accel)
-        if self._observers:
-            snapshot = self.snapshot(time_ns)
-            for observer in self._observers:
-                observer.observe(self.index, snapshot)
+        for observer in self._observers:
+            if observer.is_due(self.index, time_ns):
+                observer.observe(self.index, self.snapshot(time_ns))
 
     def snapshot(self, time_ns: int) -> Snapshot:
         """The snapshot of the newest messages, stamped `time_ns`; all front-ends of a message share it."""

@@ -213,6 +213,13 @@ class FrontEndInterface(ABC):
         bounded.
         """
 
+    def is_due(self, vehicle: int, time_ns: int) -> bool:
+        """Whether `observe` has something to do at this time; asked once for each step of an observed vehicle.
+
+        By default it always has, if the class overrides it. Without need, no snapshot is made.
+        """
+        return type(self).observe is not FrontEndInterface.observe
+
     def observe(self, vehicle: int, snapshot: Snapshot) -> None:  # noqa: B027
         """Process the snapshot of a step of an observed vehicle: send its data, and refuse commands to it."""
 

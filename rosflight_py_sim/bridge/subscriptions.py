@@ -140,10 +140,14 @@ class Subscriptions:
         self._clients[address].paused = paused
         self._quiet_ns.clear()
 
+    def is_quiet(self, vehicle: int, time_ns: int) -> bool:
+        """Whether it is known that no variable of a vehicle is due now."""
+        since_ns, until_ns = self._quiet_ns.get(vehicle, (0, 0))
+        return since_ns <= time_ns < until_ns
+
     def due(self, vehicle: int, time_ns: int) -> Iterator[tuple[str, list[str]]]:
         """Clients' addresses, each with the variables of a vehicle that are due now."""
-        since_ns, until_ns = self._quiet_ns.get(vehicle, (0, 0))
-        if since_ns <= time_ns < until_ns:
+        if self.is_quiet(vehicle, time_ns):
             return
         next_ns = time_ns + 3600 * NANOSECONDS
         for address, client in self._clients.items():

@@ -224,6 +224,12 @@ class UthereFrontEnd(OffboardFrontEnd):
         self._send_data(vehicle, plane, snapshot)
         return guided
 
+    def is_due(self, vehicle: int, time_ns: int) -> bool:
+        """Whether data may be due."""
+        if vehicle == 0:
+            self._time_passed(time_ns)
+        return not self._subscriptions.is_quiet(vehicle, time_ns)
+
     def observe(self, vehicle: int, snapshot: Snapshot) -> None:
         """Send data that are due."""
         self._send_data(vehicle, self.planes[vehicle], snapshot)

@@ -97,3 +97,11 @@ def test_subscription_and_client_counts_are_bounded(subscriptions: Subscriptions
     for address in subscriptions.addresses:
         subscriptions.add(address, 0, "roll", 1.0)
     assert not subscriptions.register("one more")
+
+
+def test_vehicle_is_quiet_until_its_next_variable_is_due(subscriptions: Subscriptions) -> None:
+    subscriptions.add("a", 0, "roll", 0.1)
+    assert not subscriptions.is_quiet(0, 1030 * MS)
+    assert due(subscriptions, 1030) == {"a": ["roll"]}
+    assert [time_ms for time_ms in range(1030, 1110, 10) if not subscriptions.is_quiet(0, time_ms * MS)] == [1100]
+    assert not subscriptions.is_quiet(1, 1030 * MS)
