@@ -13,23 +13,18 @@ import json
 import time
 from typing import Any
 
-from std_srvs.srv import Trigger
-
 from proof.topic_digests import TopicDigests
 from rosflight_py_sim.graph.composition import ComposedGraph
 from rosflight_py_sim.graph.fleet import Member
 from rosflight_py_sim.graph.flight_controllers import chosen_flight_controller
 from rosflight_py_sim.graph.scenario import Scenario, load_scenario
-from rosflight_py_sim.interfaces.simulation_node import SimulationNode
+from rosflight_py_sim.interfaces.node_of_part import node_of
+from rosflight_py_sim.missions.autopilot.judge import autopilot_class
 from rosflight_py_sim.nodes.pilot import MissionPilot, Pilot
-from rosflight_py_sim.parts.pilot_script import FlightAbortedError, Script
+from rosflight_py_sim.parts.pilot_script import MissionScript, Script
 from rosflight_py_sim.stamps import NANOSECONDS
 from rosflight_py_sim.step.topics import TRUTH_STATE
-from rosflight_py_sim.step.vehicle_state import VehicleState
 from rosflight_py_sim.vehicles import STANDALONE, vehicle
-
-# Time at which HoldPilot calls hold/here, after the current has moved the vehicle.
-_HOLD_NS = 2 * NANOSECONDS
 
 # System time between two checks of the graph, s.
 _POLL_S = 0.05
@@ -45,24 +40,6 @@ class RepeatingPilot(MissionPilot):
             yield "toggle_override"
             yield lambda: bool(self.status.rc_override)
             yield from super().flight()
-
-
-class HoldPilot(SimulationNode):
-    """Node that makes an underwater vehicle hold its position against the current."""
-
-    DEFAULT_NAME = "hold_pilot"
-    failure: FlightAbortedError | None = None
-
-    def __init__(self, **arguments: Any) -> None:
-        super().__init__(**arguments)
-        self._client = self.create_client(Trigger, "hold/here")
-        self._has_called = False
-        self.subscribe(TRUTH_STATE, self._on_truth)
-
-    def _on_truth(self, state: VehicleState) -> None:
-        if not self._has_called and state.time_ns >= _HOLD_NS:
-            self._has_called = True
-            self._client.call_async(Trigger.Request())
 
 
 def main() -> None:
@@ -115,12 +92,12 @@ def _scenario(options: argparse.Namespace) -> Scenario:
     return Scenario([member], "lockstep", files=[str(chosen.weather_file)])
 
 
-def _pilot(graph: ComposedGraph, member: Member) -> HoldPilot | Pilot:
-    if member.flight_controller == "auv_controller":
-        return graph.join(HoldPilot, namespace=member.namespace)
+def _pilot(graph: ComposedGraph, member: Member) -> Any:
     if not member.executables:
         return graph.join(Pilot, namespace=member.namespace)
-    return graph.join(RepeatingPilot, namespace=member.namespace)
+    script = autopilot_class(member.vehicle).PILOT
+    pilot: Any = RepeatingPilot if script is MissionScript else node_of(script)
+    return graph.join(pilot, namespace=member.namespace)
 
 
 if __name__ == "__main__":

@@ -36,6 +36,7 @@ _NODES = {
     "autopilot": ("parts.square_autopilot:SquareAutopilot", NodeKind.AUTOPILOT),
     "follower_autopilot": ("parts.formation_autopilot:FormationAutopilot", NodeKind.AUTOPILOT),
     "fixedwing_autopilot": ("parts.waypoint_autopilot:WaypointAutopilot", NodeKind.AUTOPILOT),
+    "underwater_autopilot": ("parts.underwater_autopilot:UnderwaterAutopilot", NodeKind.AUTOPILOT),
     "auv_controller": ("parts.auv_controller:AuvController", NodeKind.FLIGHT_CONTROLLER),
     "bridge": ("nodes.bridge:Bridge", NodeKind.FLIGHT_CONTROLLER),
     "camera": ("nodes.camera:CameraNode", NodeKind.FURTHER),

@@ -19,6 +19,7 @@ from typing import IO, Any
 
 from playwright.sync_api import sync_playwright
 
+from rosflight_py_sim.graph.flight_controllers import chosen_flight_controller
 from rosflight_py_sim.vehicles import DEFAULT_VEHICLE, vehicle
 
 PROJECT = Path(__file__).parents[1]
@@ -42,7 +43,9 @@ def main() -> None:
         "ROS_AUTOMATIC_DISCOVERY_RANGE": "LOCALHOST",
         "ROS_DOMAIN_ID": str(random.SystemRandom().randint(1, 101)),
     }
-    pilot = ["--autopilot"] if vehicle(options.vehicle).autopilot else []
+    chosen = vehicle(options.vehicle)
+    has_pilot = bool(chosen.autopilot) and chosen_flight_controller(chosen.flight_controller).follows(chosen.autopilot)
+    pilot = ["--autopilot"] if has_pilot else []
     words = ["sim", "--vehicle", options.vehicle, *pilot, "--view", "--params-file", str(PROJECT / "config/wind.yaml")]
     command = [sys.executable, "-m", "rosflight_py_sim", *words, "--ros-args", "-p", "web_viewer.port:=0"]
     simulation = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True)

@@ -66,6 +66,12 @@ class Phase(MissionPhase):
         return Phase.SIDE_1 <= self <= Phase.SIDE_4
 
 
+def square_corners(first_ned: Vector3, side: float) -> tuple[Vector3, Vector3, Vector3, Vector3]:
+    """Corners of a level square (m) from the first one on, clockwise as seen from above, first to the north."""
+    north, east, down = first_ned
+    return first_ned, (north + side, east, down), (north + side, east + side, down), (north, east + side, down)
+
+
 class Mission:
     """Take off to a height, fly a square clockwise as seen from above (first north), land at the take-off point.
 
@@ -167,14 +173,8 @@ class Mission:
 
     def _square(self, home: Vector3) -> tuple[Vector3, Vector3, Vector3, Vector3]:
         north, east, down = home
-        side = number(self._values, "square_side")
         level = down - number(self._values, "square_height")
-        return (
-            (north, east, level),
-            (north + side, east, level),
-            (north + side, east + side, level),
-            (north, east + side, level),
-        )
+        return square_corners((north, east, level), number(self._values, "square_side"))
 
     def _planned(self) -> list[tuple[Phase, StraightLeg, float]]:
         values, corners = self._values, self._corners

@@ -26,7 +26,7 @@ UNDERWATER_BODY_PARAMETERS = (
 )
 """Parameters of dynamics and of forces and moments used in the design of the loops."""
 
-_HEAVE, _YAW = 2, 5
+_SURGE, _HEAVE, _YAW = 0, 2, 5
 
 
 class UnderwaterBody:
@@ -34,6 +34,8 @@ class UnderwaterBody:
 
     Attributes:
         held: mass and damping of vertical motion and of yaw; couplings with other motions are left out.
+        surge_mass: mass with added mass of motion ahead, kg.
+        surge_damping: its linear and quadratic damping, N s/m and N s^2/m^2.
         allocation: allocation of forces to shares of full thrust, which is the smaller of forward and reverse.
     """
 
@@ -51,6 +53,8 @@ class UnderwaterBody:
             yaw_inertia=number(values, "Jzz") + float(added[_YAW]),
             yaw_damping=(float(linear[_YAW]), float(quadratic[_YAW])),
         )
+        self.surge_mass = number(values, "mass") + float(added[_SURGE])
+        self.surge_damping = float(linear[_SURGE]), float(quadratic[_SURGE])
         self._thrusters = thruster_numbers(values)
         self._full = self._thrusters[:, [FORWARD, REVERSE]].min(axis=1)
         places, axes = self._thrusters[:, PLACE : PLACE + 3], self._thrusters[:, AXIS : AXIS + 3]

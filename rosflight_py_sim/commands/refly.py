@@ -32,7 +32,7 @@ from rosflight_py_sim.stamps import NANOSECONDS, stamp_ns
 from rosflight_py_sim.step.topics import CLOCK
 
 # Nodes that a mission adds to the graph; MissionPilot is the name of MissionScript in older recordings.
-_OF_MISSIONS = {"JudgeNode", "MissionScript", "MissionPilot"}
+_OF_MISSIONS = {"JudgeNode", "MissionScript", "MissionPilot", "UnderwaterScript"}
 
 # System time without progress after which a run has ended, s: due recorded inputs never wait.
 _STILL_S = 5.0

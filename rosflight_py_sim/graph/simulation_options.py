@@ -97,6 +97,7 @@ class SimulationOptions:
         return replace(
             chosen.with_nodes({key: getattr(self, key) for key in NAMED_NODES} | {"autopilot": self._named_autopilot}),
             flight_controller=self.flight_controller or chosen.flight_controller,
+            autopilot_flight_controller=self.flight_controller or chosen.autopilot_flight_controller,
             parameter_file=self.dynamics_param_file or chosen.parameter_file,
             firmware_file=self.firmware_param_file or chosen.firmware_file,
         )

@@ -29,8 +29,10 @@ def single_member(vehicle: Vehicle) -> Member:
         raise ParameterError(f"vehicle '{vehicle.name}' given, which has no mission; allowed: {', '.join(able)}")
     if vehicle.mission is not None:
         return Member(vehicle)
-    controller = chosen_flight_controller(vehicle.flight_controller)
-    return Member(vehicle, executables=tuple(controller.requested_autopilots(vehicle, wanted=True)))
+    name = vehicle.autopilot_flight_controller
+    controller = chosen_flight_controller(name or vehicle.flight_controller)
+    autopilots = controller.requested_autopilots(vehicle, wanted=True)
+    return Member(vehicle, flight_controller=name, executables=tuple(autopilots))
 
 
 def single_scenario(vehicle: Vehicle, files: Sequence[str] = (), *, calm: bool = False) -> Scenario:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterable
 from functools import cached_property
-from typing import ClassVar, Generic, Protocol, TypeVar
+from typing import Any, ClassVar, Generic, Protocol, TypeVar
 
 from geometry_msgs.msg import PoseStamped
 from nav_msgs.msg import Path as PathMessage
@@ -13,7 +13,6 @@ from rosflight_msgs.msg import Command
 from std_msgs.msg import Float64, String
 from std_srvs.srv import Trigger
 
-from rosflight_py_sim.autopilot.autopilot_command import AutopilotCommand
 from rosflight_py_sim.autopilot.mission_phase import MissionPhase
 from rosflight_py_sim.autopilot.setpoint import Vector3
 from rosflight_py_sim.node_kinds import NodeKind
@@ -50,12 +49,25 @@ _IGNORE_NONE = Command.IGNORE_NONE
 _PROGRESS_RATE_HZ = 10.0
 
 
+class Guided(Protocol):
+    """A command with the target that it leads to, such as `AutopilotCommand`."""
+
+    @property
+    def position_ned(self) -> Vector3:
+        """Target position, m."""
+
+    @property
+    def yaw_rad(self) -> float:
+        """Target direction of nose or course."""
+
+
 class AutopilotPart(Part, ABC):
     """Flies a mission from the true position, velocity and attitude once autopilot/start has been called.
 
-    Publishes commands on `command`, `command_frequency` times a second; the mission's phase on autopilot/phase, its
-    progress on autopilot/progress (0 to 1), the current target pose on autopilot/setpoint, the whole planned path on
-    autopilot/path and the waypoints that the mission must pass, in order, on autopilot/route (all NED).
+    Publishes commands on `command`, or another topic of `send_command`, `command_frequency` times a second; the
+    mission's phase on autopilot/phase, its progress on autopilot/progress (0 to 1), the current target pose on
+    autopilot/setpoint, the whole planned path on autopilot/path and the waypoints that the mission must pass, in order,
+    on autopilot/route (all NED).
 
     Class attributes:
         PHASES: phases of the mission, in order.
@@ -112,7 +124,7 @@ class AutopilotPart(Part, ABC):
         """
 
     @abstractmethod
-    def guide(self, state: VehicleState, dt: float) -> AutopilotCommand:
+    def guide(self, state: VehicleState, dt: float) -> Guided:
         """Compute the command and the set-point; `dt` is the time since the previous call, s, and 0 after a gap."""
 
     @property
@@ -192,12 +204,16 @@ class AutopilotPart(Part, ABC):
         is_step = self._guided_ns >= 0 and 0 < elapsed_ns <= LONGEST_STEP_NS
         self._guided_ns = time_ns
         guided = self.guide(content, elapsed_ns / NANOSECONDS if is_step else 0.0)
-        self.send_command(ControlCommand(time_ns, guided.mode, _IGNORE_NONE, guided.u))
+        self.give_command(time_ns, guided)
         w, x, y, z = quaternion_from_euler(0.0, 0.0, guided.yaw_rad)
         self.send_setpoint(SetpointSample(time_ns, guided.position_ned, (x, y, z, w)))
         self._report_phase()
         if self._progress_schedule.due(time_ns):
             self.send_progress(Float64(data=self.progress))
+
+    def give_command(self, time_ns: int, guided: Any) -> None:
+        """Send the command that `guide` has returned; a class whose `guide` returns another one overrides this."""
+        self.send_command(ControlCommand(time_ns, guided.mode, _IGNORE_NONE, guided.u))
 
     def _report_phase(self) -> None:
         phase = self.phase

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import ClassVar
 
 from std_msgs.msg import Float64, String
@@ -20,11 +20,20 @@ from rosflight_py_sim.shared_parameters import TIME_MODE
 from rosflight_py_sim.stamps import NANOSECONDS
 from rosflight_py_sim.step.diagnosis import Diagnosis
 from rosflight_py_sim.step.part import Part
-from rosflight_py_sim.step.ports import newest, output, repeated, service, synchronized, trigger
+from rosflight_py_sim.step.ports import later, newest, output, repeated, service, synchronized, trigger
 from rosflight_py_sim.step.qos import LATCHED
 from rosflight_py_sim.step.schedule import LONGEST_STEP_NS
 from rosflight_py_sim.step.topic_statistics import Period
-from rosflight_py_sim.step.topics import IMU, PWM_OUTPUT, TRUTH_STATE, ImuSample, PulseWidths, StepTopic
+from rosflight_py_sim.step.topics import (
+    HOLD_SETPOINT,
+    IMU,
+    PWM_OUTPUT,
+    TRUTH_STATE,
+    ImuSample,
+    NamedNumbers,
+    PulseWidths,
+    StepTopic,
+)
 from rosflight_py_sim.step.vehicle_state import VehicleState
 
 _STILL = [CENTRE_US] * OUTPUTS
@@ -35,6 +44,8 @@ _YAW = StepTopic[Float64]("hold/yaw", Float64)
 _SURGE = StepTopic[Float64]("hold/surge", Float64)
 _SWAY = StepTopic[Float64]("hold/sway", Float64)
 
+_RELEASED = "the vehicle is released; call hold/here first"
+
 # Smallest and largest set-point, by name.
 _LIMITS = {"depth": (0.0, math.inf), "yaw": (-math.inf, math.inf), "surge": (-1.0, 1.0), "sway": (-1.0, 1.0)}
 
@@ -44,8 +55,9 @@ class AuvController(Part):
 
     It starts released, with the thrusters stopped. The service hold/here holds the current depth and yaw; from then on
     hold/depth (m), hold/yaw (rad from north), hold/surge and hold/sway (-1 to 1 of the full thrust) change the
-    set-points. The service hold/release stops the thrusters. A set-point that is not allowed is refused with a logged
-    error, and the previous one is kept. The current action is published on hold/doing.
+    set-points; an autopilot sends several of them at once, by name, on hold/setpoint. The service hold/release stops
+    the thrusters. A set-point that is not allowed is refused with a logged error, and the previous one is kept. The
+    current action is published on hold/doing when it changes.
 
     Like the autopilots, it uses the true state. In lockstep each IMU message is answered with PWM; otherwise a timer
     runs the controller.
@@ -81,6 +93,7 @@ class AuvController(Part):
         self._body: UnderwaterBody | None = None
         self._state = VehicleState()
         self._setpoint: HoldSetpoint | None = None
+        self._has_ignored = False
         self._pwm = list(_STILL)
 
     def configure(self, values: dict[str, Value]) -> None:
@@ -111,40 +124,57 @@ class AuvController(Part):
 
     @service(Trigger, "hold/release")
     def _release(self, request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
-        self._setpoint = None
+        self._setpoint, self._has_ignored = None, False
         response.success, response.message = True, self._report_doing()
         return response
 
+    @later(HOLD_SETPOINT)
+    def _on_setpoint(self, message: NamedNumbers) -> None:
+        """Take set-points of an autopilot."""
+        names, numbers = message.names, message.numbers
+        if len(names) != len(numbers):
+            self.log.error(f"{HOLD_SETPOINT.name} refused: {len(names)} names and {len(numbers)} positions given")
+        elif self._setpoint is not None:
+            self._set(HOLD_SETPOINT.name, dict(zip(names, numbers, strict=True)))
+        elif not self._has_ignored:
+            self._has_ignored = True
+            self.log.error(f"{HOLD_SETPOINT.name} has no effect: {_RELEASED}")
+
     @newest(_DEPTH)
     def _on_depth(self, message: Float64) -> None:
-        self._set("depth", message.data)
+        self._set(_DEPTH.name, {"depth": message.data})
 
     @newest(_YAW)
     def _on_yaw(self, message: Float64) -> None:
-        self._set("yaw", message.data)
+        self._set(_YAW.name, {"yaw": message.data})
 
     @newest(_SURGE)
     def _on_surge(self, message: Float64) -> None:
-        self._set("surge", message.data)
+        self._set(_SURGE.name, {"surge": message.data})
 
     @newest(_SWAY)
     def _on_sway(self, message: Float64) -> None:
-        self._set("sway", message.data)
+        self._set(_SWAY.name, {"sway": message.data})
 
-    def _set(self, name: str, given: float) -> None:
-        refusal = self._refusal(name, given)
-        if refusal:
-            self.log.error(f"hold/{name} refused: {refusal}")
-        elif self._setpoint is not None:
-            self._setpoint = self._setpoint._replace(**{name: given})
+    def _set(self, topic: str, given: Mapping[str, float]) -> None:
+        before = self._doing
+        for name, value in given.items():
+            refusal = self._refusal(name, value)
+            if refusal:
+                self.log.error(f"{topic} refused: {refusal}")
+            elif self._setpoint is not None:
+                self._setpoint = self._setpoint._replace(**{name: value})
+        if self._doing != before:
             self._report_doing()
 
     def _refusal(self, name: str, given: float) -> str:
         """Reason to refuse the set-point; empty if it is allowed."""
         assert self._body is not None
-        low, high = _LIMITS[name]
         if self._setpoint is None:
-            return "the vehicle is released; call hold/here first"
+            return _RELEASED
+        if name not in _LIMITS:
+            return f"'{name}' given; allowed: {', '.join(_LIMITS)}"
+        low, high = _LIMITS[name]
         if not (math.isfinite(given) and low <= given <= high):
             allowed = "at least 0 m" if name == "depth" else "any angle in rad" if name == "yaw" else "from -1 to 1"
             return f"{given:g} given; allowed: {allowed}"

@@ -34,9 +34,6 @@ Script: TypeAlias = Generator[str | Callable[[], bool], None, None]
 
 _BY_SWITCH = Override.ATT_SWITCH | Override.THR_SWITCH
 
-# Number of evaluations, at 10 Hz of simulated time, after which a condition that is not met has failed.
-_MAX_EVALUATIONS = 150
-
 # Number of IMU messages after which an unfinished calibration counts as failed. A calibration takes 1001; the rest
 # allows for the next status, up to 0.1 s later.
 _CALIBRATION = 1200
@@ -50,6 +47,9 @@ class FlightAbortedError(RuntimeError):
 class ServiceScript(Part, ABC):
     """Calls services, and waits for conditions, in the order of a script.
 
+    Class attributes:
+        PATIENCE: number of evaluations, at 10 Hz of simulated time, after which a condition that is not met has failed.
+
     Attributes:
         activity: text of the current step.
         done: whether the script is complete.
@@ -58,6 +58,7 @@ class ServiceScript(Part, ABC):
     """
 
     DEFAULT_NAME: ClassVar[str] = "pilot"
+    PATIENCE: ClassVar[int] = 150
 
     services_called: Any
 
@@ -128,7 +129,7 @@ class ServiceScript(Part, ABC):
             self._go_on()
         else:
             self._waited += 1
-            if self._waited > _MAX_EVALUATIONS and not self.waits_without_limit:
+            if self._waited > self.PATIENCE and not self.waits_without_limit:
                 missing = f"the service {self._missing_service} is not available"
                 self.fail_flight(missing if self._missing_service else self.unmet())
 
@@ -308,17 +309,22 @@ class AutopilotScript(ServiceScript):
 
     def trouble(self) -> str:
         """A vehicle that is carried away, or as in the next class."""
-        return (self.drift.text if self.waits_without_limit else "") or super().trouble()
+        return (self.drift.text if self.is_under_way else "") or super().trouble()
+
+    @property
+    def is_under_way(self) -> bool:
+        """Whether the autopilot's mission has begun and is not done."""
+        return self.phase not in ("", "wait", "done")
 
     @property
     def waits_without_limit(self) -> bool:
-        """True during the phases of the autopilot's mission."""
-        return self.phase not in ("", "wait", "done")
+        """True while the mission is under way."""
+        return self.is_under_way
 
     @property
     def stays_near_setpoint(self) -> bool:
         """Whether the mission keeps the vehicle near its set-point; a roll-out leaves it behind, the touch-down."""
-        return self.waits_without_limit and self.phase != ROLL_OUT_LABEL
+        return self.is_under_way and self.phase != ROLL_OUT_LABEL
 
     @newest(AUTOPILOT_PHASE)
     def on_phase(self, message: String) -> None:
@@ -326,7 +332,7 @@ class AutopilotScript(ServiceScript):
         phase = message.data
         self.has_landed = phase == "done" and self.phase in LANDING_LABELS
         self.phase = phase
-        if self.waits_without_limit:
+        if self.is_under_way:
             self.activity = phase
             self.restart_wait()
 

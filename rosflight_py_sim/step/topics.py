@@ -384,6 +384,16 @@ def _named_numbers(data: bytes) -> NamedNumbers:
     return NamedNumbers(time_ns_of(message.header.stamp), tuple(message.name), tuple(message.position))
 
 
+def _named(name: str) -> StepTopic[NamedNumbers]:
+    return StepTopic(
+        name,
+        JointState,
+        carried=NamedNumbers,
+        fields=NamedNumbers._fields,
+        coders=Coders(lambda message: encode_named_numbers(*message), _named_numbers),
+    )
+
+
 _OF_PARAMETER, _OF_REQUEST = "step_size", "step_size_request"
 
 
@@ -542,13 +552,7 @@ RANGE = stamped(
 )
 BATTERY = stamped("sim/sensors/battery", BatteryStatus, BatterySample, exclusive=True)
 # Name and position of each entry are the name of an error and its value.
-TRUTH_ERRORS = StepTopic[NamedNumbers](
-    "sim/truth_errors",
-    JointState,
-    carried=NamedNumbers,
-    fields=NamedNumbers._fields,
-    coders=Coders(lambda message: encode_named_numbers(*message), _named_numbers),
-)
+TRUTH_ERRORS = _named("sim/truth_errors")
 # Constant and slowly varying errors of the IMU alone, under ROSflight's name and type.
 TRUTH_IMU_BIAS = stamped("sim/truth_imu_bias", Imu, ImuBias, _IMU, frame_id="body", constants=_NO_ORIENTATION)
 
@@ -587,6 +591,8 @@ CORRECTED_GNSS = GNSS_FIX.renamed("gnss")
 COMMAND = stamped("command", Command, ControlCommand)
 AUX_COMMAND = stamped("aux_command", AuxCommand, AuxiliaryCommand, {"types": "type_array"})
 EXTERNAL_ATTITUDE = ATTITUDE.renamed("external_attitude")
+# Set-points of a vehicle that holds depth and heading, by name: depth, yaw, surge, sway.
+HOLD_SETPOINT = _named("hold/setpoint")
 SETPOINT = stamped(
     topic_names.SETPOINT,
     PoseStamped,

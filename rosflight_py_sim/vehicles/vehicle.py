@@ -106,6 +106,8 @@ class Vehicle:
         autopilot: executable of its autopilot; empty for none.
         waypoint_file: waypoints of its autopilot; None if the autopilot needs no list.
         flight_controller: default flight controller, from `registry.flight_controller_names`.
+        autopilot_flight_controller: flight controller with which `rosflight_py_sim fly` flies the autopilot's mission;
+            empty: the default one.
         pairings: configuration for other flight controllers, by their names.
         extra_nodes: executables of additional nodes.
         spacing: distance between vehicles at the start of a fleet, m; eight must fit into its world.
@@ -129,6 +131,7 @@ class Vehicle:
     autopilot: str = ""
     waypoint_file: Path | None = None
     flight_controller: str = "sil_board"
+    autopilot_flight_controller: str = ""
     pairings: Mapping[str, Pairing] = field(default_factory=dict)
     extra_nodes: tuple[str, ...] = ()
     spacing: float = SPACING

@@ -15,6 +15,8 @@ from rosflight_py_sim.autopilot.multirotor_target_controller import MULTIROTOR_T
 from rosflight_py_sim.autopilot.path_planning import planned_path
 from rosflight_py_sim.autopilot.path_segments import Arc, Line
 from rosflight_py_sim.autopilot.position_controller import POSITION_CONTROLLER_PARAMETERS
+from rosflight_py_sim.autopilot.surge_guidance import SURGE_GUIDANCE_PARAMETERS
+from rosflight_py_sim.autopilot.underwater_mission import UNDERWATER_MISSION_PARAMETERS
 from rosflight_py_sim.autopilot.waypoint_route import ROUTE_PARAMETERS
 from rosflight_py_sim.autopilot.waypoints import flight_plan
 from rosflight_py_sim.parameters import Parameter
@@ -28,6 +30,11 @@ PARAMETERS = [
     *(
         parameter
         for parameter in FIXEDWING_MISSION_PARAMETERS + FIXEDWING_TARGET_PARAMETERS + ROUTE_PARAMETERS
+        if parameter.name not in MISSION_PARAMETERS
+    ),
+    *(
+        parameter
+        for parameter in UNDERWATER_MISSION_PARAMETERS + SURGE_GUIDANCE_PARAMETERS
         if parameter.name not in MISSION_PARAMETERS
     ),
     *(parameter for parameter in MULTIROTOR_TARGET_PARAMETERS if parameter.name not in POSITION_CONTROLLER_PARAMETERS),

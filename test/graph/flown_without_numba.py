@@ -18,6 +18,7 @@ from sensor_msgs.msg import Image
 from rosflight_py_sim import jit
 from rosflight_py_sim.graph.composition import ComposedGraph
 from rosflight_py_sim.graph.fleet import Member
+from rosflight_py_sim.graph.flight_controllers import chosen_flight_controller
 from rosflight_py_sim.nodes.pilot import MissionPilot
 from rosflight_py_sim.step.qos import CHAIN
 from rosflight_py_sim.vehicles import CAMERA, all_vehicles, vehicle
@@ -47,8 +48,9 @@ def main() -> None:
 def pictures_of_flight(name: str, dynamics: str, seconds: float, arguments: list[str]) -> int:
     """Fly for some simulated time; return the number of pictures."""
     chosen = vehicle(name, dynamics).carrying(CAMERA, True)
+    has_pilot = bool(chosen.autopilot) and chosen_flight_controller(chosen.flight_controller).follows(chosen.autopilot)
     graph = ComposedGraph(
-        [Member(chosen, executables=(chosen.autopilot,) if chosen.autopilot else ())],
+        [Member(chosen, executables=(chosen.autopilot,) if has_pilot else ())],
         files=[str(chosen.weather_file)],
         # The same kernels render every picture: a few are enough.
         settings={"real_time_multiplier": 0.0, "seed": 7, "frame_rate": 2.0},
@@ -60,7 +62,7 @@ def pictures_of_flight(name: str, dynamics: str, seconds: float, arguments: list
         if types == ["sensor_msgs/msg/Image"]:
             viewer.create_subscription(Image, topic, pictures.append, CHAIN, raw=True)
     graph.include(viewer)
-    if chosen.autopilot:
+    if has_pilot:
         graph.join(MissionPilot)
     clock = graph.nodes[0].get_clock()
     try:

@@ -80,7 +80,11 @@ def test_missing_optional_package_error_names_the_extra(
         (
             ["sim", "--vehicle", "auv", "--autopilot"],
             1,
-            ["autopilot requested for vehicle 'auv'", "allowed: ", "aerosonde"],
+            [
+                "autopilot requested with flight controller 'auv_zeromq'",
+                "'underwater_autopilot'",
+                "allowed: auv_controller",
+            ],
         ),
         (
             ["sim", "--vehicle", "anaconda", "--flight-controller", "uthere", "--autopilot"],

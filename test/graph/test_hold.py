@@ -11,7 +11,7 @@ from std_msgs.msg import Float64, String
 from transforms3d.euler import quat2euler
 
 from rosflight_py_sim.step.qos import CHAIN, LATCHED
-from rosflight_py_sim.step.topics import IMU, PWM_OUTPUT, REPEATED_CLOCK
+from rosflight_py_sim.step.topics import HOLD_SETPOINT, IMU, PWM_OUTPUT, REPEATED_CLOCK
 
 GraphMaker = Callable[..., Any]
 
@@ -93,6 +93,39 @@ def test_invalid_setpoints_are_rejected_and_current_ones_kept(released: Any) -> 
         one.call("hold/here")
         held = pilot.doing[-1].data if pilot.doing else ""
         assert "surge" not in held
+
+
+def test_setpoints_are_also_taken_together_by_name(released: Any) -> None:
+    from rcl_interfaces.msg import Log
+    from sensor_msgs.msg import JointState
+
+    one = released
+    pilot = Pilot(one)
+    log = one.collect_messages("/rosout", Log)
+    together = one.tester.create_publisher(JointState, HOLD_SETPOINT.name, HOLD_SETPOINT.qos)
+    one.spin_until(together.get_subscription_count, "the set-points' listener")
+
+    def refused(text: str, message: JointState) -> None:
+        together.publish(message)
+        one.spin_until(lambda: text in [m.msg for m in log], text)
+
+    refused(
+        "hold/setpoint has no effect: the vehicle is released; call hold/here first",
+        JointState(name=["depth"], position=[1.0]),
+    )
+    assert one.call("hold/here").success
+    refused("hold/setpoint refused: 2 names and 1 positions given", JointState(name=["depth", "yaw"], position=[1.0]))
+    refused(
+        "hold/setpoint refused: 'roll' given; allowed: depth, yaw, surge, sway",
+        JointState(name=["roll"], position=[1.0]),
+    )
+    refused(
+        "hold/setpoint refused: 2 given; allowed: from -1 to 1",
+        JointState(name=["depth", "surge"], position=[1.0, 2.0]),
+    )
+    pilot.wait_for("holding 1.00 m, 0 deg")
+    together.publish(JointState(name=["depth", "surge"], position=[1.5, 0.2]))
+    pilot.wait_for("holding 1.50 m, 0 deg, surge 20 %, sway 0 %")
 
 
 def test_repeated_imu_message_or_time_gets_same_reply(released: Any) -> None:

@@ -60,6 +60,7 @@ NEEDED: dict[str, dict[str, Any]] = {
     "multirotor_forces_and_moments": ROTORS,
     "auv_forces_and_moments": WATER,
     "auv_controller": {"mass": 3.5, "Jzz": 0.12, **THRUSTERS},
+    "underwater_autopilot": {"mass": 3.5, "Jzz": 0.12, **THRUSTERS},
     "fixedwing_forces_and_moments": {p.name: p.default for p in FIXEDWING_PARAMETERS if p.required},
     "follower_autopilot": {"leader": "leader"},
     "fixedwing_autopilot": {"waypoint_file": "anaconda_waypoints.yaml"},

@@ -169,7 +169,13 @@ def test_paths_begin_at_the_files_folder(read: Callable[[str], Scenario], tmp_pa
         ("mass: 3", "mass: -3", 11, "vehicles[0].parameters.mass: -3 given; allowed: number, from 1e-06 to 1e+06 kg"),
         ("mass: 3", "uthere.udp_port_in: 3", 11, "there is no parameter 'uthere.udp_port_in'"),
         ("controller: ardupilot", "controller: uthere", 14, "uthere given; allowed: sil_board, ardupilot, "),
-        ("cameras: false", "autopilot: true", 15, "autopilot requested for vehicle 'bluerov2', which has none"),
+        (
+            "cameras: false",
+            "autopilot: true",
+            15,
+            "autopilot requested with flight controller 'ardupilot', which does not follow the autopilot "
+            "'underwater_autopilot' of vehicle 'bluerov2'; allowed: auv_controller",
+        ),
         ("autopilot: true", "autopilot: auv_controller", 10, "auv_controller given; allowed: true, false, autopilot, "),
         ("autopilot: true", "autopilot: rc", 10, "vehicles[0].autopilot: rc given; allowed: true, false, autopilot, "),
         (

@@ -29,6 +29,11 @@ OVERRIDDEN = {
     ("spool_up_time", "bridge"),
     ("max_speed", "bridge"),
     ("max_yaw_rate", "auv_controller"),
+    # Under water, distances and speeds are smaller.
+    ("square_side", "underwater_autopilot"),
+    ("square_speed", "underwater_autopilot"),
+    ("square_acceleration", "underwater_autopilot"),
+    ("arrival_radius", "underwater_autopilot"),
     ("vehicles", "camera"),
     ("earth", "jsbsim_dynamics"),
 }

@@ -40,7 +40,7 @@ COMPOSITIONS = (
     Composition("fixedwing", dynamics="jsbsim"),
     Composition("multirotor", time_mode="gated"),
     Composition("auv"),
-    Composition("auv", flight_controller="auv_controller"),
+    Composition("auv", flight_controller="auv_controller", executables=("underwater_autopilot",)),
     Composition("fixedwing", flight_controller="ardupilot"),
     Composition("uthere"),
 )

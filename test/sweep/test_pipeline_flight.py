@@ -223,6 +223,33 @@ def test_run_is_the_same_with_and_without_ros(name: str, tmp_path: Path, ros_dom
     assert graph.run == dataclasses.asdict(direct.run)
 
 
+@pytest.mark.parametrize(("number", "reason"), [(2, ""), (6, "dive: no progress for 60 s in a current of 0.60 m/s, ")])
+def test_dive_with_a_flight_controller_without_firmware_is_the_same_with_and_without_ros(
+    number: int, reason: str, ros_domain: int
+) -> None:
+    sweep = read_sweep(PROJECT / "docs" / "examples" / "sweeps" / "auv_current.yaml")
+    check_direct(sweep)
+    direct, graph = fly_run(sweep, number), flown_in_graph(sweep.file, number, ros_domain)
+    assert direct.reason.startswith(reason)
+    assert direct.succeeded == (not reason)
+    assert direct.measures["charge"] > 20.0
+    # A mission that does not get beyond its dive has no tracking error.
+    assert repr(dataclasses.asdict(graph)) == repr(dataclasses.asdict(direct))
+
+
+def test_vehicle_whose_file_names_a_flight_controller_for_its_autopilot_flies_with_it(tmp_path: Path) -> None:
+    file = tmp_path / "sweep.yaml"
+    file.write_text(
+        "description: Dives\nvehicle: bluerov2\nruns: 1\n"
+        "parameters: {step_size: 0.01, square_side: 1.0}\nmeasures: {miss: judge.waypoint_miss_m}\n"
+    )
+    sweep = read_sweep(file)
+    assert sweep.scenario.members[0].flight_controller == "auv_controller"
+    row = fly_run(sweep, 0)
+    assert row.succeeded
+    assert row.measures["miss"] < 0.3
+
+
 def test_firmware_parameter_changes_the_flight(tmp_path: Path) -> None:
     text = f"description: Gain\nvehicle: multirotor\nruns: 1\nlimit: 4\nparameters:\n{SQUARE}\n  step_size: 0.008\n"
     more = ("", ", PID_ROLL_ANG_P: 6.0")
@@ -294,6 +321,10 @@ def test_whole_flight_model_flies_as_in_the_graph(tmp_path: Path, ros_domain: in
         (Member(vehicle("multirotor"), flight_controller="ardupilot"), "node 'bridge' runs only"),
         (Member(vehicle("multirotor"), executables=("follower_autopilot",)), "node 'follower_autopilot' runs only"),
         (Member(replace(vehicle("multirotor"), autopilot="")), "a vehicle without an autopilot"),
+        (
+            Member(vehicle("bluerov2"), flight_controller="sil_board"),
+            "'sil_board' does not follow 'underwater_autopilot'",
+        ),
     ],
 )
 def test_part_that_runs_only_as_a_node_is_refused(member: Member, text: str) -> None:

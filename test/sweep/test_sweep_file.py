@@ -13,6 +13,7 @@ from rosflight_py_sim.sweep.definition import Measure, Signal, StopRule, Sweep, 
 from rosflight_py_sim.sweep.distributions import Choice, Grid, Normal, Uniform
 from rosflight_py_sim.sweep.sweep_file import read_sweep
 from rosflight_py_sim.vehicles import vehicle
+from rosflight_py_sim.vehicles.vehicle_file import VEHICLES
 
 TEXT = """\
 description: wind envelope
@@ -451,8 +452,11 @@ def test_figures_are_those_of_the_vehicles_mission(read: Callable[[str], Sweep])
 
 
 def test_vehicle_without_a_mission_is_refused(read: Callable[[str], Sweep], tmp_path: Path) -> None:
-    with pytest.raises(ParameterError, match="line 2: vehicle: vehicle 'bluerov2' given, which has no mission"):
-        read("description: one\nvehicle: bluerov2\nruns: 1\n")
+    towed = VEHICLES / "bluerov2.yaml"
+    lines = [one for one in towed.read_text(encoding="utf-8").splitlines() if not one.startswith("autopilot")]
+    (tmp_path / "towed.yaml").write_text("\n".join(lines).replace("../", f"{VEHICLES.parent}/"), encoding="utf-8")
+    with pytest.raises(ParameterError, match="line 2: vehicle: vehicle 'towed' given, which has no mission"):
+        read("description: one\nvehicle: ./towed.yaml\nruns: 1\n")
     (tmp_path / "one.yaml").write_text("description: a\nvehicles: [{name: a, kind: multirotor}]\n", encoding="utf-8")
     with pytest.raises(ParameterError, match="allowed: scenarios with 'mission' or 'autopilot' in at least one"):
         read("description: one\nscenario: ./one.yaml\nruns: 1\n")

@@ -289,8 +289,8 @@ def test_invalid_file_affects_only_commands_that_name_its_vehicle(
     assert f"kite: kite with two motors ({file})\n" in listed and "\nmultirotor: " in listed and "bad" not in listed
     assert reason.startswith(f"rosflight_py_sim: {bad}") and reason.count("\n") == 1
     assert rejection("sim", "--vehicle", "bad") == ("", reason)
-    _, unrelated = rejection("sim", "--vehicle", "auv", "--autopilot")
-    assert "vehicle 'auv', which has none; allowed: kite, " in unrelated and "bad" not in unrelated
+    _, unrelated = rejection("sim", "--vehicle", "uthere", "--autopilot")
+    assert "vehicle 'uthere', which has none; allowed: kite, " in unrelated and "bad" not in unrelated
 
 
 def test_all_vehicle_files_of_the_package_are_valid() -> None:
