@@ -5,7 +5,7 @@ from __future__ import annotations
 from std_srvs.srv import Trigger
 
 from rosflight_py_sim.nodes.pilot import Pilot
-from rosflight_py_sim.parts.pilot_script import Script
+from rosflight_py_sim.parts.service_script import Script
 from rosflight_py_sim.step.ports import calls
 
 

@@ -7,7 +7,8 @@ import math
 from std_msgs.msg import Float64
 from std_srvs.srv import Trigger
 
-from rosflight_py_sim.parts.pilot_script import AutopilotScript, Script
+from rosflight_py_sim.parts.pilot_script import AutopilotScript
+from rosflight_py_sim.parts.service_script import Script
 from rosflight_py_sim.step.ports import calls, newest, trigger
 from rosflight_py_sim.step.schedule import Schedule
 from rosflight_py_sim.step.topics import AUTOPILOT_PROGRESS, PWM_OUTPUT, PulseWidths

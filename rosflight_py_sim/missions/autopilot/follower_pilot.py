@@ -10,7 +10,7 @@ from std_srvs.srv import Trigger
 from rosflight_py_sim.autopilot.formation import FormationPhase
 from rosflight_py_sim.missions.mission_topics import MISSION_END
 from rosflight_py_sim.nodes.pilot import MissionPilot
-from rosflight_py_sim.parts.pilot_script import Script
+from rosflight_py_sim.parts.service_script import Script
 from rosflight_py_sim.step.ports import calls, newest
 
 
