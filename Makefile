@@ -25,7 +25,7 @@ unexport PYTHONDONTWRITEBYTECODE
 
 INTERFACES := $(foreach package,rosflight_msgs tf2_msgs,$(wildcard $(addprefix $(package)/,CMakeLists.txt package.xml \
 	pyproject.toml cmake/* msg/* srv/*)))
-KERNELS := $(wildcard rosflight_py_sim/jit.py rosflight_py_sim/kernel_*) $(shell grep -rl --include=*.py @kernel rosflight_py_sim)
+KERNELS := $(wildcard rosflight_py_sim/kernels/*) $(shell grep -rl --include=*.py @kernel rosflight_py_sim)
 
 .DELETE_ON_ERROR:
 .PHONY: help setup fly fly-ardupilot test lint bench faults docs fidelity fuzz lock clean soak determinism proof
@@ -122,7 +122,8 @@ $(VENV)/.messages: $(INTERFACES) $(VENV)/.packages | $(VENV)/.project
 	$(call step,  building rosflight_msgs and tf2_msgs (about half a minute),$(BIN)/python -m uv pip install --no-config --no-cache --no-build-isolation --no-deps --reinstall ./rosflight_msgs ./tf2_msgs)
 	@touch $@
 
-$(VENV)/.kernels: $(KERNELS) $(VENV)/.project
+# The modules of the sensors, which have kernels, import message types.
+$(VENV)/.kernels: $(KERNELS) $(VENV)/.project | $(VENV)/.messages
 	$(call step,  compiling the kernels (about 15 s on 2 cores),$(BIN)/rosflight_py_sim compile)
 	@touch $@
 

@@ -20,8 +20,8 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-from rosflight_py_sim.parameters import Value
-from rosflight_py_sim.process_environment import stay_on_this_machine
+from rosflight_py_sim.ground.parameters import Value
+from rosflight_py_sim.ground.process_environment import stay_on_this_machine
 from rosflight_py_sim.vehicles import STANDALONE, all_vehicles
 
 LIMIT_S = 600.0

@@ -24,14 +24,14 @@ from rosflight_py_sim.autopilot.position_controller import (
 )
 from rosflight_py_sim.firmware.firmware import Firmware
 from rosflight_py_sim.firmware.parameters import FirmwareParameters
+from rosflight_py_sim.ground.parameters import ParameterTable, Value
+from rosflight_py_sim.ground.pulse_width import LOW_US, MOTOR, command_of
 from rosflight_py_sim.interfaces.parameter_files import named_values, wildcard_values
-from rosflight_py_sim.jit import COMPILED
+from rosflight_py_sim.kernels.jit import COMPILED
 from rosflight_py_sim.missions.autopilot.log import FlightLog
-from rosflight_py_sim.parameters import ParameterTable, Value
 from rosflight_py_sim.physics.dynamics import DYNAMICS_PARAMETERS, VehicleDynamics
 from rosflight_py_sim.physics.multirotor import MULTIROTOR_PARAMETERS, Multirotor
 from rosflight_py_sim.physics.wind import WIND_PARAMETERS, Wind
-from rosflight_py_sim.pulse_width import LOW_US, MOTOR, command_of
 from rosflight_py_sim.sensing import (
     SENSOR_PARAMETERS,
     barometer,

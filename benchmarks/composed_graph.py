@@ -11,8 +11,8 @@ from dataclasses import dataclass, replace
 
 from rosflight_py_sim.graph.composition import ComposedGraph
 from rosflight_py_sim.graph.fleet import Member, fleet
-from rosflight_py_sim.parameters import number
-from rosflight_py_sim.stamps import NANOSECONDS
+from rosflight_py_sim.ground.parameters import number
+from rosflight_py_sim.ground.stamps import NANOSECONDS
 from rosflight_py_sim.vehicles import CAMERA, STANDALONE, known_dynamics, known_vehicles, vehicle
 
 WARM_UP_S = 3.0

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from rosflight_py_sim.graph.composition import ComposedGraph
 from rosflight_py_sim.graph.fleet import Member
-from rosflight_py_sim.stamps import NANOSECONDS
+from rosflight_py_sim.ground.stamps import NANOSECONDS
 from rosflight_py_sim.vehicles import vehicle
 
 _KIB_A_MIB = 1024.0

@@ -11,8 +11,8 @@ from benchmarks.ardupilot import lean_ardupilot
 from benchmarks.free_ports import free_ports
 from rosflight_py_sim.graph.composition import ComposedGraph
 from rosflight_py_sim.graph.fleet import Member
-from rosflight_py_sim.parameters import number
-from rosflight_py_sim.stamps import NANOSECONDS
+from rosflight_py_sim.ground.parameters import number
+from rosflight_py_sim.ground.stamps import NANOSECONDS
 from rosflight_py_sim.vehicles import vehicle
 
 WARM_UP_S = 2.0

@@ -15,7 +15,7 @@ import sys
 import time
 from array import array
 
-from rosflight_py_sim.stamps import NANOSECONDS
+from rosflight_py_sim.ground.stamps import NANOSECONDS
 
 MAGIC = 18458
 CHANNELS = 16

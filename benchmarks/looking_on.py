@@ -17,9 +17,9 @@ from rclpy.qos import QoSProfile
 from benchmarks.composed_graph import ComposedRun
 from rosflight_py_sim.graph.composition import ComposedGraph
 from rosflight_py_sim.graph.fleet import Member
+from rosflight_py_sim.ground.parameters import number
+from rosflight_py_sim.ground.stamps import NANOSECONDS
 from rosflight_py_sim.nodes.running import deferred_signals, initialise, make_executor
-from rosflight_py_sim.parameters import number
-from rosflight_py_sim.stamps import NANOSECONDS
 from rosflight_py_sim.step.topics import TRUTH_STATE
 from rosflight_py_sim.vehicles import vehicle
 

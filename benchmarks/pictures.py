@@ -13,10 +13,10 @@ from sensor_msgs.msg import CompressedImage
 from rosflight_py_sim.camera import CAMERA_PARAMETERS, Renderer, cameras
 from rosflight_py_sim.graph.composition import ComposedGraph
 from rosflight_py_sim.graph.fleet import Member
-from rosflight_py_sim.parameters import Value
-from rosflight_py_sim.stamps import NANOSECONDS
+from rosflight_py_sim.ground.parameters import Value
+from rosflight_py_sim.ground.stamps import NANOSECONDS
+from rosflight_py_sim.ground.topic_names import compressed_image
 from rosflight_py_sim.step.qos import CHAIN
-from rosflight_py_sim.topic_names import compressed_image
 from rosflight_py_sim.vehicles import vehicle
 from rosflight_py_sim.world import load_world
 

@@ -12,8 +12,8 @@ from rclpy.node import Node
 from rclpy.qos import QoSProfile, ReliabilityPolicy
 
 from benchmarks.separate_graph import START_UP_S, WARM_UP_S, node_commands, node_processes
+from rosflight_py_sim.ground.stamps import stamp_ns
 from rosflight_py_sim.nodes.running import make_executor, settle
-from rosflight_py_sim.stamps import stamp_ns
 from rosflight_py_sim.step.topics import TRUTH_STATE
 from rosflight_py_sim.vehicles import vehicle
 

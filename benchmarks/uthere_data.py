@@ -12,7 +12,7 @@ from benchmarks.free_ports import free_ports
 from rosflight_py_sim.bridge.uthere_variables import VARIABLES
 from rosflight_py_sim.graph.composition import ComposedGraph
 from rosflight_py_sim.graph.fleet import Member
-from rosflight_py_sim.stamps import NANOSECONDS
+from rosflight_py_sim.ground.stamps import NANOSECONDS
 from rosflight_py_sim.vehicles import vehicle
 
 CLIENTS, NAMES, INTERVAL_S = 4, list(VARIABLES)[:20], 0.1

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from benchmarks.free_ports import free_ports
 from rosflight_py_sim.graph.composition import ComposedGraph
 from rosflight_py_sim.graph.fleet import Member
-from rosflight_py_sim.stamps import NANOSECONDS
+from rosflight_py_sim.ground.stamps import NANOSECONDS
 from rosflight_py_sim.vehicles import vehicle
 
 CLIENTS, VARIABLES, INTERVAL_S = 62, 68, 0.02

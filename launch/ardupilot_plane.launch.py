@@ -11,7 +11,7 @@ from launch.actions import LogInfo
 from rosflight_py_sim.graph.launch_graph import graph, launch_description
 from rosflight_py_sim.graph.options import LAUNCH, Option
 from rosflight_py_sim.graph.simulation_options import SimulationOptions
-from rosflight_py_sim.resources import share_directory
+from rosflight_py_sim.ground.resources import share_directory
 
 VARIANTS: dict[str, list[Path]] = {"plane": [], "elevon": [share_directory() / "config" / "ardupilot" / "elevon.yaml"]}
 """Parameter files by variant, which override the aircraft's; ArduPilot's own have the same name with .parm."""

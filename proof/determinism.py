@@ -26,7 +26,7 @@ from proof.outside_subscriber import OUTSIDE_SUBSCRIBER, outside_subscriber
 from proof.results import Row, publish
 from proof.separate_processes import compare_with_separate_processes
 from proof.topic_digests import Digests, differing
-from rosflight_py_sim.process_environment import stay_on_this_machine
+from rosflight_py_sim.ground.process_environment import stay_on_this_machine
 
 TITLE = "Determinism"
 

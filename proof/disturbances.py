@@ -37,7 +37,7 @@ from proof.node_graph import (
 )
 from proof.results import Row, publish
 from rosflight_py_sim.graph.time_modes import TIME_MANAGERS
-from rosflight_py_sim.process_environment import stay_on_this_machine
+from rosflight_py_sim.ground.process_environment import stay_on_this_machine
 from rosflight_py_sim.step.qos import CHAIN
 from rosflight_py_sim.step.topics import FORCES_AND_MOMENTS, IMU, PWM_OUTPUT
 

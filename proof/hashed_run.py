@@ -18,12 +18,12 @@ from rosflight_py_sim.graph.composition import ComposedGraph
 from rosflight_py_sim.graph.fleet import Member
 from rosflight_py_sim.graph.flight_controllers import chosen_flight_controller
 from rosflight_py_sim.graph.scenario import Scenario, load_scenario
+from rosflight_py_sim.ground.stamps import NANOSECONDS
 from rosflight_py_sim.interfaces.node_of_part import node_of
 from rosflight_py_sim.missions.autopilot.judge import autopilot_class
 from rosflight_py_sim.nodes.pilot import MissionPilot, Pilot
 from rosflight_py_sim.parts.pilot_script import MissionScript
 from rosflight_py_sim.parts.service_script import Script
-from rosflight_py_sim.stamps import NANOSECONDS
 from rosflight_py_sim.step.topics import TRUTH_STATE
 from rosflight_py_sim.vehicles import STANDALONE, vehicle
 

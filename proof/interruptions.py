@@ -20,7 +20,7 @@ from pathlib import Path
 
 from proof.marked_processes import MarkedProgram
 from proof.results import Row, publish
-from rosflight_py_sim.process_environment import stay_on_this_machine
+from rosflight_py_sim.ground.process_environment import stay_on_this_machine
 
 COMMAND = "rosflight_py_sim"
 

@@ -31,11 +31,11 @@ from rosflight_py_sim.graph.fleet import Member
 from rosflight_py_sim.graph.flight_controllers import chosen_flight_controller
 from rosflight_py_sim.graph.plan import planned_nodes
 from rosflight_py_sim.graph.time_modes import TIME_MANAGERS
+from rosflight_py_sim.ground.stamps import NANOSECONDS, stamp_ns, time_ns_of
 from rosflight_py_sim.interfaces.diagnostics import DIAGNOSTICS_TOPIC
 from rosflight_py_sim.interfaces.message_definitions import is_stamped, message_class
 from rosflight_py_sim.interfaces.rclpy_internals import leave_unserved
 from rosflight_py_sim.nodes.running import node_class
-from rosflight_py_sim.stamps import NANOSECONDS, stamp_ns, time_ns_of
 from rosflight_py_sim.step.schedule import LONGEST_STEP_NS
 from rosflight_py_sim.step.topics import CLOCK, FORCES_AND_MOMENTS, IMU, TRUTH_STATE, StepTopic
 from rosflight_py_sim.vehicles import CAMERA, vehicle

@@ -17,10 +17,10 @@ from dataclasses import dataclass, field
 from rclpy.node import Node
 from rclpy.qos import QoSProfile
 
+from rosflight_py_sim.ground.stamps import stamp_ns
 from rosflight_py_sim.interfaces.canonical_messages import canonical_form
 from rosflight_py_sim.interfaces.message_definitions import is_stamped, message_class
 from rosflight_py_sim.nodes.running import deferred_signals, initialise, make_executor
-from rosflight_py_sim.stamps import stamp_ns
 
 OUTSIDE_SUBSCRIBER = "outside_subscriber"
 """Name of the node."""

@@ -26,9 +26,9 @@ from rosflight_py_sim.bridge.ardupilot_front_end import ArduPilotFrontEnd
 from rosflight_py_sim.bridge.auv_zeromq_front_end import AuvZeromqFrontEnd
 from rosflight_py_sim.bridge.front_end_interface import START_OVER, Snapshot
 from rosflight_py_sim.bridge.uthere_front_end import UthereFrontEnd
+from rosflight_py_sim.ground.stamps import NANOSECONDS
 from rosflight_py_sim.protocols.ardupilot_json import ProtocolError, ServoFrame, decode_frame, encode_frame
 from rosflight_py_sim.protocols.uthere import UthereError, parse_packet
-from rosflight_py_sim.stamps import NANOSECONDS
 from rosflight_py_sim.step.topics import GnssSample, StatusReport
 
 _STEP_NS = 2_500_000

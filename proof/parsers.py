@@ -23,8 +23,8 @@ from rosflight_py_sim.firmware import FirmwareParameters, ParameterFileError
 from rosflight_py_sim.graph.launch_arguments import all_arguments
 from rosflight_py_sim.graph.scenario import load_scenario
 from rosflight_py_sim.graph.simulation_options import SimulationOptions
+from rosflight_py_sim.ground.parameters import ParameterError
 from rosflight_py_sim.interfaces.parameter_files import check_files, values_of_arguments
-from rosflight_py_sim.parameters import ParameterError
 from rosflight_py_sim.protocols import zmtp
 from rosflight_py_sim.protocols.ardupilot_json import ProtocolError, decode_frame, encode_frame
 from rosflight_py_sim.protocols.auv_zeromq import decode_telemetry, decode_thrusters, encode_thrusters

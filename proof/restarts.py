@@ -32,9 +32,9 @@ from proof.node_graph import (
 )
 from proof.results import Row, publish
 from rosflight_py_sim.graph.time_modes import TIME_MANAGERS
+from rosflight_py_sim.ground.process_environment import stay_on_this_machine
+from rosflight_py_sim.ground.stamps import NANOSECONDS
 from rosflight_py_sim.nodes.running import node_class
-from rosflight_py_sim.process_environment import stay_on_this_machine
-from rosflight_py_sim.stamps import NANOSECONDS
 from rosflight_py_sim.step.topics import (
     CLOCK,
     FORCES_AND_MOMENTS,

@@ -15,10 +15,10 @@ from pathlib import Path
 from benchmarks.separate_graph import node_processes
 from proof.outside_subscriber import message_hash, outside_subscriber
 from proof.results import Row
+from rosflight_py_sim.ground.stamps import NANOSECONDS, stamp_ns
 from rosflight_py_sim.interfaces.canonical_messages import canonical_form
 from rosflight_py_sim.interfaces.message_definitions import is_stamped, message_class
 from rosflight_py_sim.recording.mcap_file import Recording, Topic, read_recording
-from rosflight_py_sim.stamps import NANOSECONDS, stamp_ns
 from rosflight_py_sim.step.topics import RC, STATUS, TRUTH_STATE
 from rosflight_py_sim.vehicles import vehicle
 

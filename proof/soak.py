@@ -27,7 +27,7 @@ from proof.marked_processes import MarkedProgram
 from proof.node_graph import Observer, TimedOutError
 from proof.results import Row, publish
 from proof.silent_clients import silent_clients
-from rosflight_py_sim.process_environment import stay_on_this_machine
+from rosflight_py_sim.ground.process_environment import stay_on_this_machine
 
 PROJECT = Path(__file__).parents[1]
 STAND_IN = PROJECT / "docs" / "examples" / "ardupilot_stand_in" / "ardupilot_stand_in.py"

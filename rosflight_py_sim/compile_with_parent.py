@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 
 from rosflight_py_sim.executables import command
-from rosflight_py_sim.with_parent import end_with_parent
+from rosflight_py_sim.ground.with_parent import end_with_parent
 
 
 def main() -> None:

@@ -12,10 +12,10 @@ from importlib import import_module
 from io import TextIOWrapper
 from pathlib import Path
 
-from rosflight_py_sim.node_kinds import NODE_CLASSES, RENAMED
-from rosflight_py_sim.process_environment import stay_on_this_machine
-from rosflight_py_sim.process_signals import INTERRUPTED, exit_on_signals
-from rosflight_py_sim.type_supports import leave_out_generator
+from rosflight_py_sim.ground.node_kinds import NODE_CLASSES, RENAMED
+from rosflight_py_sim.ground.process_environment import stay_on_this_machine
+from rosflight_py_sim.ground.process_signals import INTERRUPTED, exit_on_signals
+from rosflight_py_sim.ground.type_supports import leave_out_generator
 
 
 class _Output(TextIOWrapper):

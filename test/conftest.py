@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from rosflight_py_sim.process_environment import stay_on_this_machine
+from rosflight_py_sim.ground.process_environment import stay_on_this_machine
 from rosflight_py_sim.transmitter.sdl import SdlSession
 
 # Domains whose ports do not overlap with Linux's ephemeral ports.
@@ -48,7 +48,7 @@ def _select_profile(domain: int) -> None:
 
     import rosflight_py_sim
 
-    profile = str(Path(rosflight_py_sim.__file__).with_name("loopback.xml"))
+    profile = str(Path(rosflight_py_sim.__file__).with_name("ground") / "loopback.xml")
     _prepared.append(profile)
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("FASTDDS_DEFAULT_PROFILES_FILE", profile)

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from transforms3d.euler import euler2quat
 from transforms3d.quaternions import quat2mat
 
-from rosflight_py_sim.coordinate_frames import (
+from rosflight_py_sim.ground.coordinate_frames import (
     FRD_IN_FLU,
     OPTICAL_IN_FRD,
     swap_attitude,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from rosflight_py_sim.delay_line import DelayLine
+from rosflight_py_sim.ground.delay_line import DelayLine
 
 
 def line(delay: int) -> tuple[DelayLine[str], list[tuple[str, int]]]:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from rosflight_py_sim import jit
+from rosflight_py_sim.kernels import jit
 
 pytestmark = [pytest.mark.skipif(not jit.COMPILED, reason="nothing is compiled here"), pytest.mark.timeout(300)]
 
@@ -20,10 +20,10 @@ _PR_CAPBSET_DROP, _CAP_DAC_OVERRIDE = 24, 1
 
 LIBC = ctypes.CDLL(None)
 
-SHOW = "from rosflight_py_sim import jit; print(jit.CACHE, jit.LIBRARY is not None)"
+SHOW = "from rosflight_py_sim.kernels import jit; print(jit.CACHE, jit.LIBRARY is not None)"
 
 COMPILE = """
-from rosflight_py_sim import jit
+from rosflight_py_sim.kernels import jit
 
 @jit.kernel
 def doubled(value: float) -> float:

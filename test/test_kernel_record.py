@@ -7,7 +7,7 @@ from copy import copy
 import numpy as np
 import pytest
 
-from rosflight_py_sim.kernel_record import kernel_record
+from rosflight_py_sim.kernels.record import kernel_record
 
 
 @kernel_record

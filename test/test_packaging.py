@@ -13,7 +13,7 @@ from unittest import mock
 import pytest
 
 import rosflight_py_sim
-from rosflight_py_sim.node_kinds import NODE_CLASSES, RENAMED
+from rosflight_py_sim.ground.node_kinds import NODE_CLASSES, RENAMED
 from rosflight_py_sim.vehicles import all_vehicles
 
 ROOT = Path(__file__).parents[1]

@@ -14,8 +14,8 @@ import pytest
 import rosflight_py_sim
 from rosflight_py_sim.graph.command_options import existing_file
 from rosflight_py_sim.graph.scenario import load_scenario
-from rosflight_py_sim.parameters import ParameterError
-from rosflight_py_sim.resources import PACKAGE, share_directory
+from rosflight_py_sim.ground.parameters import ParameterError
+from rosflight_py_sim.ground.resources import PACKAGE, share_directory
 from rosflight_py_sim.vehicles import vehicle
 from rosflight_py_sim.world.world_file import WorldError, load_world
 
@@ -24,7 +24,7 @@ MANIFEST = f"<package><name>{PACKAGE}</name></package>"
 
 def installed_package(prefix: Path, library: str) -> Path:
     """A file of a package below `prefix`, laid out as an installer would."""
-    module = prefix / library / PACKAGE / "resources.py"
+    module = prefix / library / PACKAGE / "ground" / "resources.py"
     module.parent.mkdir(parents=True)
     module.touch()
     return module
@@ -42,7 +42,7 @@ def test_share_directory_of_running_package_contains_manifest() -> None:
 
 
 def test_share_directory_is_independent_of_working_directory(tmp_path: Path) -> None:
-    code = "from rosflight_py_sim.resources import share_directory; print(share_directory())"
+    code = "from rosflight_py_sim.ground.resources import share_directory; print(share_directory())"
     environment = {**os.environ, "PYTHONPATH": str(Path(rosflight_py_sim.__path__[0]).parent)}
     answer = subprocess.run(
         [sys.executable, "-c", code], cwd=tmp_path, env=environment, check=True, capture_output=True, text=True
@@ -61,7 +61,7 @@ def test_installed_package_uses_share_directory_of_its_own_prefix(tmp_path: Path
 
 def test_source_tree_takes_precedence_over_enclosing_prefix(tmp_path: Path) -> None:
     source = tmp_path / "src"
-    module = source / PACKAGE / "resources.py"
+    module = source / PACKAGE / "ground" / "resources.py"
     module.parent.mkdir(parents=True)
     module.touch()
     (source / "package.xml").write_text(MANIFEST, encoding="utf-8")
@@ -77,7 +77,7 @@ def test_manifest_of_unrelated_parent_package_is_ignored(tmp_path: Path, monkeyp
     marker.touch()
     monkeypatch.setenv("AMENT_PREFIX_PATH", str(elsewhere))
     module = installed_package(tmp_path / "code_prefix", "lib/python3.12/site-packages")
-    (module.parent.parent / "package.xml").write_text("<package><name>other</name></package>", encoding="utf-8")
+    (module.parents[2] / "package.xml").write_text("<package><name>other</name></package>", encoding="utf-8")
     assert share_directory(module) == share
 
 

@@ -12,9 +12,11 @@ import rosflight_py_sim
 
 PACKAGE = Path(rosflight_py_sim.__file__).parent
 
-# From bottom to top. Modules outside the rooms are below all of them.
+# From bottom to top.
 ROOMS = (
     *(
+        "ground",
+        "kernels",
         "failures",
         "world",
         "physics",
@@ -42,8 +44,8 @@ ROOMS = (
     ),
 )
 
-# The module that `python -m rosflight_py_sim` runs.
-ENTRY = PACKAGE / "__main__.py"
+# Modules beside the rooms: the version, and entry points, which are above all rooms.
+VERSION, ENTRIES = "__init__", ("__main__", "compile_with_parent", "executables")
 
 
 def imported(file: Path) -> Iterator[str]:
@@ -61,18 +63,20 @@ def imported(file: Path) -> Iterator[str]:
 
 
 def height(parts: tuple[str, ...]) -> int:
-    """Number of a room in ROOMS, from 1; 0 for a module outside the rooms."""
-    return ROOMS.index(parts[0]) + 1 if parts[0] in ROOMS else 0
+    """Number of a room in ROOMS, from 1; 0 for the version, and for entry points more than that of any room."""
+    first = parts[0].removesuffix(".py")
+    return ROOMS.index(first) + 1 if first in ROOMS else len(ROOMS) + 1 if first in ENTRIES else 0
 
 
 def test_every_folder_with_code_is_a_declared_room() -> None:
     folders = {file.relative_to(PACKAGE).parts[0] for file in PACKAGE.glob("*/*.py")}
     assert folders == set(ROOMS)
+    assert {file.stem for file in PACKAGE.glob("*.py")} == {VERSION, *ENTRIES}
 
 
 @pytest.mark.parametrize("room", [*ROOMS, ""])
 def test_imports_only_point_down_the_layers(room: str) -> None:
-    files = (PACKAGE / room).rglob("*.py") if room else (file for file in PACKAGE.glob("*.py") if file != ENTRY)
+    files = (PACKAGE / room).rglob("*.py") if room else PACKAGE.glob("*.py")
     upward = []
     for file in files:
         own = height(file.relative_to(PACKAGE).parts)

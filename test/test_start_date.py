@@ -2,8 +2,8 @@
 
 import pytest
 
-from rosflight_py_sim.parameters import ParameterError
-from rosflight_py_sim.start_date import start_of, unix_ns, year_of
+from rosflight_py_sim.ground.parameters import ParameterError
+from rosflight_py_sim.ground.start_date import start_of, unix_ns, year_of
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from enum import Enum, auto
 
-from rosflight_py_sim.transitions import TransitionMachine, Transitions
+from rosflight_py_sim.ground.transitions import TransitionMachine, Transitions
 
 
 class State(Enum):

@@ -20,11 +20,11 @@ from rclpy.qos import QoSProfile
 
 from rosflight_py_sim.graph.composition import ComposedGraph
 from rosflight_py_sim.graph.fleet import Member
-from rosflight_py_sim.node_kinds import NODE_CLASSES
+from rosflight_py_sim.ground.node_kinds import NODE_CLASSES
+from rosflight_py_sim.ground.process_environment import stay_on_this_machine
+from rosflight_py_sim.ground.shared_parameters import TIME_MODES
+from rosflight_py_sim.ground.stamps import NANOSECONDS
 from rosflight_py_sim.nodes.running import node_class
-from rosflight_py_sim.process_environment import stay_on_this_machine
-from rosflight_py_sim.shared_parameters import TIME_MODES
-from rosflight_py_sim.stamps import NANOSECONDS
 from rosflight_py_sim.step import qos, topics
 from rosflight_py_sim.step.topic_ends import nodes_at
 from rosflight_py_sim.step.topics import CLOCK, STEP_TOPICS, StepTopic

@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
+from rosflight_py_sim.ground.parameters import Parameter
+from rosflight_py_sim.ground.registry import node_names
 from rosflight_py_sim.interfaces.simulation_node import SimulationNode
 from rosflight_py_sim.nodes.running import node_class
-from rosflight_py_sim.parameters import Parameter
 from rosflight_py_sim.parts.sensors import Sensors
-from rosflight_py_sim.registry import node_names
 from rosflight_py_sim.sensing.sensor import FURTHER_SENSORS
 
 PAGE = Path(__file__).parents[1] / "docs" / "parameters.md"

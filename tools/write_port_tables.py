@@ -12,7 +12,7 @@ from inspect import getdoc
 from pathlib import Path
 from typing import Any
 
-from rosflight_py_sim.node_kinds import NODE_CLASSES
+from rosflight_py_sim.ground.node_kinds import NODE_CLASSES
 from rosflight_py_sim.nodes.running import node_class
 from rosflight_py_sim.step.part import Part
 from rosflight_py_sim.step.ports import Input, Kind, Output, Service, ports_of

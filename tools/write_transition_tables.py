@@ -14,7 +14,7 @@ from typing import Any
 from rosflight_py_sim.bridge.actuated_vehicle import EXCHANGE_TRANSITIONS
 from rosflight_py_sim.bridge.ardupilot_link import STEP_TRANSITIONS
 from rosflight_py_sim.bridge.ardupilot_peer import PEER_TRANSITIONS
-from rosflight_py_sim.transitions import Transitions
+from rosflight_py_sim.ground.transitions import Transitions
 
 PAGE = Path(__file__).parents[1] / "docs" / "bridge.md"
 

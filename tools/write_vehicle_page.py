@@ -15,7 +15,8 @@ from typing import Any
 import numpy as np
 
 from rosflight_py_sim.commands.vehicle_models import given_values, steady_vehicle
-from rosflight_py_sim.parameters import Values, number
+from rosflight_py_sim.ground.parameters import Values, number
+from rosflight_py_sim.ground.pulse_width import MOTOR, OUTPUTS, pulse_of
 from rosflight_py_sim.physics import performance
 from rosflight_py_sim.physics.auv import AUV_PARAMETERS
 from rosflight_py_sim.physics.fixedwing import FIXEDWING_PARAMETERS, FixedWing
@@ -23,7 +24,6 @@ from rosflight_py_sim.physics.multirotor import MULTIROTOR_PARAMETERS, Multiroto
 from rosflight_py_sim.physics.steady_model import SteadyModel
 from rosflight_py_sim.physics.thrusters import settled_thrust, thruster_numbers
 from rosflight_py_sim.physics.trim import FlightCondition, TrimError, trim
-from rosflight_py_sim.pulse_width import MOTOR, OUTPUTS, pulse_of
 from rosflight_py_sim.vehicles import vehicle
 
 PAGE = Path(__file__).parents[1] / "docs" / "vehicles.md"

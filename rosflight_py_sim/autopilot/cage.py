@@ -23,7 +23,7 @@ from rosflight_py_sim.autopilot.fly_target import (
     RollTarget,
     ThrottleTarget,
 )
-from rosflight_py_sim.parameters import Parameter, ParameterError, ParameterTable, Values, number
+from rosflight_py_sim.ground.parameters import Parameter, ParameterError, ParameterTable, Values, number
 
 
 class CageBit(IntEnum):

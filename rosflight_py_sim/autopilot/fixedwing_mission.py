@@ -21,7 +21,7 @@ from rosflight_py_sim.autopilot.path_segments import FIELD_PARAMETERS, FieldGain
 from rosflight_py_sim.autopilot.setpoint import Vector3
 from rosflight_py_sim.autopilot.take_off_and_landing import TOUCH_DOWN_PARAMETERS, TouchDown
 from rosflight_py_sim.autopilot.waypoints import FlightPlan
-from rosflight_py_sim.parameters import Parameter, ParameterTable, Values, number
+from rosflight_py_sim.ground.parameters import Parameter, ParameterTable, Values, number
 
 WAYPOINT_RADIUS = Parameter(
     "waypoint_radius",

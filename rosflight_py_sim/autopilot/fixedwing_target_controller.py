@@ -29,8 +29,8 @@ from rosflight_py_sim.autopilot.setpoint import Vector3
 from rosflight_py_sim.autopilot.surface_loops import SURFACE_LOOP_PARAMETERS, SurfaceCommand, SurfaceLoops
 from rosflight_py_sim.autopilot.target_controller import TargetController
 from rosflight_py_sim.firmware import CommandMode
-from rosflight_py_sim.parameters import Parameter, ParameterTable, Values, number
-from rosflight_py_sim.shared_parameters import SPOOL_UP_TIME
+from rosflight_py_sim.ground.parameters import Parameter, ParameterTable, Values, number
+from rosflight_py_sim.ground.shared_parameters import SPOOL_UP_TIME
 
 FIXEDWING_TARGET_PARAMETERS = (
     SURFACE_LOOP_PARAMETERS

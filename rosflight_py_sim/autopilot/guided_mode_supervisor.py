@@ -19,7 +19,7 @@ from rosflight_py_sim.autopilot.fly_target import (
 from rosflight_py_sim.autopilot.guided_mode_states import TRANSITIONS, Event, Mode
 from rosflight_py_sim.autopilot.target_controller import TargetController
 from rosflight_py_sim.autopilot.waypoint_route import ROUTE_PARAMETERS, Route, RouteWaypoint
-from rosflight_py_sim.parameters import Parameter, ParameterError, ParameterTable, Values, number
+from rosflight_py_sim.ground.parameters import Parameter, ParameterError, ParameterTable, Values, number
 
 _LOST_SIGNAL_EVENTS = {"waypoint": Event.GOES_TO_WAYPOINT, "return_home": Event.GOES_HOME}
 

@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 from rosflight_py_sim.autopilot.loops import PiLoop, within, wrap_angle
 from rosflight_py_sim.autopilot.thruster_allocation import Array, Demand, ThrusterAllocation
-from rosflight_py_sim.parameters import Parameter, ParameterTable, Values, number
-from rosflight_py_sim.shared_parameters import MAX_YAW_RATE
+from rosflight_py_sim.ground.parameters import Parameter, ParameterTable, Values, number
+from rosflight_py_sim.ground.shared_parameters import MAX_YAW_RATE
 
 HOLD_CONTROLLER_PARAMETERS = ParameterTable(
     Parameter("depth_frequency", 2.0, "Natural frequency of the depth loop", "rad/s", minimum=0.01, maximum=100.0),

@@ -15,7 +15,7 @@ from rosflight_py_sim.autopilot.fly_target import (
     Vertical,
 )
 from rosflight_py_sim.autopilot.loops import PiLoop, settling_error
-from rosflight_py_sim.parameters import Parameter, ParameterTable, Values, number
+from rosflight_py_sim.ground.parameters import Parameter, ParameterTable, Values, number
 
 MAX_PITCH = Parameter(
     "max_pitch",

@@ -30,7 +30,7 @@ from rosflight_py_sim.autopilot.position_controller import (
 from rosflight_py_sim.autopilot.setpoint import Setpoint, Vector3
 from rosflight_py_sim.autopilot.target_controller import TargetController
 from rosflight_py_sim.autopilot.wind_triangle import ground_speed_along
-from rosflight_py_sim.parameters import Parameter, ParameterTable, Values, number
+from rosflight_py_sim.ground.parameters import Parameter, ParameterTable, Values, number
 
 MULTIROTOR_TARGET_PARAMETERS = POSITION_CONTROLLER_PARAMETERS + ParameterTable(
     POSITION_CONTROLLER_PARAMETERS["max_speed"].overridden(

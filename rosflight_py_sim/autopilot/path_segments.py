@@ -8,7 +8,7 @@ from typing import NamedTuple, TypeAlias
 
 from rosflight_py_sim.autopilot.loops import wrap_angle
 from rosflight_py_sim.autopilot.setpoint import Vector3
-from rosflight_py_sim.parameters import Parameter, ParameterTable, Values, number
+from rosflight_py_sim.ground.parameters import Parameter, ParameterTable, Values, number
 
 Horizontal: TypeAlias = tuple[float, float]
 """North and east, m."""

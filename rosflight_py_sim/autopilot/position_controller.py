@@ -10,8 +10,8 @@ from rosflight_py_sim.autopilot.autopilot_command import AutopilotCommand
 from rosflight_py_sim.autopilot.loops import within, wrap_angle
 from rosflight_py_sim.autopilot.setpoint import Setpoint, Vector3
 from rosflight_py_sim.firmware import CommandMode
-from rosflight_py_sim.parameters import Parameter, ParameterError, ParameterTable, Values
-from rosflight_py_sim.shared_parameters import GRAVITY, MASS, MAX_YAW_RATE, SPOOL_UP_TIME
+from rosflight_py_sim.ground.parameters import Parameter, ParameterError, ParameterTable, Values
+from rosflight_py_sim.ground.shared_parameters import GRAVITY, MASS, MAX_YAW_RATE, SPOOL_UP_TIME
 
 POSITION_CONTROLLER_PARAMETERS = ParameterTable(
     MASS.overridden("the default is that of the multirotor", required=False),

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from rosflight_py_sim.autopilot.flight_state import FlightState
 from rosflight_py_sim.autopilot.loops import within
-from rosflight_py_sim.parameters import Parameter, ParameterTable, Values, number
+from rosflight_py_sim.ground.parameters import Parameter, ParameterTable, Values, number
 
 DESIGN_AIRSPEED = Parameter(
     "design_airspeed", 18.0, "Airspeed for which the gains are designed", "m/s", minimum=0.1, maximum=300.0

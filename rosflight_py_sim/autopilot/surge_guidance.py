@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from rosflight_py_sim.autopilot.setpoint import Setpoint
 from rosflight_py_sim.autopilot.thruster_allocation import SURGE
 from rosflight_py_sim.autopilot.underwater_body import UnderwaterBody
-from rosflight_py_sim.parameters import Parameter, ParameterError, ParameterTable, Values, number
+from rosflight_py_sim.ground.parameters import Parameter, ParameterError, ParameterTable, Values, number
 
 SURGE_GUIDANCE_PARAMETERS = ParameterTable(
     Parameter(

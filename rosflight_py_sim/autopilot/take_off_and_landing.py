@@ -6,7 +6,7 @@ import math
 
 from rosflight_py_sim.autopilot.setpoint import Vector3
 from rosflight_py_sim.autopilot.straight_leg import StraightLeg
-from rosflight_py_sim.parameters import Parameter, ParameterTable, Values, number
+from rosflight_py_sim.ground.parameters import Parameter, ParameterTable, Values, number
 
 TOUCH_DOWN_PARAMETERS = ParameterTable(
     Parameter(

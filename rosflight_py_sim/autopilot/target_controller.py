@@ -8,7 +8,7 @@ from typing import ClassVar, TypeVar
 from rosflight_py_sim.autopilot.autopilot_command import AutopilotCommand
 from rosflight_py_sim.autopilot.flight_state import FlightState
 from rosflight_py_sim.autopilot.fly_target import FlyTarget
-from rosflight_py_sim.parameters import ParameterTable, Values
+from rosflight_py_sim.ground.parameters import ParameterTable, Values
 
 TARGET_LIMITS = {
     "target_airspeed_min": "slowest airspeed commanded; nine tenths of it are kept while a pitch angle is given",

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from rosflight_py_sim.parameters import ParameterError
+from rosflight_py_sim.ground.parameters import ParameterError
 
 Array = npt.NDArray[np.float64]
 

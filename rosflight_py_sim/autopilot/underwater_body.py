@@ -6,7 +6,7 @@ import numpy as np
 
 from rosflight_py_sim.autopilot.hold_controller import HeldBody
 from rosflight_py_sim.autopilot.thruster_allocation import Array, ThrusterAllocation
-from rosflight_py_sim.parameters import ParameterTable, Values, number
+from rosflight_py_sim.ground.parameters import ParameterTable, Values, number
 from rosflight_py_sim.physics.dynamics import DYNAMICS_PARAMETERS
 from rosflight_py_sim.physics.hydrodynamics import DAMPING_PARAMETERS, added_mass, matrix_of
 from rosflight_py_sim.physics.thrusters import (

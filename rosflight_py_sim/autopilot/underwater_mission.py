@@ -10,7 +10,7 @@ from rosflight_py_sim.autopilot.mission import ARRIVAL_RADIUS, MISSION_PARAMETER
 from rosflight_py_sim.autopilot.mission_phase import MissionPhase
 from rosflight_py_sim.autopilot.setpoint import Setpoint, Vector3
 from rosflight_py_sim.autopilot.straight_leg import StraightLeg
-from rosflight_py_sim.parameters import Parameter, ParameterTable, Values, number
+from rosflight_py_sim.ground.parameters import Parameter, ParameterTable, Values, number
 
 CORNER_RADIUS = ARRIVAL_RADIUS.overridden("here the next side begins at 0.9 of it", default=0.3)
 

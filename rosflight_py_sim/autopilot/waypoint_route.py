@@ -20,7 +20,7 @@ from rosflight_py_sim.autopilot.path_manager import PathManager
 from rosflight_py_sim.autopilot.path_segments import Arc, FieldGains, Line, Segment
 from rosflight_py_sim.autopilot.setpoint import Vector3
 from rosflight_py_sim.autopilot.wind_triangle import ground_speed_along
-from rosflight_py_sim.parameters import Parameter, ParameterTable, Values, number
+from rosflight_py_sim.ground.parameters import Parameter, ParameterTable, Values, number
 
 ROUTE_PARAMETERS = ParameterTable(
     Parameter("turn_bank", 0.6, "Roll angle for planning turns between legs", "rad", minimum=0.05, maximum=1.2),

@@ -12,7 +12,7 @@ import yaml
 
 from rosflight_py_sim.autopilot.landing import Landing
 from rosflight_py_sim.autopilot.setpoint import Vector3
-from rosflight_py_sim.bounded_yaml import load_yaml
+from rosflight_py_sim.ground.bounded_yaml import load_yaml
 
 PATH_TYPES = ("line", "fillet", "dubins")
 """Ways to join waypoints: lines with corners, lines with rounded corners, and Dubins paths."""

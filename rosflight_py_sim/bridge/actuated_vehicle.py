@@ -10,9 +10,10 @@ from std_srvs.srv import Trigger
 
 from rosflight_py_sim.bridge.bridged_vehicle import BridgedVehicle, VehicleFrontEnds
 from rosflight_py_sim.bridge.front_end_interface import START_OVER, ActuatorFrontEnd, Snapshot
-from rosflight_py_sim.parameters import ParameterTable, Value, Values
-from rosflight_py_sim.shared_parameters import START_DATE, STEP_SIZE, TIME_MODE
-from rosflight_py_sim.stamps import NANOSECONDS, seconds_text
+from rosflight_py_sim.ground.parameters import ParameterTable, Value, Values
+from rosflight_py_sim.ground.shared_parameters import START_DATE, STEP_SIZE, TIME_MODE
+from rosflight_py_sim.ground.stamps import NANOSECONDS, seconds_text
+from rosflight_py_sim.ground.transitions import TableEnum, TransitionMachine, Transitions
 from rosflight_py_sim.step.diagnosis import Diagnosis, Level
 from rosflight_py_sim.step.part import Log
 from rosflight_py_sim.step.ports import calls, newest, output
@@ -27,7 +28,6 @@ from rosflight_py_sim.step.topics import (
     StepSize,
     topic_of,
 )
-from rosflight_py_sim.transitions import TableEnum, TransitionMachine, Transitions
 
 _WAITING_TIME_MODE = TIME_MODE.overridden("steps wait for a client", default="lockstep", choices=("lockstep",))
 

@@ -14,9 +14,9 @@ from rosflight_py_sim.bridge.incidents import Incidents
 from rosflight_py_sim.bridge.output_map import OutputMap
 from rosflight_py_sim.bridge.peers import AllowedPeers, address_text
 from rosflight_py_sim.bridge.rare_warnings import RareWarnings
-from rosflight_py_sim.parameters import Parameter, ParameterError, ParameterTable, Values, number
+from rosflight_py_sim.ground.parameters import Parameter, ParameterError, ParameterTable, Values, number
+from rosflight_py_sim.ground.pulse_width import LOW_US, OUTPUTS
 from rosflight_py_sim.protocols.ardupilot_json import CHANNELS_OF_MAGIC
-from rosflight_py_sim.pulse_width import LOW_US, OUTPUTS
 
 PORTS_APART = 10
 """Difference between the ports of successive vehicles, as with ArduPilot's option -I."""

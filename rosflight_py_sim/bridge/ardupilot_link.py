@@ -10,8 +10,8 @@ from rosflight_py_sim.bridge.front_end_interface import START_OVER, Answer, Snap
 from rosflight_py_sim.bridge.incidents import Incidents
 from rosflight_py_sim.bridge.output_map import OutputMap
 from rosflight_py_sim.bridge.peers import Address
+from rosflight_py_sim.ground.transitions import TableEnum, TransitionMachine, Transitions
 from rosflight_py_sim.protocols.ardupilot_json import ReplyError, ServoFrame
-from rosflight_py_sim.transitions import TableEnum, TransitionMachine, Transitions
 
 _COUNTS = 2**32
 

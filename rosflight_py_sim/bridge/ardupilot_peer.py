@@ -9,7 +9,8 @@ from collections.abc import Iterator
 from rosflight_py_sim.bridge.incidents import Incidents
 from rosflight_py_sim.bridge.peer_sockets import PeerSockets
 from rosflight_py_sim.bridge.peers import Address, AllowedPeers, address_text
-from rosflight_py_sim.parameters import ParameterError
+from rosflight_py_sim.ground.parameters import ParameterError
+from rosflight_py_sim.ground.transitions import TableEnum, TransitionMachine, Transitions
 from rosflight_py_sim.protocols.ardupilot_json import (
     FrameLengthError,
     FrameRateError,
@@ -18,7 +19,6 @@ from rosflight_py_sim.protocols.ardupilot_json import (
     ServoFrame,
     decode_frame,
 )
-from rosflight_py_sim.transitions import TableEnum, TransitionMachine, Transitions
 
 # Greatest number of datagrams read in one call, from the peer and from others: a flood must not block the peer or the
 # rest of the process.

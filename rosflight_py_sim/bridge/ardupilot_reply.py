@@ -8,7 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rosflight_py_sim.bridge.front_end_interface import Snapshot
-from rosflight_py_sim.parameters import Parameter, ParameterError, ParameterTable, Values, number
+from rosflight_py_sim.ground.parameters import Parameter, ParameterError, ParameterTable, Values, number
+from rosflight_py_sim.ground.pulse_width import OUTPUTS
+from rosflight_py_sim.ground.shared_parameters import ORIGIN_LONGITUDE
+from rosflight_py_sim.ground.stamps import NANOSECONDS
 from rosflight_py_sim.physics.earth import (
     EARTH_PARAMETERS,
     Earth,
@@ -26,10 +29,7 @@ from rosflight_py_sim.protocols.ardupilot_json import (
     Windvane,
     encode_reply,
 )
-from rosflight_py_sim.pulse_width import OUTPUTS
 from rosflight_py_sim.sensing.geodetic import ned_to_geodetic, tangent_plane
-from rosflight_py_sim.shared_parameters import ORIGIN_LONGITUDE
-from rosflight_py_sim.stamps import NANOSECONDS
 from rosflight_py_sim.transmitter.channels import frame_at_rest
 
 REPLY_PARAMETERS = EARTH_PARAMETERS + ParameterTable(

@@ -11,7 +11,9 @@ from rosflight_py_sim.bridge.front_end_interface import ActuatorFrontEnd, Logger
 from rosflight_py_sim.bridge.output_map import OutputMap
 from rosflight_py_sim.bridge.rare_warnings import RareWarnings
 from rosflight_py_sim.bridge.zeromq_sockets import ZeroMqSockets
-from rosflight_py_sim.parameters import Parameter, ParameterError, ParameterTable, Values, number
+from rosflight_py_sim.ground.parameters import Parameter, ParameterError, ParameterTable, Values, number
+from rosflight_py_sim.ground.pulse_width import CENTRE_US, HIGH_US, LOW_US, OUTPUTS
+from rosflight_py_sim.ground.stamps import NANOSECONDS
 from rosflight_py_sim.protocols.auv_zeromq import (
     COMMAND_LENGTH,
     FULL_POWER,
@@ -25,8 +27,6 @@ from rosflight_py_sim.protocols.auv_zeromq import (
     telemetry,
     wrong_length,
 )
-from rosflight_py_sim.pulse_width import CENTRE_US, HIGH_US, LOW_US, OUTPUTS
-from rosflight_py_sim.stamps import NANOSECONDS
 
 _US_OF_PERCENT = 5
 

@@ -8,9 +8,9 @@ from functools import cached_property
 from typing import ClassVar, TypeVar
 
 from rosflight_py_sim.bridge.front_end_interface import OPTIONAL_FIELDS, ActuatorFrontEnd, FrontEndInterface, Snapshot
-from rosflight_py_sim.parameters import ParameterTable, Values
-from rosflight_py_sim.shared_parameters import START_DATE, TIME_MODE
-from rosflight_py_sim.stamps import NANOSECONDS
+from rosflight_py_sim.ground.parameters import ParameterTable, Values
+from rosflight_py_sim.ground.shared_parameters import START_DATE, TIME_MODE
+from rosflight_py_sim.ground.stamps import NANOSECONDS
 from rosflight_py_sim.step.camera_topics import compressed_topic
 from rosflight_py_sim.step.diagnosis import Diagnosis
 from rosflight_py_sim.step.part import Log, Part

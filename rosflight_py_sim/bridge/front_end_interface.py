@@ -20,8 +20,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rosflight_py_sim.bridge.numbering import numbers_of_vehicles
-from rosflight_py_sim.parameters import ParameterError, ParameterTable, Values, number
-from rosflight_py_sim.vehicle_parameters import values_of_vehicle
+from rosflight_py_sim.ground.parameters import ParameterError, ParameterTable, Values, number
+from rosflight_py_sim.ground.vehicle_parameters import values_of_vehicle
 
 if TYPE_CHECKING:
     from rosflight_py_sim.step.topics import GnssSample, StatusReport

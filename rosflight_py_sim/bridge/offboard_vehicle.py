@@ -11,10 +11,10 @@ from std_msgs.msg import UInt8, UInt32
 
 from rosflight_py_sim.bridge.bridged_vehicle import BridgedVehicle
 from rosflight_py_sim.bridge.front_end_interface import GuidedState, OffboardFrontEnd
-from rosflight_py_sim.parameters import ParameterTable, number
+from rosflight_py_sim.ground.parameters import ParameterTable, number
+from rosflight_py_sim.ground.shared_parameters import START_DATE, TIME_MODE
+from rosflight_py_sim.ground.stamps import NANOSECONDS
 from rosflight_py_sim.parts.autopilot import COMMAND_FREQUENCY
-from rosflight_py_sim.shared_parameters import START_DATE, TIME_MODE
-from rosflight_py_sim.stamps import NANOSECONDS
 from rosflight_py_sim.step.diagnosis import Diagnosis
 from rosflight_py_sim.step.ports import output
 from rosflight_py_sim.step.schedule import LONGEST_STEP_NS

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from rosflight_py_sim.parameters import ParameterError
-from rosflight_py_sim.pulse_width import CENTRE_US, OUTPUTS
+from rosflight_py_sim.ground.parameters import ParameterError
+from rosflight_py_sim.ground.pulse_width import CENTRE_US, OUTPUTS
 
 LARGEST_PULSE_US = 65535
 LARGEST_WEIGHT = 1000.0

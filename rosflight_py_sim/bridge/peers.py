@@ -9,7 +9,7 @@ import socket
 from collections.abc import Sequence
 from typing import TypeAlias
 
-from rosflight_py_sim.parameters import ParameterError
+from rosflight_py_sim.ground.parameters import ParameterError
 
 Address: TypeAlias = tuple[str, int]
 

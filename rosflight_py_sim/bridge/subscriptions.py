@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from rosflight_py_sim.stamps import NANOSECONDS
+from rosflight_py_sim.ground.stamps import NANOSECONDS
 
 MOST_CLIENTS = 64
 MOST_SUBSCRIPTIONS = 256

@@ -25,7 +25,8 @@ from rosflight_py_sim.bridge.uthere_plane import (
 )
 from rosflight_py_sim.bridge.uthere_settings import UTHERE_SETTINGS, UthereSettings
 from rosflight_py_sim.bridge.uthere_variables import REQUIRED_FIELDS
-from rosflight_py_sim.parameters import ParameterError, ParameterTable, Values
+from rosflight_py_sim.ground.parameters import ParameterError, ParameterTable, Values
+from rosflight_py_sim.ground.stamps import NANOSECONDS
 from rosflight_py_sim.protocols.uthere import (
     Command,
     DataClear,
@@ -45,7 +46,6 @@ from rosflight_py_sim.protocols.uthere import (
     parse_packet,
     plane_list_text,
 )
-from rosflight_py_sim.stamps import NANOSECONDS
 
 _ALL = "all"
 

@@ -25,7 +25,9 @@ from rosflight_py_sim.bridge.uthere_variables import (
     wing_load,
 )
 from rosflight_py_sim.firmware import ErrorFlag, Override
-from rosflight_py_sim.parameters import Parameter, ParameterTable, Value, Values, number
+from rosflight_py_sim.ground.parameters import Parameter, ParameterTable, Value, Values, number
+from rosflight_py_sim.ground.pulse_width import OUTPUTS
+from rosflight_py_sim.ground.stamps import NANOSECONDS
 from rosflight_py_sim.protocols.uthere import (
     Fly,
     FlyDisengage,
@@ -35,8 +37,6 @@ from rosflight_py_sim.protocols.uthere import (
     WaypointAdd,
     WaypointClearAll,
 )
-from rosflight_py_sim.pulse_width import OUTPUTS
-from rosflight_py_sim.stamps import NANOSECONDS
 from rosflight_py_sim.vehicles.physics_model import control_loops
 
 if TYPE_CHECKING:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from rosflight_py_sim.bridge.peers import Address
-from rosflight_py_sim.parameters import Parameter, ParameterError, ParameterTable, Values, number
+from rosflight_py_sim.ground.parameters import Parameter, ParameterError, ParameterTable, Values, number
 from rosflight_py_sim.protocols.uthere import LARGEST_ERROR, LARGEST_REPLY
 
 UTHERE_SETTINGS = ParameterTable(

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 import pymap3d
 
-from rosflight_py_sim.parameters import Parameter, ParameterTable, Values, number
+from rosflight_py_sim.ground.parameters import Parameter, ParameterTable, Values, number
 from rosflight_py_sim.sensing.geodetic import ned_to_geodetic, tangent_plane
 from rosflight_py_sim.sensing.site import SITE_PARAMETERS
 

@@ -7,9 +7,9 @@ import math
 from rosflight_py_sim.autopilot.flight_state import flight_state
 from rosflight_py_sim.bridge.front_end_interface import Snapshot
 from rosflight_py_sim.bridge.uthere_units import UthereUnits, compass_deg
+from rosflight_py_sim.ground.stamps import NANOSECONDS
 from rosflight_py_sim.physics.atmosphere import STANDARD_GRAVITY
 from rosflight_py_sim.physics.rotations import rotate_to_body, rotate_to_inertial
-from rosflight_py_sim.stamps import NANOSECONDS
 
 REQUIRED_FIELDS = frozenset({"airspeed", "battery", "rc", "status", "attitude", "gnss", "outputs"})
 """Snapshot fields that these variables need."""

@@ -14,7 +14,7 @@ from typing import TypeAlias, TypeVar
 
 from rosflight_py_sim.bridge.peers import Address
 from rosflight_py_sim.bridge.stream_server import Connection, StreamServer
-from rosflight_py_sim.parameters import ParameterError, Values, number
+from rosflight_py_sim.ground.parameters import ParameterError, Values, number
 from rosflight_py_sim.protocols.zmtp import (
     GREETING,
     Decoder,

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 
-from rosflight_py_sim.jit import kernel
+from rosflight_py_sim.kernels.jit import kernel
 
 LAND, POOL, SEA = 0.0, 1.0, 2.0
 """Kinds of backdrop."""

@@ -12,8 +12,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from rosflight_py_sim.camera.pinhole import Camera
-from rosflight_py_sim.parameters import Parameter, ParameterError, ParameterTable, Values
-from rosflight_py_sim.pulse_width import NO_PULSE_US, OUTPUTS
+from rosflight_py_sim.ground.parameters import Parameter, ParameterError, ParameterTable, Values
+from rosflight_py_sim.ground.pulse_width import NO_PULSE_US, OUTPUTS
 
 GIMBAL_PARAMETERS = ParameterTable(
     Parameter(

@@ -7,7 +7,7 @@ import re
 
 from rosflight_py_sim.camera.gimbal import GIMBAL_PARAMETERS
 from rosflight_py_sim.camera.pinhole import Camera
-from rosflight_py_sim.parameters import Parameter, ParameterError, ParameterTable, Values, number
+from rosflight_py_sim.ground.parameters import Parameter, ParameterError, ParameterTable, Values, number
 from rosflight_py_sim.world import WORLD
 
 CAMERA_PARAMETERS = ParameterTable(

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rosflight_py_sim.camera.backdrop import LAND, POOL, ground, ripples, sky, tiles
-from rosflight_py_sim.jit import kernel, kernel_part
+from rosflight_py_sim.kernels.jit import kernel, kernel_part
 
 SCENE_SIZE = 11
 """Length of the scene array: kind of backdrop; floor's down, half length and half width of the pool (m); colours of

@@ -22,11 +22,11 @@ from rosflight_py_sim.graph.command_options import add_options, existing_file, g
 from rosflight_py_sim.graph.flight_controllers import instructions, keyboard_settings
 from rosflight_py_sim.graph.options import FLY, SIM
 from rosflight_py_sim.graph.time_modes import check_pace
+from rosflight_py_sim.ground.parameters import ParameterError
+from rosflight_py_sim.ground.process_signals import INTERRUPTED, interrupt_on_signals
+from rosflight_py_sim.ground.registry import registered_folders
+from rosflight_py_sim.ground.stamps import NANOSECONDS
 from rosflight_py_sim.missions.flight_progress import PERIOD_S, WATCHED_PACE
-from rosflight_py_sim.parameters import ParameterError
-from rosflight_py_sim.process_signals import INTERRUPTED, interrupt_on_signals
-from rosflight_py_sim.registry import registered_folders
-from rosflight_py_sim.stamps import NANOSECONDS
 from rosflight_py_sim.vehicles import STANDALONE, vehicles_and_errors
 from rosflight_py_sim.vehicles.catalogue import FOLDERS
 
@@ -253,9 +253,9 @@ def _vehicles(_: argparse.Namespace) -> int:
 
 
 def _compile(_: argparse.Namespace) -> int:
-    from rosflight_py_sim import jit
-    from rosflight_py_sim.kernel_library import LibraryError
-    from rosflight_py_sim.kernel_preparation import compile_kernels
+    from rosflight_py_sim.kernels import jit
+    from rosflight_py_sim.kernels.library import LibraryError
+    from rosflight_py_sim.kernels.preparation import compile_kernels
 
     try:
         left_out = compile_kernels()

@@ -7,9 +7,9 @@ import sys
 import time
 from collections.abc import Sequence
 
-from rosflight_py_sim import topic_names
 from rosflight_py_sim.commands.pilots import DISCOVERY_S, HINT, TIMEOUT_S, run_pilots
-from rosflight_py_sim.parameters import ParameterError
+from rosflight_py_sim.ground import topic_names
+from rosflight_py_sim.ground.parameters import ParameterError
 
 # System time without a further vehicle until discovery ends, s.
 _SETTLING_S = 2.0

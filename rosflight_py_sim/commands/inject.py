@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from rosflight_py_sim.failures.failure import FAILURES, all_targets, parse_failure
-from rosflight_py_sim.parameters import ParameterError
+from rosflight_py_sim.ground.parameters import ParameterError
 
 if TYPE_CHECKING:
     from rclpy.node import Node

@@ -131,7 +131,7 @@ def _replay(options: argparse.Namespace) -> int:
 
 def _refly(options: argparse.Namespace) -> int:
     from rosflight_py_sim.commands.refly import refly
-    from rosflight_py_sim.parameters import ParameterError
+    from rosflight_py_sim.ground.parameters import ParameterError
 
     try:
         return refly(options.file, options.ros_arguments, share_domain=bool(options.share_domain))

@@ -18,17 +18,17 @@ from std_msgs.msg import String
 from rosflight_py_sim.graph.composition import ComposedGraph
 from rosflight_py_sim.graph.other_simulation import OtherSimulation
 from rosflight_py_sim.graph.run_description import RunDescription, recorded_run, versions
+from rosflight_py_sim.ground.parameters import ParameterError
+from rosflight_py_sim.ground.stamps import NANOSECONDS, stamp_ns
 from rosflight_py_sim.interfaces.canonical_messages import canonical_form
 from rosflight_py_sim.interfaces.message_definitions import message_class, type_name_of
 from rosflight_py_sim.interfaces.outside_inputs import OUTSIDE_INPUTS, OutsideInput, RepeatedInputs
 from rosflight_py_sim.missions.catalogue import flight_of
 from rosflight_py_sim.missions.flight import Flight, Flights
 from rosflight_py_sim.missions.mission_topics import MISSION_SETTINGS
-from rosflight_py_sim.parameters import ParameterError
 from rosflight_py_sim.recording.columns import NoColumnsError
 from rosflight_py_sim.recording.known_topics import require_type
 from rosflight_py_sim.recording.mcap_file import Recording, Topic, read_recording
-from rosflight_py_sim.stamps import NANOSECONDS, stamp_ns
 from rosflight_py_sim.step.topics import CLOCK
 
 # Nodes that a mission adds to the graph; MissionPilot is the name of MissionScript in older recordings.

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rosflight_py_sim.parameters import ParameterError, shown
-from rosflight_py_sim.process_signals import interrupt_on_signals
+from rosflight_py_sim.ground.parameters import ParameterError, shown
+from rosflight_py_sim.ground.process_signals import interrupt_on_signals
+from rosflight_py_sim.ground.topic_names import CAMERAS, PWM_OUTPUT, TRUTH_STATE, TRUTH_WIND
 from rosflight_py_sim.recording.columns import Array
 from rosflight_py_sim.recording.mcap_file import Recording, Topic
 from rosflight_py_sim.recording.recorded_vehicle import (
@@ -23,7 +24,6 @@ from rosflight_py_sim.recording.recorded_vehicle import (
     unusable_states,
     world_of_recording,
 )
-from rosflight_py_sim.topic_names import CAMERAS, PWM_OUTPUT, TRUTH_STATE, TRUTH_WIND
 from rosflight_py_sim.viewer.appearance import Appearance, appearance
 from rosflight_py_sim.viewer.web.server import open_server, stop_server, url_of
 

@@ -10,10 +10,12 @@ from tempfile import TemporaryDirectory
 import numpy as np
 
 from rosflight_py_sim import __version__
+from rosflight_py_sim.ground.parameters import shown
+from rosflight_py_sim.ground.stamps import NANOSECONDS
+from rosflight_py_sim.ground.topic_names import TRUTH_STATE
 from rosflight_py_sim.missions.mission_judge import MissionJudge
 from rosflight_py_sim.missions.recorded_mission import RecordedMission
 from rosflight_py_sim.missions.summary_table import motion_rows
-from rosflight_py_sim.parameters import shown
 from rosflight_py_sim.recording.mcap_file import Recording, Topic
 from rosflight_py_sim.recording.motion_summary import summarise_motion
 from rosflight_py_sim.recording.recorded_vehicle import (
@@ -23,8 +25,6 @@ from rosflight_py_sim.recording.recorded_vehicle import (
     world_of_recording,
 )
 from rosflight_py_sim.recording.rosout import warnings_of
-from rosflight_py_sim.stamps import NANOSECONDS
-from rosflight_py_sim.topic_names import TRUTH_STATE
 from rosflight_py_sim.viewer.html_page import html_page
 from rosflight_py_sim.viewer.report_panels import Panel, PanelData, panels
 from rosflight_py_sim.world import World

@@ -9,8 +9,8 @@ import rclpy
 from rclpy.node import Node
 from rosflight_msgs.srv import SetSimState
 
+from rosflight_py_sim.ground.parameters import ParameterError
 from rosflight_py_sim.nodes.running import deferred_signals, initialise, refusals_of_ros
-from rosflight_py_sim.parameters import ParameterError
 from rosflight_py_sim.physics.steady_model import Array
 from rosflight_py_sim.step.vehicle_state import message_of_truth
 

@@ -7,9 +7,9 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from rosflight_py_sim.ground.parameters import ParameterError, Value
+from rosflight_py_sim.ground.process_signals import interrupt_on_signals
 from rosflight_py_sim.missions.flight_progress import PERIOD_S, WATCHED_PACE
-from rosflight_py_sim.parameters import ParameterError, Value
-from rosflight_py_sim.process_signals import interrupt_on_signals
 from rosflight_py_sim.sweep import require_packages
 
 if TYPE_CHECKING:

@@ -11,12 +11,12 @@ from rich.table import Table
 
 from rosflight_py_sim.graph.command_options import add_options
 from rosflight_py_sim.graph.options import TRIM
-from rosflight_py_sim.kernel_preparation import prepare_kernels
-from rosflight_py_sim.parameters import ParameterError
+from rosflight_py_sim.ground.parameters import ParameterError
+from rosflight_py_sim.ground.process_signals import interrupt_on_signals
+from rosflight_py_sim.kernels.preparation import prepare_kernels
 from rosflight_py_sim.physics.linearisation import Mode, linearise
 from rosflight_py_sim.physics.steady_model import Array, SteadyVehicle
 from rosflight_py_sim.physics.trim import FlightCondition, Trim, TrimError, trim
-from rosflight_py_sim.process_signals import interrupt_on_signals
 from rosflight_py_sim.vehicles import Vehicle, vehicle
 
 SLOWEST = 1e-3

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TypeAlias
 
+from rosflight_py_sim.ground.parameters import ParameterError, ParameterTable, Value
+from rosflight_py_sim.ground.registry import registered_node
 from rosflight_py_sim.interfaces.parameter_files import check_files, files_of_arguments, values_of_arguments
-from rosflight_py_sim.parameters import ParameterError, ParameterTable, Value
 from rosflight_py_sim.physics.dynamics import DYNAMICS_PARAMETERS
 from rosflight_py_sim.physics.steady_model import SteadyVehicle
-from rosflight_py_sim.registry import registered_node
 from rosflight_py_sim.vehicles import Vehicle
 from rosflight_py_sim.vehicles.physics_model import physics_models, physics_node
 

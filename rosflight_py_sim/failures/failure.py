@@ -11,11 +11,11 @@ import contextlib
 import math
 from dataclasses import dataclass
 
-from rosflight_py_sim import registry
-from rosflight_py_sim.node_kinds import NodeKind
-from rosflight_py_sim.parameters import Parameter, ParameterError
-from rosflight_py_sim.pulse_width import OUTPUTS
-from rosflight_py_sim.stamps import NANOSECONDS
+from rosflight_py_sim.ground import registry
+from rosflight_py_sim.ground.node_kinds import NodeKind
+from rosflight_py_sim.ground.parameters import Parameter, ParameterError
+from rosflight_py_sim.ground.pulse_width import OUTPUTS
+from rosflight_py_sim.ground.stamps import NANOSECONDS
 
 _LONGEST_S = 1e9
 _LARGEST = 1e9

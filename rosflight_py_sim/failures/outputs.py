@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rosflight_py_sim.failures.signal import FailedSignal
-from rosflight_py_sim.pulse_width import CENTRE_US
+from rosflight_py_sim.ground.pulse_width import CENTRE_US
 
 # A motor that is off receives no pulse; the surface of a servo that is off goes to its neutral position.
 _OFF_US = {"motor": 0.0, "servo": float(CENTRE_US)}

@@ -10,8 +10,8 @@ from typing import Generic, TypeVar
 import numpy as np
 
 from rosflight_py_sim.failures.failure import DRIFT, FRONT, JAMMED, LATE, NOISY, OFF, STUCK, WRONG, Failure
-from rosflight_py_sim.shared_parameters import FAILURE_STREAM
-from rosflight_py_sim.stamps import NANOSECONDS
+from rosflight_py_sim.ground.shared_parameters import FAILURE_STREAM
+from rosflight_py_sim.ground.stamps import NANOSECONDS
 
 M = TypeVar("M")
 

@@ -5,15 +5,15 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from rosflight_py_sim import pulse_width
 from rosflight_py_sim.firmware import controller, estimator, mixer, sensors
 from rosflight_py_sim.firmware.command import FZ
 from rosflight_py_sim.firmware.parameter_table import MIXER_ROWS
 from rosflight_py_sim.firmware.parameters import FirmwareParameters
 from rosflight_py_sim.firmware.quirks import REPAIRED, Quirks
-from rosflight_py_sim.jit import kernel, kernel_part
-from rosflight_py_sim.kernel_record import kernel_record
-from rosflight_py_sim.pulse_width import MOTOR, OUTPUTS
+from rosflight_py_sim.ground import pulse_width
+from rosflight_py_sim.ground.pulse_width import MOTOR, OUTPUTS
+from rosflight_py_sim.kernels.jit import kernel, kernel_part
+from rosflight_py_sim.kernels.record import kernel_record
 
 pulse_of = kernel_part(pulse_width.pulse_of)
 

@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from rosflight_py_sim.firmware.command import COMMANDS, FX, FZ, QX, QY, QZ, CommandType
 from rosflight_py_sim.firmware.estimator import EULER, RATE
 from rosflight_py_sim.firmware.parameters import FirmwareParameters
-from rosflight_py_sim.jit import kernel
-from rosflight_py_sim.kernel_record import kernel_record
+from rosflight_py_sim.kernels.jit import kernel
+from rosflight_py_sim.kernels.record import kernel_record
 
 LEAST_DERIVATIVE_STEP_S = 1e-4
 GREATEST_INTEGRATION_STEP_S = 0.01

@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 from rosflight_py_sim.firmware.parameters import FirmwareParameters
 from rosflight_py_sim.firmware.quirks import REPAIRED, Quirks
-from rosflight_py_sim.jit import kernel
-from rosflight_py_sim.kernel_record import kernel_record
+from rosflight_py_sim.kernels.jit import kernel
+from rosflight_py_sim.kernels.record import kernel_record
 from rosflight_py_sim.physics.rotations import euler_from_quaternion
 
 STANDARD_GRAVITY = 9.80665

@@ -8,7 +8,6 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from rosflight_py_sim.delay_line import DelayLine
 from rosflight_py_sim.firmware import estimator, mixer, sensors
 from rosflight_py_sim.firmware.calibrations import Calibrations
 from rosflight_py_sim.firmware.command import CommandMux
@@ -16,6 +15,7 @@ from rosflight_py_sim.firmware.parameters import FirmwareParameters
 from rosflight_py_sim.firmware.quirks import Quirks
 from rosflight_py_sim.firmware.rc import Receiver
 from rosflight_py_sim.firmware.state_machine import Log, Severity
+from rosflight_py_sim.ground.delay_line import DelayLine
 
 
 class Inputs:

@@ -13,7 +13,7 @@ from rosflight_py_sim.firmware.mixer_selection import MixerSelection
 from rosflight_py_sim.firmware.parameter_table import MIXER_OUTPUTS
 from rosflight_py_sim.firmware.parameters import FirmwareParameters
 from rosflight_py_sim.firmware.unmixing import TRAVELS
-from rosflight_py_sim.pulse_width import OUTPUTS, pulse_of
+from rosflight_py_sim.ground.pulse_width import OUTPUTS, pulse_of
 
 
 def mixed_pulse_widths(command: NDArray[np.float64], firmware_file: Path) -> dict[int, float]:

@@ -18,9 +18,9 @@ from rosflight_py_sim.firmware.command import QX, QY, QZ
 from rosflight_py_sim.firmware.controller import LEAST_MOTOR_CONSTANT
 from rosflight_py_sim.firmware.parameter_table import MIXER_OUTPUTS, MIXER_ROWS
 from rosflight_py_sim.firmware.parameters import FirmwareParameters
-from rosflight_py_sim.jit import kernel
-from rosflight_py_sim.kernel_record import kernel_record
-from rosflight_py_sim.pulse_width import OUTPUTS
+from rosflight_py_sim.ground.pulse_width import OUTPUTS
+from rosflight_py_sim.kernels.jit import kernel
+from rosflight_py_sim.kernels.record import kernel_record
 
 LEAST_VOLTAGE = 1e-4
 """Battery voltage below which motors are off, V."""

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import yaml
 
-from rosflight_py_sim.bounded_yaml import compose_yaml
+from rosflight_py_sim.ground.bounded_yaml import compose_yaml
 
 FILE_TYPES: dict[type[int] | type[float], int] = {int: 6, float: 9}
 """Type in a file for each Python type."""

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from rosflight_py_sim.firmware.parameter_file import FILE_TYPES, ParameterFileError, read_entries
 from rosflight_py_sim.firmware.parameter_table import PARAMETERS, FirmwareParameter
-from rosflight_py_sim.parameters import Parameter, ParameterError
+from rosflight_py_sim.ground.parameters import Parameter, ParameterError
 
 FIRMWARE_PARAMETERS = Parameter(
     "firmware_parameters",

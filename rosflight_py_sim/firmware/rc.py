@@ -8,7 +8,7 @@ from enum import IntEnum
 from rosflight_py_sim.firmware.parameters import FirmwareParameters
 from rosflight_py_sim.firmware.quirks import REPAIRED, Quirks
 from rosflight_py_sim.firmware.state_machine import ErrorFlag, Event, Log, Severity, StateMachine
-from rosflight_py_sim.pulse_width import MOTOR, command_of
+from rosflight_py_sim.ground.pulse_width import MOTOR, command_of
 
 RC_CHANNELS = 8
 RC_TIMEOUT_US = 100_000

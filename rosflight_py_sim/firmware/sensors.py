@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from rosflight_py_sim.firmware.parameters import FirmwareParameters
 from rosflight_py_sim.firmware.quirks import REPAIRED, Quirks
-from rosflight_py_sim.jit import kernel
+from rosflight_py_sim.kernels.jit import kernel
 
 SEA_LEVEL_PRESSURE = 101325.0
 """Pa, International Standard Atmosphere."""

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from rosflight_py_sim.firmware.command import FX, QX, QY, QZ
 from rosflight_py_sim.firmware.mixer import OutputType
 from rosflight_py_sim.firmware.parameter_table import MIXER_OUTPUTS, MIXER_ROWS
-from rosflight_py_sim.pulse_width import MOTOR, OUTPUTS, SERVO
+from rosflight_py_sim.ground.pulse_width import MOTOR, OUTPUTS, SERVO
 
 _ROWS = (QX, QY, QZ, FX)
 THROTTLE_ROW = _ROWS.index(FX)

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from rosflight_py_sim.bridge.front_end_interface import OBSERVED_ONLY
 from rosflight_py_sim.graph.fleet import Member
 from rosflight_py_sim.graph.flight_controllers import flight_controller_of, front_end_class
+from rosflight_py_sim.ground.parameters import ParameterError, Value
+from rosflight_py_sim.ground.registry import registered, registered_node
 from rosflight_py_sim.interfaces.parameter_files import values_of_arguments
-from rosflight_py_sim.parameters import ParameterError, Value
-from rosflight_py_sim.registry import registered, registered_node
 from rosflight_py_sim.vehicles.physics_model import physics_node
 
 

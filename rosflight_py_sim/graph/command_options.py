@@ -7,8 +7,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from rosflight_py_sim.confined_files import is_file
 from rosflight_py_sim.graph.options import FLY, Kind, Option, options_at, parts_of, switch_or_name
+from rosflight_py_sim.ground.confined_files import is_file
 
 
 def existing_file(text: str) -> Path:

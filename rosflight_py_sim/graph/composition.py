@@ -24,13 +24,16 @@ from rosflight_py_sim.graph.plan import PlannedNode, planned_nodes
 from rosflight_py_sim.graph.run_description import RunDescription, versions
 from rosflight_py_sim.graph.sidecar import Sidecar
 from rosflight_py_sim.graph.time_modes import time_manager_of
+from rosflight_py_sim.ground.parameters import Value
+from rosflight_py_sim.ground.stamps import EPOCH
+from rosflight_py_sim.ground.vehicle_parameters import values_of_vehicle
 from rosflight_py_sim.interfaces.hand_off import HandOff
 from rosflight_py_sim.interfaces.node_of_part import node_of
 from rosflight_py_sim.interfaces.outside_inputs import RepeatedInputs
 from rosflight_py_sim.interfaces.shared_clock import SharedClock
 from rosflight_py_sim.interfaces.simulation_node import SimulationNode, Take, Tap
 from rosflight_py_sim.interfaces.time_manager_interface import TimeManagerInterface
-from rosflight_py_sim.kernel_preparation import prepare_kernels
+from rosflight_py_sim.kernels.preparation import prepare_kernels
 from rosflight_py_sim.nodes.node_names import SHORT, node_name
 from rosflight_py_sim.nodes.recorder import Recorder
 from rosflight_py_sim.nodes.running import (
@@ -45,12 +48,9 @@ from rosflight_py_sim.nodes.running import (
     require_complete,
     settle,
 )
-from rosflight_py_sim.parameters import Value
-from rosflight_py_sim.stamps import EPOCH
 from rosflight_py_sim.step.part import Part
 from rosflight_py_sim.step.topics import CLOCK
 from rosflight_py_sim.step.viewed_topics import RELAYED
-from rosflight_py_sim.vehicle_parameters import values_of_vehicle
 
 N = TypeVar("N", bound=SimulationNode)
 

@@ -11,7 +11,7 @@ from launch_ros.actions import Node
 
 from rosflight_py_sim.graph.launch_graph import declaration
 from rosflight_py_sim.graph.options import all_options
-from rosflight_py_sim.parameters import ParameterError
+from rosflight_py_sim.ground.parameters import ParameterError
 from rosflight_py_sim.vehicles import vehicle
 
 

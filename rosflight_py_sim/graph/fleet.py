@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from rosflight_py_sim.parameters import Parameter, ParameterTable, Value
-from rosflight_py_sim.shared_parameters import SEED
+from rosflight_py_sim.ground.parameters import Parameter, ParameterTable, Value
+from rosflight_py_sim.ground.shared_parameters import SEED
 from rosflight_py_sim.vehicles import SPACING, Vehicle
 
 FLEET_PARAMETERS = ParameterTable(

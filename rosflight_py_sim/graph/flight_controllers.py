@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, cast
 
 from rosflight_py_sim.bridge.numbering import numbers_of_vehicles
 from rosflight_py_sim.graph.fleet import Member
-from rosflight_py_sim.node_kinds import present_name
-from rosflight_py_sim.parameters import ParameterError, Value
-from rosflight_py_sim.registry import (
+from rosflight_py_sim.ground.node_kinds import present_name
+from rosflight_py_sim.ground.parameters import ParameterError, Value
+from rosflight_py_sim.ground.registry import (
     flight_controller_names,
     registered,
     registered_class,

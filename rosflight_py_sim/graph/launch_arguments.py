@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from rosflight_py_sim.graph.options import LAUNCH, Kind, Option, options_at
-from rosflight_py_sim.parameters import ParameterError
+from rosflight_py_sim.ground.parameters import ParameterError
 
 
 def all_arguments() -> dict[str, Option]:

@@ -40,10 +40,10 @@ from rosflight_py_sim.graph.scenario import Scenario, load_scenario
 from rosflight_py_sim.graph.simulation_file import write_simulation
 from rosflight_py_sim.graph.simulation_options import SimulationOptions
 from rosflight_py_sim.graph.time_modes import check_pace, time_manager_of
-from rosflight_py_sim.node_kinds import NODE_CLASSES
+from rosflight_py_sim.ground.node_kinds import NODE_CLASSES
+from rosflight_py_sim.ground.parameters import ParameterError, Value
+from rosflight_py_sim.ground.process_environment import stay_on_this_machine
 from rosflight_py_sim.nodes.running import node_class
-from rosflight_py_sim.parameters import ParameterError, Value
-from rosflight_py_sim.process_environment import stay_on_this_machine
 from rosflight_py_sim.vehicles import CAMERA
 
 # A configuration name with at least this similarity to an argument's name is treated as a misspelling.

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from rosflight_py_sim.parameters import Parameter, ParameterError, ParameterTable
+from rosflight_py_sim.ground.parameters import Parameter, ParameterError, ParameterTable
 
 
 class NamedParameters:

@@ -9,13 +9,13 @@ from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar
 
-from rosflight_py_sim.confined_files import is_file
 from rosflight_py_sim.graph.flight_controllers import FLIGHT_CONTROLLERS, usable_flight_controllers
-from rosflight_py_sim.node_kinds import RENAMED, NodeKind, present_name
+from rosflight_py_sim.ground.confined_files import is_file
+from rosflight_py_sim.ground.node_kinds import RENAMED, NodeKind, present_name
+from rosflight_py_sim.ground.parameters import ParameterError
+from rosflight_py_sim.ground.registry import node_names, registered
+from rosflight_py_sim.ground.shared_parameters import EARTHS, TIME_MODES
 from rosflight_py_sim.nodes.node_names import NAMES, SHORT
-from rosflight_py_sim.parameters import ParameterError
-from rosflight_py_sim.registry import node_names, registered
-from rosflight_py_sim.shared_parameters import EARTHS, TIME_MODES
 from rosflight_py_sim.vehicles import DEFAULT_VEHICLE, NODE_KEYS, STANDALONE, known_dynamics
 from rosflight_py_sim.vehicles.catalogue import SHORT_NAMES
 

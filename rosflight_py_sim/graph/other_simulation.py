@@ -16,6 +16,7 @@ from rclpy.signals import SignalHandlerOptions
 from rosflight_py_sim.graph.fleet import Member
 from rosflight_py_sim.graph.plan import planned_nodes
 from rosflight_py_sim.graph.time_modes import TIME_MANAGERS
+from rosflight_py_sim.ground.parameters import ParameterError
 from rosflight_py_sim.interfaces.publishers import (
     REMEDY,
     Hosts,
@@ -26,7 +27,6 @@ from rosflight_py_sim.interfaces.publishers import (
 )
 from rosflight_py_sim.interfaces.simulation_node import SimulationNode
 from rosflight_py_sim.nodes.running import check_namespace, node_class, refusals_of_ros
-from rosflight_py_sim.parameters import ParameterError
 from rosflight_py_sim.step.topic_ends import published
 from rosflight_py_sim.step.topics import STEP_TOPICS, topic_of
 

@@ -12,10 +12,10 @@ from rosflight_py_sim.graph.bridge_settings import bridge_settings, settings_of_
 from rosflight_py_sim.graph.fleet import Member
 from rosflight_py_sim.graph.flight_controllers import flight_controller_of
 from rosflight_py_sim.graph.named_parameters import settings_of
+from rosflight_py_sim.ground.parameters import Value
 from rosflight_py_sim.interfaces.parameter_files import named_values, values_of_arguments, wildcard_values
 from rosflight_py_sim.interfaces.simulation_node import SimulationNode
 from rosflight_py_sim.nodes.vehicle_physics import PHYSICS, physics_of_arguments
-from rosflight_py_sim.parameters import Value
 from rosflight_py_sim.vehicles import reference
 from rosflight_py_sim.vehicles.physics_model import physics_models
 from rosflight_py_sim.viewer.appearance import APPEARANCE

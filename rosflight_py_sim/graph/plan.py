@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from rosflight_py_sim.graph.fleet import Member
 from rosflight_py_sim.graph.flight_controllers import flight_controller_of
 from rosflight_py_sim.graph.named_parameters import settings_of
+from rosflight_py_sim.ground.parameters import Value
 from rosflight_py_sim.nodes.node_names import SHORT, node_name
 from rosflight_py_sim.nodes.running import chosen_nodes, node_class
-from rosflight_py_sim.parameters import Value
 
 
 @dataclass(frozen=True)

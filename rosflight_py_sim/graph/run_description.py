@@ -14,8 +14,8 @@ import numpy as np
 
 from rosflight_py_sim import __version__
 from rosflight_py_sim.graph.fleet import Member
+from rosflight_py_sim.ground.parameters import ParameterError
 from rosflight_py_sim.interfaces.parameter_files import files_of_arguments
-from rosflight_py_sim.parameters import ParameterError
 from rosflight_py_sim.vehicles import Actuator, Pairing, Vehicle, reference, vehicle
 
 FORMAT = "1"

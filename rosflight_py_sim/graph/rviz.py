@@ -8,9 +8,9 @@ from typing import Any
 
 import yaml
 
-from rosflight_py_sim.coordinate_frames import BASE_LINK
-from rosflight_py_sim.parameters import ParameterError
-from rosflight_py_sim.resources import share_directory
+from rosflight_py_sim.ground.coordinate_frames import BASE_LINK
+from rosflight_py_sim.ground.parameters import ParameterError
+from rosflight_py_sim.ground.resources import share_directory
 from rosflight_py_sim.viewer.frame_tree import prefixed
 
 CONFIG = share_directory() / "config" / "rosflight_py_sim.rviz"

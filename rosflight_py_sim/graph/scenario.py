@@ -9,7 +9,6 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from rosflight_py_sim.confined_files import is_file
 from rosflight_py_sim.failures.failure import FAILURES, parse_failure
 from rosflight_py_sim.graph.bridge_settings import bridge_settings
 from rosflight_py_sim.graph.fleet import Member
@@ -20,18 +19,19 @@ from rosflight_py_sim.graph.flight_controllers import (
 )
 from rosflight_py_sim.graph.named_parameters import NamedParameters
 from rosflight_py_sim.graph.plan import planned_nodes
+from rosflight_py_sim.ground.confined_files import is_file
+from rosflight_py_sim.ground.node_kinds import NodeKind
+from rosflight_py_sim.ground.parameters import Parameter, ParameterError, ParameterTable, Value
+from rosflight_py_sim.ground.registry import node_names, not_searched, registered_files, usable_classes
+from rosflight_py_sim.ground.resources import share_directory
+from rosflight_py_sim.ground.shared_parameters import SEED, TIME_MODES
+from rosflight_py_sim.ground.yaml_section import Item, Section, read_file
 from rosflight_py_sim.interfaces.simulation_node import SimulationNode
-from rosflight_py_sim.node_kinds import NodeKind
 from rosflight_py_sim.nodes.running import node_class
-from rosflight_py_sim.parameters import Parameter, ParameterError, ParameterTable, Value
 from rosflight_py_sim.physics.wind_model import WindModel
-from rosflight_py_sim.registry import node_names, not_searched, registered_files, usable_classes
-from rosflight_py_sim.resources import share_directory
-from rosflight_py_sim.shared_parameters import SEED, TIME_MODES
 from rosflight_py_sim.vehicles import CAMERA, STANDALONE, Vehicle, dynamics_by_name, vehicle
 from rosflight_py_sim.vehicles.vehicle_file import one_of, read_mission, read_nodes
 from rosflight_py_sim.world import WorldError, load_world
-from rosflight_py_sim.yaml_section import Item, Section, read_file
 
 SCENARIOS = share_directory() / "config" / "scenarios"
 """Folder of this package's scenarios."""

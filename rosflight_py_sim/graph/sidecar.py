@@ -13,10 +13,10 @@ import sys
 import time
 from collections.abc import Sequence
 
-from rosflight_py_sim.parameters import ParameterError
-from rosflight_py_sim.process_signals import exit_on_signals
-from rosflight_py_sim.type_supports import leave_out_generator
-from rosflight_py_sim.with_parent import end_with_parent
+from rosflight_py_sim.ground.parameters import ParameterError
+from rosflight_py_sim.ground.process_signals import exit_on_signals
+from rosflight_py_sim.ground.type_supports import leave_out_generator
+from rosflight_py_sim.ground.with_parent import end_with_parent
 
 # A node takes some tenths of a second to shut down.
 _SHUTDOWN_TIMEOUT_S = 5.0

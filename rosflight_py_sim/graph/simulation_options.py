@@ -13,12 +13,12 @@ from rosflight_py_sim.graph.flight_controllers import chosen_flight_controller
 from rosflight_py_sim.graph.options import NAMED_NODES, all_options
 from rosflight_py_sim.graph.scenario import Scenario
 from rosflight_py_sim.graph.time_modes import chosen_time_mode
-from rosflight_py_sim.node_kinds import NodeKind
+from rosflight_py_sim.ground.node_kinds import NodeKind
+from rosflight_py_sim.ground.parameters import ParameterError, Value
+from rosflight_py_sim.ground.registry import node_names
+from rosflight_py_sim.ground.shared_parameters import TIME_MODE
 from rosflight_py_sim.nodes.node_names import SHORT
 from rosflight_py_sim.nodes.running import node_class
-from rosflight_py_sim.parameters import ParameterError, Value
-from rosflight_py_sim.registry import node_names
-from rosflight_py_sim.shared_parameters import TIME_MODE
 from rosflight_py_sim.vehicles import CAMERA, DEFAULT_VEHICLE, STANDALONE, Vehicle, vehicle
 
 

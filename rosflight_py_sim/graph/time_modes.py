@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from rosflight_py_sim.node_kinds import NodeKind
-from rosflight_py_sim.parameters import ParameterError
-from rosflight_py_sim.registry import node_names
-from rosflight_py_sim.shared_parameters import TIME_MODES
+from rosflight_py_sim.ground.node_kinds import NodeKind
+from rosflight_py_sim.ground.parameters import ParameterError
+from rosflight_py_sim.ground.registry import node_names
+from rosflight_py_sim.ground.shared_parameters import TIME_MODES
 
 TIME_MANAGERS = {
     "paced": "standalone_time_manager",

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from rosflight_py_sim.ground.parameters import Values
 from rosflight_py_sim.nodes.vehicle_physics import physics_of_arguments
-from rosflight_py_sim.parameters import Values
 from rosflight_py_sim.vehicles import Vehicle
 from rosflight_py_sim.viewer.appearance import Appearance, appearance
 

@@ -16,7 +16,7 @@ from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 from rclpy.node import Node
 from rclpy.qos import QoSProfile
 
-from rosflight_py_sim.stamps import NANOSECONDS
+from rosflight_py_sim.ground.stamps import NANOSECONDS
 from rosflight_py_sim.step.diagnosis import Diagnosis, Level
 from rosflight_py_sim.step.topic_statistics import Period, TopicFlow, TopicStatistics
 

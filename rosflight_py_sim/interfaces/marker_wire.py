@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from rclpy.serialization import serialize_message
 from visualization_msgs.msg import Marker
 
-from rosflight_py_sim.stamps import STAMP, pack_stamp
+from rosflight_py_sim.ground.stamps import STAMP, pack_stamp
 
 _COUNT = struct.Struct("<I")
 _ENCAPSULATION = 4

@@ -8,7 +8,7 @@ import yaml
 from rclpy.duration import Duration
 from rclpy.qos import QoSProfile
 
-from rosflight_py_sim.stamps import NANOSECONDS
+from rosflight_py_sim.ground.stamps import NANOSECONDS
 
 
 def offered_qos(profiles: Iterable[QoSProfile]) -> str:

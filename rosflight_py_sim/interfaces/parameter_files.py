@@ -18,8 +18,8 @@ from typing import Any
 
 import yaml
 
-from rosflight_py_sim.bounded_yaml import BoundedLoader, load_yaml
-from rosflight_py_sim.parameters import ParameterError
+from rosflight_py_sim.ground.bounded_yaml import BoundedLoader, load_yaml
+from rosflight_py_sim.ground.parameters import ParameterError
 
 
 def files_of_arguments(arguments: Iterable[str]) -> list[str]:

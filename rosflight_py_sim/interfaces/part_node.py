@@ -11,9 +11,9 @@ from std_msgs.msg import String
 
 from rosflight_py_sim.failures.failure import FAILURES
 from rosflight_py_sim.failures.schedule import FailureSchedule
+from rosflight_py_sim.ground.parameters import ParameterError, Value
 from rosflight_py_sim.interfaces.part_ports import PartPorts, Renamed, same
 from rosflight_py_sim.interfaces.simulation_node import SimulationNode
-from rosflight_py_sim.parameters import ParameterError, Value
 from rosflight_py_sim.step.part import Part
 from rosflight_py_sim.step.topics import ACTIVE_FAILURES
 

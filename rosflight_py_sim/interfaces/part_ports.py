@@ -10,12 +10,12 @@ from rclpy.service import Service as RosService
 from rclpy.subscription import Subscription
 from std_msgs.msg import Bool
 
+from rosflight_py_sim.ground.parameters import ParameterError, number
+from rosflight_py_sim.ground.shared_parameters import TIME_MODE
 from rosflight_py_sim.interfaces.firmware_parameters import FirmwareParameterReader
 from rosflight_py_sim.interfaces.polled_subscription import PolledSubscription
 from rosflight_py_sim.interfaces.simulation_node import SimulationNode
 from rosflight_py_sim.interfaces.ticks import start_ticks, subscribe_to_clock
-from rosflight_py_sim.parameters import ParameterError, number
-from rosflight_py_sim.shared_parameters import TIME_MODE
 from rosflight_py_sim.step.join import StepJoin
 from rosflight_py_sim.step.part import Part
 from rosflight_py_sim.step.ports import (

@@ -6,7 +6,7 @@ from rclpy.clock import ClockType, ROSClock
 from rclpy.time import Time
 from rclpy.time_source import TimeSource
 
-from rosflight_py_sim.stamps import EPOCH
+from rosflight_py_sim.ground.stamps import EPOCH
 
 
 class SharedClock:

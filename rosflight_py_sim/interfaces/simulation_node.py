@@ -31,6 +31,11 @@ from rclpy.subscription import Subscription
 from rclpy.time import Time
 from rclpy.timer import Timer
 
+from rosflight_py_sim.ground.parameters import Parameter, ParameterError, ParameterTable, Value
+from rosflight_py_sim.ground.shared_parameters import CLOCK_FROM_START_DATE
+from rosflight_py_sim.ground.stamps import EPOCH
+from rosflight_py_sim.ground.start_date import start_of, unix_ns
+from rosflight_py_sim.ground.vehicle_parameters import vehicle_parameters
 from rosflight_py_sim.interfaces.diagnostics import DIAGNOSTICS_TOPIC, Reports
 from rosflight_py_sim.interfaces.hand_off import HandOff, Outlet, Sender
 from rosflight_py_sim.interfaces.parameter_files import files_of_arguments, named_values, place_of, values_of_arguments
@@ -46,15 +51,10 @@ from rosflight_py_sim.interfaces.rclpy_internals import (
 )
 from rosflight_py_sim.interfaces.start_watch import StartWatch
 from rosflight_py_sim.interfaces.time_mode_watch import TimeModeWatch
-from rosflight_py_sim.parameters import Parameter, ParameterError, ParameterTable, Value
-from rosflight_py_sim.shared_parameters import CLOCK_FROM_START_DATE
-from rosflight_py_sim.stamps import EPOCH
-from rosflight_py_sim.start_date import start_of, unix_ns
 from rosflight_py_sim.step.part import Log, Part
 from rosflight_py_sim.step.qos import NEWEST
 from rosflight_py_sim.step.topic_statistics import TopicCounter, TopicStatistics
 from rosflight_py_sim.step.topics import CLOCK, StepTopic, topic_of
-from rosflight_py_sim.vehicle_parameters import vehicle_parameters
 
 M = TypeVar("M")
 

@@ -11,14 +11,14 @@ from typing import ClassVar
 
 from rclpy.executors import Executor
 
+from rosflight_py_sim.ground.parameters import ParameterTable, Value, number
+from rosflight_py_sim.ground.shared_parameters import STEP_SIZE
+from rosflight_py_sim.ground.stamps import NANOSECONDS
 from rosflight_py_sim.interfaces.time_manager_interface import (
     REAL_TIME_MULTIPLIER,
     TIME_MANAGER_PARAMETERS,
     TimeManagerInterface,
 )
-from rosflight_py_sim.parameters import ParameterTable, Value, number
-from rosflight_py_sim.shared_parameters import STEP_SIZE
-from rosflight_py_sim.stamps import NANOSECONDS
 from rosflight_py_sim.step.diagnosis import Diagnosis
 from rosflight_py_sim.step.topic_statistics import Period
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from rosflight_py_sim.ground.parameters import ParameterError
 from rosflight_py_sim.interfaces.simulation_node import SimulationNode
-from rosflight_py_sim.parameters import ParameterError
 from rosflight_py_sim.step.schedule import Schedule
 from rosflight_py_sim.step.topics import CLOCK
 

@@ -15,11 +15,11 @@ from rclpy.validate_topic_name import validate_topic_name
 from std_msgs.msg import Bool, String
 from std_srvs.srv import Trigger
 
+from rosflight_py_sim.ground.node_kinds import NodeKind
+from rosflight_py_sim.ground.parameters import Parameter, ParameterError, ParameterTable, Value, number
+from rosflight_py_sim.ground.shared_parameters import STEP_SIZE, TIME_MODE, TIME_MODES
+from rosflight_py_sim.ground.stamps import NANOSECONDS, seconds_text
 from rosflight_py_sim.interfaces.part_node import PartNode
-from rosflight_py_sim.node_kinds import NodeKind
-from rosflight_py_sim.parameters import Parameter, ParameterError, ParameterTable, Value, number
-from rosflight_py_sim.shared_parameters import STEP_SIZE, TIME_MODE, TIME_MODES
-from rosflight_py_sim.stamps import NANOSECONDS, seconds_text
 from rosflight_py_sim.step.diagnosis import Diagnosis, Level
 from rosflight_py_sim.step.part import Part
 from rosflight_py_sim.step.ports import output, queued, service

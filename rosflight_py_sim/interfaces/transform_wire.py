@@ -6,8 +6,8 @@ import struct
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from rosflight_py_sim.parameters import ParameterError
-from rosflight_py_sim.stamps import EPOCH, NANOSECONDS
+from rosflight_py_sim.ground.parameters import ParameterError
+from rosflight_py_sim.ground.stamps import EPOCH, NANOSECONDS
 
 if TYPE_CHECKING:
     from tf2_msgs.msg import TFMessage

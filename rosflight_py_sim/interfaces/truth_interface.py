@@ -7,11 +7,11 @@ from typing import Any, ClassVar
 
 from std_msgs.msg import Bool, String
 
+from rosflight_py_sim.ground.stamps import NANOSECONDS, seconds_text
 from rosflight_py_sim.interfaces.part_node import PartNode
 from rosflight_py_sim.interfaces.part_ports import PartPorts
 from rosflight_py_sim.parts.truth import Truth
 from rosflight_py_sim.physics.dynamics import StateDivergedError
-from rosflight_py_sim.stamps import NANOSECONDS, seconds_text
 from rosflight_py_sim.step.diagnosis import Diagnosis, Level
 from rosflight_py_sim.step.ports import output, queued
 from rosflight_py_sim.step.schedule import LONGEST_STEP_NS

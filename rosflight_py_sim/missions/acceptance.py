@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from rosflight_py_sim.parameters import Parameter, Values, number
+from rosflight_py_sim.ground.parameters import Parameter, Values, number
 
 
 @dataclass(frozen=True)

@@ -7,14 +7,14 @@ from collections.abc import Sequence
 from rosflight_py_sim.graph.fleet import Member
 from rosflight_py_sim.graph.flight_controllers import chosen_flight_controller
 from rosflight_py_sim.graph.scenario import Scenario
+from rosflight_py_sim.ground.parameters import ParameterError
+from rosflight_py_sim.ground.registry import registered_class
 from rosflight_py_sim.missions.autopilot.flight import AutopilotFlight
 from rosflight_py_sim.missions.autopilot.judge import AutopilotJudge
 from rosflight_py_sim.missions.client_flight import ClientFlight
 from rosflight_py_sim.missions.client_task import ClientTask
 from rosflight_py_sim.missions.flight import AUTOPILOT, Flight
 from rosflight_py_sim.missions.mission_judge import MissionJudge
-from rosflight_py_sim.parameters import ParameterError
-from rosflight_py_sim.registry import registered_class
 from rosflight_py_sim.vehicles import Vehicle, names_of_vehicles
 
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from std_msgs.msg import String
 
 from rosflight_py_sim.graph.composition import ComposedGraph
+from rosflight_py_sim.ground.parameters import ParameterError, Values
 from rosflight_py_sim.missions.client_judge import ClientJudge
 from rosflight_py_sim.missions.client_program import ClientProgram
 from rosflight_py_sim.missions.client_task import ClientTask
 from rosflight_py_sim.missions.flight import Flight
 from rosflight_py_sim.missions.mission_topics import MISSION_LOG
-from rosflight_py_sim.parameters import ParameterError, Values
 from rosflight_py_sim.vehicles import ClientMission
 
 DONE = "done"

@@ -8,7 +8,7 @@ import sys
 import threading
 from pathlib import Path
 
-from rosflight_py_sim import with_parent
+from rosflight_py_sim.ground import with_parent
 
 _SHUTDOWN_TIMEOUT_S = 5.0
 

@@ -8,9 +8,9 @@ from typing import ClassVar
 from rosflight_py_sim.graph.composition import ComposedGraph
 from rosflight_py_sim.graph.fleet import Member
 from rosflight_py_sim.graph.flight_controllers import number_of_vehicle
+from rosflight_py_sim.ground.parameters import number
+from rosflight_py_sim.ground.vehicle_parameters import values_of_vehicle
 from rosflight_py_sim.missions.client_judge import ClientJudge
-from rosflight_py_sim.parameters import number
-from rosflight_py_sim.vehicle_parameters import values_of_vehicle
 
 
 class ClientTask(ABC):

@@ -18,6 +18,9 @@ from std_msgs.msg import String
 from rosflight_py_sim.graph.composition import ComposedGraph
 from rosflight_py_sim.graph.fleet import Member
 from rosflight_py_sim.graph.scenario import Scenario
+from rosflight_py_sim.ground.new_files import prepare, reserved
+from rosflight_py_sim.ground.parameters import ParameterError, Value, Values
+from rosflight_py_sim.ground.stamps import NANOSECONDS
 from rosflight_py_sim.missions.flight_progress import ProgressLines
 from rosflight_py_sim.missions.judge_node import JudgeNode
 from rosflight_py_sim.missions.mission_judge import MissionJudge
@@ -25,10 +28,7 @@ from rosflight_py_sim.missions.mission_settings import MissionSettings
 from rosflight_py_sim.missions.mission_topics import MISSION_END
 from rosflight_py_sim.missions.overview_picture import draw_overview
 from rosflight_py_sim.missions.summary_table import print_table
-from rosflight_py_sim.new_files import prepare, reserved
 from rosflight_py_sim.nodes.running import deferred_signals
-from rosflight_py_sim.parameters import ParameterError, Value, Values
-from rosflight_py_sim.stamps import NANOSECONDS
 from rosflight_py_sim.vehicles import reference
 
 AUTOPILOT = "autopilot"

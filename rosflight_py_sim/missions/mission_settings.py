@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 
-from rosflight_py_sim.parameters import Value
+from rosflight_py_sim.ground.parameters import Value
 from rosflight_py_sim.vehicles import Vehicle, vehicle
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from rosflight_py_sim.ground.parameters import Values
+from rosflight_py_sim.ground.shared_parameters import TAKE_OFF_TIMEOUT
 from rosflight_py_sim.missions.acceptance import Limit
-from rosflight_py_sim.parameters import Values
-from rosflight_py_sim.shared_parameters import TAKE_OFF_TIMEOUT
 
 # Command above which a motor counts as running: it should lift the vehicle, or make it roll.
 _RUNS = 0.3

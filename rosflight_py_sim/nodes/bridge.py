@@ -15,12 +15,12 @@ from rosflight_py_sim.bridge.front_end_interface import (
     OffboardFrontEnd,
 )
 from rosflight_py_sim.bridge.offboard_vehicle import OffboardVehicle
+from rosflight_py_sim.ground.parameters import Parameter, ParameterError, ParameterTable, Value, Values
+from rosflight_py_sim.ground.registry import own_names, registered, registered_class
+from rosflight_py_sim.ground.shared_parameters import START_DATE, TIME_MODE
 from rosflight_py_sim.interfaces.part_node import PartNode
 from rosflight_py_sim.interfaces.time_manager_interface import VEHICLES, vehicle_namespaces
-from rosflight_py_sim.parameters import Parameter, ParameterError, ParameterTable, Value, Values
 from rosflight_py_sim.parts.autopilot import COMMAND_FREQUENCY
-from rosflight_py_sim.registry import own_names, registered, registered_class
-from rosflight_py_sim.shared_parameters import START_DATE, TIME_MODE
 from rosflight_py_sim.step.diagnosis import Diagnosis
 from rosflight_py_sim.step.part import Part
 from rosflight_py_sim.step.topic_statistics import Period

@@ -14,16 +14,16 @@ from transforms3d.euler import euler2quat
 from transforms3d.quaternions import qmult
 
 from rosflight_py_sim.camera import CAMERA_PARAMETERS, Camera, Faces, Gimbal, NoPandaError, Renderer, cameras
-from rosflight_py_sim.coordinate_frames import OPTICAL_IN_FRD
 from rosflight_py_sim.failures.failure import FAILURES, OFF, STUCK
 from rosflight_py_sim.failures.schedule import Signals
+from rosflight_py_sim.ground.coordinate_frames import OPTICAL_IN_FRD
+from rosflight_py_sim.ground.parameters import ParameterError, ParameterTable, Value, number
+from rosflight_py_sim.ground.shared_parameters import TIME_MODE
+from rosflight_py_sim.ground.stamps import set_time
 from rosflight_py_sim.interfaces.part_node import PartNode
 from rosflight_py_sim.interfaces.time_manager_interface import VEHICLES, vehicle_namespaces
 from rosflight_py_sim.nodes.vehicle_physics import PHYSICS
 from rosflight_py_sim.nodes.vehicle_shape import faces_of_shape, vehicle_shapes
-from rosflight_py_sim.parameters import ParameterError, ParameterTable, Value, number
-from rosflight_py_sim.shared_parameters import TIME_MODE
-from rosflight_py_sim.stamps import set_time
 from rosflight_py_sim.step.camera_topics import (
     CameraPose,
     PictureFile,

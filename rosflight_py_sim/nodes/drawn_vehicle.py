@@ -12,19 +12,26 @@ from numpy.typing import NDArray
 from std_msgs.msg import ColorRGBA
 from visualization_msgs.msg import Marker
 
-from rosflight_py_sim.coordinate_frames import BASE_LINK, MAP, swap_attitude, swap_frd_flu, swap_mounting, swap_ned_enu
+from rosflight_py_sim.ground.coordinate_frames import (
+    BASE_LINK,
+    MAP,
+    swap_attitude,
+    swap_frd_flu,
+    swap_mounting,
+    swap_ned_enu,
+)
+from rosflight_py_sim.ground.pulse_width import OUTPUTS
+from rosflight_py_sim.ground.stamps import set_time
+from rosflight_py_sim.ground.topic_names import camera_pose
 from rosflight_py_sim.interfaces.marker_wire import MarkerWire
 from rosflight_py_sim.interfaces.simulation_node import SimulationNode
 from rosflight_py_sim.interfaces.transform_wire import TransformWire
 from rosflight_py_sim.physics.rotations import rotate_to_inertial
-from rosflight_py_sim.pulse_width import OUTPUTS
-from rosflight_py_sim.stamps import set_time
 from rosflight_py_sim.step.camera_topics import CameraPose, optical_frame, pose_topic
 from rosflight_py_sim.step.part import Part
 from rosflight_py_sim.step.ports import polled
 from rosflight_py_sim.step.topics import FORCES_AND_MOMENTS, PWM_OUTPUT, TRUTH_STATE, TRUTH_WIND, topic_of
 from rosflight_py_sim.step.vehicle_state import VehicleState
-from rosflight_py_sim.topic_names import camera_pose
 from rosflight_py_sim.viewer.appearance import Appearance, DrawnPart, MovingParts, part_attitude
 from rosflight_py_sim.viewer.frame_tree import prefixed, transform, transform_of_mounting
 from rosflight_py_sim.viewer.trail import Trail

@@ -7,11 +7,11 @@ from typing import Any, ClassVar, TypeAlias
 
 from rclpy.timer import Timer
 
+from rosflight_py_sim.ground.parameters import Parameter, ParameterTable, Value, number
+from rosflight_py_sim.ground.stamps import NANOSECONDS
 from rosflight_py_sim.interfaces.start_time import StartingVehicle, StartTime
 from rosflight_py_sim.interfaces.stepping_time_manager import SteppingTimeManager
 from rosflight_py_sim.interfaces.time_manager_interface import only
-from rosflight_py_sim.parameters import Parameter, ParameterTable, Value, number
-from rosflight_py_sim.stamps import NANOSECONDS
 from rosflight_py_sim.step.diagnosis import Diagnosis, Level
 from rosflight_py_sim.step.ports import queued
 from rosflight_py_sim.step.stamped_inputs import ExpectedInput

@@ -9,11 +9,11 @@ from rclpy.parameter import Parameter as RosParameter
 from rclpy.timer import Timer
 from std_msgs.msg import String
 
+from rosflight_py_sim.ground.parameters import Parameter, ParameterError, ParameterTable, Value, number
+from rosflight_py_sim.ground.shared_parameters import STEP_SIZE
+from rosflight_py_sim.ground.stamps import NANOSECONDS
 from rosflight_py_sim.interfaces.stepping_time_manager import SteppingTimeManager
 from rosflight_py_sim.interfaces.time_manager_interface import TimedVehicle, only
-from rosflight_py_sim.parameters import Parameter, ParameterError, ParameterTable, Value, number
-from rosflight_py_sim.shared_parameters import STEP_SIZE
-from rosflight_py_sim.stamps import NANOSECONDS
 from rosflight_py_sim.step.diagnosis import Diagnosis, Level
 from rosflight_py_sim.step.ports import newest, output, queued
 from rosflight_py_sim.step.topic_statistics import Period

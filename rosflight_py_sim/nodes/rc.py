@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from rosflight_py_sim.failures.failure import FAILURES
+from rosflight_py_sim.ground.parameters import Parameter, ParameterError, ParameterTable, Value, number
+from rosflight_py_sim.ground.shared_parameters import TIME_MODE
 from rosflight_py_sim.interfaces.part_node import PartNode
-from rosflight_py_sim.parameters import Parameter, ParameterError, ParameterTable, Value, number
 from rosflight_py_sim.parts.transmitter import RC_FREQUENCY, RcTransmitter
-from rosflight_py_sim.shared_parameters import TIME_MODE
 from rosflight_py_sim.step.diagnosis import Diagnosis, Level
 from rosflight_py_sim.step.part import Part
 from rosflight_py_sim.step.topic_statistics import Period

@@ -18,14 +18,14 @@ from rclpy.signals import SignalHandlerOptions
 from rclpy.utilities import remove_ros_args
 from rclpy.validate_namespace import validate_namespace
 
+from rosflight_py_sim.ground.node_kinds import present_name
+from rosflight_py_sim.ground.parameters import ParameterError, ParameterTable, is_utf8, shown
+from rosflight_py_sim.ground.registry import node_names, registered_node, usable_classes
 from rosflight_py_sim.interfaces.node_of_part import node_of
 from rosflight_py_sim.interfaces.parameter_files import check_files, files_of_arguments
 from rosflight_py_sim.interfaces.rclpy_internals import RCLError, UnknownROSArgsError
 from rosflight_py_sim.interfaces.simulation_node import SimulationNode
-from rosflight_py_sim.kernel_preparation import prepare_kernels
-from rosflight_py_sim.node_kinds import present_name
-from rosflight_py_sim.parameters import ParameterError, ParameterTable, is_utf8, shown
-from rosflight_py_sim.registry import node_names, registered_node, usable_classes
+from rosflight_py_sim.kernels.preparation import prepare_kernels
 from rosflight_py_sim.step.part import Part
 
 # Long enough to cost nothing, short enough to react to signals at once.

@@ -8,9 +8,9 @@ from rcl_interfaces.msg import SetParametersResult
 from rclpy.parameter import Parameter as RosParameter
 from std_srvs.srv import Trigger
 
+from rosflight_py_sim.ground.stamps import seconds_text
 from rosflight_py_sim.interfaces.part_node import PartNode
 from rosflight_py_sim.parts.sil_board import RosflightBoard
-from rosflight_py_sim.stamps import seconds_text
 from rosflight_py_sim.step.part import Part
 from rosflight_py_sim.step.ports import service
 

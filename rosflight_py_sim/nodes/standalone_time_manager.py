@@ -7,10 +7,10 @@ from typing import Any, ClassVar
 
 from rclpy.timer import Timer
 
+from rosflight_py_sim.ground.parameters import Parameter, ParameterTable, Value, number
+from rosflight_py_sim.ground.stamps import NANOSECONDS
 from rosflight_py_sim.interfaces.start_time import StartingVehicle, StartTime
 from rosflight_py_sim.interfaces.time_manager_interface import TIME_MANAGER_PARAMETERS, TimeManagerInterface, only
-from rosflight_py_sim.parameters import Parameter, ParameterTable, Value, number
-from rosflight_py_sim.stamps import NANOSECONDS
 
 # After a longer interruption (a stopped process, a closed laptop) time continues where it stopped.
 _CATCH_UP_NS = NANOSECONDS // 10

@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 
+from rosflight_py_sim.ground.node_kinds import NodeKind
+from rosflight_py_sim.ground.parameters import Parameter, ParameterError, Value, Values
+from rosflight_py_sim.ground.registry import node_names
 from rosflight_py_sim.interfaces.parameter_files import values_of_arguments
-from rosflight_py_sim.node_kinds import NodeKind
-from rosflight_py_sim.parameters import Parameter, ParameterError, Value, Values
-from rosflight_py_sim.registry import node_names
 from rosflight_py_sim.vehicles.physics_model import model_with_appearance
 
 PHYSICS = Parameter(

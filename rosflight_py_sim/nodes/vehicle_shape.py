@@ -7,11 +7,11 @@ from collections.abc import Sequence
 import numpy as np
 
 from rosflight_py_sim.camera import Faces, faces_of_triangles
+from rosflight_py_sim.ground.parameters import ParameterTable
+from rosflight_py_sim.ground.vehicle_parameters import values_of_vehicle
 from rosflight_py_sim.interfaces.simulation_node import SimulationNode
 from rosflight_py_sim.nodes.vehicle_physics import PHYSICS, physics_of_vehicle
-from rosflight_py_sim.parameters import ParameterTable
 from rosflight_py_sim.physics.surface_mix import SURFACE_MIX_PARAMETERS
-from rosflight_py_sim.vehicle_parameters import values_of_vehicle
 from rosflight_py_sim.viewer.appearance import APPEARANCE, Appearance, appearance
 
 SHAPE_PARAMETERS = ParameterTable(APPEARANCE) + SURFACE_MIX_PARAMETERS

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
+from rosflight_py_sim.ground.parameters import Parameter, ParameterTable, number
 from rosflight_py_sim.interfaces.part_node import PartNode
 from rosflight_py_sim.interfaces.time_manager_interface import VEHICLES, vehicle_namespaces
-from rosflight_py_sim.parameters import Parameter, ParameterTable, number
 from rosflight_py_sim.step.part import Part
 from rosflight_py_sim.step.ports import Output, Polled, output, polled
 from rosflight_py_sim.step.topics import FORCES_AND_MOMENTS, PWM_OUTPUT, TRUTH_STATE, TRUTH_WIND

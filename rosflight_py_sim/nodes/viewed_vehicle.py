@@ -6,15 +6,15 @@ import re
 
 import numpy as np
 
+from rosflight_py_sim.ground.pulse_width import OUTPUTS
+from rosflight_py_sim.ground.topic_names import CAMERAS, compressed_image
 from rosflight_py_sim.interfaces.polled_subscription import PolledSubscription
 from rosflight_py_sim.interfaces.simulation_node import SimulationNode
-from rosflight_py_sim.pulse_width import OUTPUTS
 from rosflight_py_sim.step.camera_topics import PictureFile, compressed_topic
 from rosflight_py_sim.step.part import Part
 from rosflight_py_sim.step.ports import polled
 from rosflight_py_sim.step.topics import PWM_OUTPUT, STATUS, TRUTH_STATE, TRUTH_WIND, topic_of
 from rosflight_py_sim.step.vehicle_state import VehicleState
-from rosflight_py_sim.topic_names import CAMERAS, compressed_image
 from rosflight_py_sim.viewer.web.vehicle_view import VehicleView
 
 

@@ -10,7 +10,8 @@ from rclpy.publisher import Publisher
 from rclpy.qos import DurabilityPolicy, QoSProfile
 from visualization_msgs.msg import Marker, MarkerArray
 
-from rosflight_py_sim.coordinate_frames import MAP, swap_ned_enu
+from rosflight_py_sim.ground.coordinate_frames import MAP, swap_ned_enu
+from rosflight_py_sim.ground.parameters import Parameter, ParameterTable, Value, number
 from rosflight_py_sim.interfaces.marker_wire import MarkerWire
 from rosflight_py_sim.interfaces.part_node import PartNode
 from rosflight_py_sim.interfaces.simulation_node import SimulationNode
@@ -18,7 +19,6 @@ from rosflight_py_sim.interfaces.time_manager_interface import VEHICLES, vehicle
 from rosflight_py_sim.interfaces.transform_wire import TransformWire, tf_message_type
 from rosflight_py_sim.nodes.drawn_vehicle import DrawnVehicle, marker
 from rosflight_py_sim.nodes.vehicle_shape import SHAPE_PARAMETERS, VEHICLE_SHAPE_PARAMETERS, vehicle_shapes
-from rosflight_py_sim.parameters import Parameter, ParameterTable, Value, number
 from rosflight_py_sim.step.diagnosis import Diagnosis, Level
 from rosflight_py_sim.step.part import Part
 from rosflight_py_sim.step.qos import CHAIN

@@ -13,13 +13,13 @@ import numpy as np
 from numpy.typing import NDArray
 from rosflight_msgs.srv import SetSimState
 
+from rosflight_py_sim.ground.parameters import Parameter, ParameterError, ParameterTable, number
 from rosflight_py_sim.interfaces.part_node import PartNode
 from rosflight_py_sim.interfaces.time_manager_interface import VEHICLES, vehicle_namespaces
 from rosflight_py_sim.nodes.node_names import ROSFLIGHT_NAMES
 from rosflight_py_sim.nodes.service_calls import ServiceCalls
 from rosflight_py_sim.nodes.vehicle_shape import SHAPE_PARAMETERS, VEHICLE_SHAPE_PARAMETERS, vehicle_shapes
 from rosflight_py_sim.nodes.viewed_vehicle import ViewedVehicle
-from rosflight_py_sim.parameters import Parameter, ParameterError, ParameterTable, number
 from rosflight_py_sim.step.diagnosis import Diagnosis, Level
 from rosflight_py_sim.step.part import Part
 from rosflight_py_sim.step.topic_statistics import Period

@@ -15,12 +15,12 @@ from std_srvs.srv import Trigger
 
 from rosflight_py_sim.autopilot.mission_phase import MissionPhase
 from rosflight_py_sim.autopilot.setpoint import Vector3
-from rosflight_py_sim.node_kinds import NodeKind
-from rosflight_py_sim.parameters import Parameter, ParameterTable, number
+from rosflight_py_sim.ground.node_kinds import NodeKind
+from rosflight_py_sim.ground.parameters import Parameter, ParameterTable, number
+from rosflight_py_sim.ground.shared_parameters import TAKE_OFF_TIMEOUT
+from rosflight_py_sim.ground.stamps import NANOSECONDS, set_time
 from rosflight_py_sim.parts.pilot_script import AutopilotScript, MissionScript
 from rosflight_py_sim.physics.rotations import quaternion_from_euler
-from rosflight_py_sim.shared_parameters import TAKE_OFF_TIMEOUT
-from rosflight_py_sim.stamps import NANOSECONDS, set_time
 from rosflight_py_sim.step.diagnosis import Diagnosis
 from rosflight_py_sim.step.part import Part
 from rosflight_py_sim.step.ports import output, service, trigger

@@ -12,12 +12,12 @@ from std_srvs.srv import Trigger
 from rosflight_py_sim.autopilot.hold_controller import HOLD_CONTROLLER_PARAMETERS, HoldController, HoldSetpoint, Motion
 from rosflight_py_sim.autopilot.thruster_allocation import SURGE, SWAY
 from rosflight_py_sim.autopilot.underwater_body import UNDERWATER_BODY_PARAMETERS, UnderwaterBody
-from rosflight_py_sim.node_kinds import NodeKind
-from rosflight_py_sim.parameters import Parameter, ParameterTable, Value
+from rosflight_py_sim.ground.node_kinds import NodeKind
+from rosflight_py_sim.ground.parameters import Parameter, ParameterTable, Value
+from rosflight_py_sim.ground.pulse_width import CENTRE_US, OUTPUTS, SERVO, pulse_of
+from rosflight_py_sim.ground.shared_parameters import TIME_MODE
+from rosflight_py_sim.ground.stamps import NANOSECONDS
 from rosflight_py_sim.physics.rotations import euler_from_quaternion, rotate_to_inertial
-from rosflight_py_sim.pulse_width import CENTRE_US, OUTPUTS, SERVO, pulse_of
-from rosflight_py_sim.shared_parameters import TIME_MODE
-from rosflight_py_sim.stamps import NANOSECONDS
 from rosflight_py_sim.step.diagnosis import Diagnosis
 from rosflight_py_sim.step.part import Part
 from rosflight_py_sim.step.ports import later, newest, output, repeated, service, synchronized, trigger

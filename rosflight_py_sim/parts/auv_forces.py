@@ -8,12 +8,12 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from rosflight_py_sim.parameters import ParameterTable, Value
+from rosflight_py_sim.ground.parameters import ParameterTable, Value
+from rosflight_py_sim.ground.stamps import NANOSECONDS
 from rosflight_py_sim.parts.forces_and_moments import ForcesAndMoments
 from rosflight_py_sim.parts.modelled_forces import ModelledForces
 from rosflight_py_sim.physics.auv import AUV_PARAMETERS, Auv
 from rosflight_py_sim.shapes.hulls import open_frame, plated_frame
-from rosflight_py_sim.stamps import NANOSECONDS
 from rosflight_py_sim.step.vehicle_state import VehicleState
 from rosflight_py_sim.vehicles.physics_model import Shape, VehicleClass
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from rosflight_py_sim.stamps import NANOSECONDS
+from rosflight_py_sim.ground.stamps import NANOSECONDS
 
 # Distance (m) that an autopilot does not reach in flight, not even in an overshot turn, and the time (s) in which one
 # that can return at all has become smaller, or at least has not grown by a second distance (m).

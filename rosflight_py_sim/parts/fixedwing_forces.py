@@ -15,7 +15,7 @@ from rosflight_py_sim.firmware.command import FX, QX, QY, QZ
 from rosflight_py_sim.firmware.mixed_outputs import mixed_pulse_widths
 from rosflight_py_sim.firmware.parameter_table import MIXER_ROWS
 from rosflight_py_sim.firmware.unmixing import THROTTLE_ROW, unmixer, unmixer_of_parameters
-from rosflight_py_sim.parameters import Parameter, ParameterTable, Value, Values, number
+from rosflight_py_sim.ground.parameters import Parameter, ParameterTable, Value, Values, number
 from rosflight_py_sim.parts.forces_and_moments import ForcesAndMoments
 from rosflight_py_sim.parts.modelled_forces import ModelledForces
 from rosflight_py_sim.physics.dynamics import DYNAMICS_PARAMETERS

@@ -13,10 +13,10 @@ from rosflight_py_sim.failures.failure import Failure
 from rosflight_py_sim.failures.outputs import FailedOutputs
 from rosflight_py_sim.failures.schedule import Signals
 from rosflight_py_sim.firmware.parameter_table import mixer_parameter_names
-from rosflight_py_sim.parameters import ParameterError, ParameterTable, number
+from rosflight_py_sim.ground.parameters import ParameterError, ParameterTable, number
+from rosflight_py_sim.ground.pulse_width import LOW_US, OUTPUTS
 from rosflight_py_sim.parts.forces_and_moments import ForcesAndMoments
 from rosflight_py_sim.parts.truth import Truth
-from rosflight_py_sim.pulse_width import LOW_US, OUTPUTS
 from rosflight_py_sim.step.ports import FirmwareReading, output, service, trigger
 from rosflight_py_sim.step.schedule import Schedule
 from rosflight_py_sim.step.topics import (

@@ -15,11 +15,11 @@ from rosflight_py_sim.failures.failure import FAILURES
 from rosflight_py_sim.failures.outputs import FailedOutputs
 from rosflight_py_sim.failures.schedule import Signals
 from rosflight_py_sim.firmware.parameter_table import mixer_parameter_names
-from rosflight_py_sim.node_kinds import NodeKind
-from rosflight_py_sim.parameters import Parameter, ParameterTable, number
-from rosflight_py_sim.pulse_width import LOW_US, OUTPUTS
-from rosflight_py_sim.shared_parameters import ROTATIONAL_GUSTS, SEED, TIME_MODE
-from rosflight_py_sim.stamps import NANOSECONDS
+from rosflight_py_sim.ground.node_kinds import NodeKind
+from rosflight_py_sim.ground.parameters import Parameter, ParameterTable, number
+from rosflight_py_sim.ground.pulse_width import LOW_US, OUTPUTS
+from rosflight_py_sim.ground.shared_parameters import ROTATIONAL_GUSTS, SEED, TIME_MODE
+from rosflight_py_sim.ground.stamps import NANOSECONDS
 from rosflight_py_sim.step.part import Part
 from rosflight_py_sim.step.ports import FirmwareReading, output, service, synchronized, trigger
 from rosflight_py_sim.step.schedule import LONGEST_STEP_NS, Schedule

@@ -14,7 +14,7 @@ from rosflight_py_sim.autopilot.formation import (
     FormationMission,
     FormationPhase,
 )
-from rosflight_py_sim.parameters import ParameterTable, Values
+from rosflight_py_sim.ground.parameters import ParameterTable, Values
 from rosflight_py_sim.parts.multirotor_autopilot import MultirotorAutopilot
 from rosflight_py_sim.physics.rotations import rotate_to_inertial
 from rosflight_py_sim.step.diagnosis import Diagnosis, Level

@@ -9,15 +9,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rosflight_py_sim.firmware.unmixing import unmixer_of_parameters
-from rosflight_py_sim.parameters import Parameter, ParameterTable, Value, number
+from rosflight_py_sim.ground.parameters import Parameter, ParameterTable, Value, number
+from rosflight_py_sim.ground.pulse_width import OUTPUTS
+from rosflight_py_sim.ground.shared_parameters import (
+    ORIGIN_ALTITUDE,
+    ORIGIN_LATITUDE,
+    ORIGIN_LONGITUDE,
+    SEED,
+    WIND_STREAM,
+)
 from rosflight_py_sim.parts.flight_model import FlightModel
 from rosflight_py_sim.physics.fixedwing import direct_mixer
 from rosflight_py_sim.physics.ignored_wind import ignored_wind
 from rosflight_py_sim.physics.jsbsim_aircraft import JSBSIM_PARAMETERS, JsbsimAircraft
 from rosflight_py_sim.physics.wind import WIND_PARAMETERS, Wind, with_model_parameters
-from rosflight_py_sim.pulse_width import OUTPUTS
 from rosflight_py_sim.shapes.airframes import high_wing
-from rosflight_py_sim.shared_parameters import ORIGIN_ALTITUDE, ORIGIN_LATITUDE, ORIGIN_LONGITUDE, SEED, WIND_STREAM
 from rosflight_py_sim.vehicles.physics_model import Shape, VehicleClass
 
 _SUPPLY = ParameterTable(

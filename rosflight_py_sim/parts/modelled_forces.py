@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from rosflight_py_sim.failures.failure import Failure
 from rosflight_py_sim.failures.schedule import Signals
-from rosflight_py_sim.parameters import ParameterError, Value, Values, number
+from rosflight_py_sim.ground.parameters import ParameterError, Value, Values, number
+from rosflight_py_sim.ground.pulse_width import OUTPUTS
 from rosflight_py_sim.parts.forces_and_moments import ForcesAndMoments
-from rosflight_py_sim.pulse_width import OUTPUTS
 from rosflight_py_sim.step.diagnosis import Diagnosis, Level
 from rosflight_py_sim.step.ports import output
 from rosflight_py_sim.step.topic_statistics import Period

@@ -9,7 +9,7 @@ from typing import ClassVar, Generic, Protocol, TypeVar
 from rosflight_py_sim.autopilot.autopilot_command import AutopilotCommand
 from rosflight_py_sim.autopilot.position_controller import IDLE, POSITION_CONTROLLER_PARAMETERS, PositionController
 from rosflight_py_sim.autopilot.setpoint import Setpoint
-from rosflight_py_sim.parameters import ParameterTable, Value, Values
+from rosflight_py_sim.ground.parameters import ParameterTable, Value, Values
 from rosflight_py_sim.parts.autopilot import AutopilotPart, Mission, MissionAutopilot
 from rosflight_py_sim.physics.rotations import euler_from_quaternion, rotate_to_inertial
 from rosflight_py_sim.step.vehicle_state import VehicleState

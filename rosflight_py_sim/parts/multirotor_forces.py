@@ -10,13 +10,13 @@ import numpy as np
 
 from rosflight_py_sim.autopilot.multirotor_target_controller import MultirotorTargetController
 from rosflight_py_sim.autopilot.target_controller import TargetController
-from rosflight_py_sim.parameters import ParameterTable, Value, Values
+from rosflight_py_sim.ground.parameters import ParameterTable, Value, Values
+from rosflight_py_sim.ground.pulse_width import MOTOR, pulse_of
 from rosflight_py_sim.parts.forces_and_moments import ForcesAndMoments
 from rosflight_py_sim.parts.modelled_forces import ModelledForces
 from rosflight_py_sim.physics.dynamics import DYNAMICS_PARAMETERS
 from rosflight_py_sim.physics.multirotor import MULTIROTOR_PARAMETERS, Multirotor
 from rosflight_py_sim.physics.steady_model import Array, ModelInput, SteadyModel, SteadyVehicle
-from rosflight_py_sim.pulse_width import MOTOR, pulse_of
 from rosflight_py_sim.shapes.airframes import multirotor
 from rosflight_py_sim.vehicles.physics_model import Shape
 

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from rosflight_py_sim.stamps import NANOSECONDS
+from rosflight_py_sim.ground.stamps import NANOSECONDS
 from rosflight_py_sim.step.topics import UNKNOWN_COVARIANCE, ZERO_CELSIUS_K, Floats
 
 Vector: TypeAlias = NDArray[np.float64]

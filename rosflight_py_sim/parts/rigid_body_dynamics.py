@@ -8,15 +8,15 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from rosflight_py_sim.parameters import ParameterTable, Value, number
+from rosflight_py_sim.ground.parameters import ParameterTable, Value, number
+from rosflight_py_sim.ground.shared_parameters import ROTATIONAL_GUSTS, SEED, WIND_STREAM
+from rosflight_py_sim.ground.stamps import NANOSECONDS
 from rosflight_py_sim.parts.dynamics import Dynamics
 from rosflight_py_sim.physics.dynamics import DYNAMICS_PARAMETERS, VehicleDynamics
 from rosflight_py_sim.physics.ignored_wind import ignored_wind
 from rosflight_py_sim.physics.immersion import reach_of
 from rosflight_py_sim.physics.waves import WAVE_PARAMETERS, Waves
 from rosflight_py_sim.physics.wind import WIND_PARAMETERS, Wind, with_model_parameters
-from rosflight_py_sim.shared_parameters import ROTATIONAL_GUSTS, SEED, WIND_STREAM
-from rosflight_py_sim.stamps import NANOSECONDS
 from rosflight_py_sim.step.ports import synchronized
 from rosflight_py_sim.step.topics import PWM_OUTPUT, PulseWidths
 

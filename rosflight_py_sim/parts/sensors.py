@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 
 from rosflight_py_sim.failures.failure import FAILURES, Failure
 from rosflight_py_sim.failures.schedule import Signals
-from rosflight_py_sim.node_kinds import NodeKind
-from rosflight_py_sim.parameters import ParameterError, ParameterTable, Value, number
+from rosflight_py_sim.ground.node_kinds import NodeKind
+from rosflight_py_sim.ground.parameters import ParameterError, ParameterTable, Value, number
+from rosflight_py_sim.ground.shared_parameters import SEED, START_DATE, TIME_MODE
 from rosflight_py_sim.parts.readings import (
     AirspeedReading,
     BarometerReading,
@@ -38,7 +39,6 @@ from rosflight_py_sim.sensing import (
 from rosflight_py_sim.sensing.inertial import UNKNOWN
 from rosflight_py_sim.sensing.sampling import Read, Sampling, SteadySampling
 from rosflight_py_sim.sensing.sensor import FURTHER_SENSORS, SENSOR_STAMPS, TRUE_ERRORS_RATE, Sensor
-from rosflight_py_sim.shared_parameters import SEED, START_DATE, TIME_MODE
 from rosflight_py_sim.step.part import Part
 from rosflight_py_sim.step.ports import drop, later, output, ports_of, synchronized, trigger
 from rosflight_py_sim.step.schedule import Schedule

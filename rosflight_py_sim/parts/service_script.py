@@ -8,7 +8,7 @@ from typing import Any, ClassVar, TypeAlias
 
 from std_srvs.srv import Trigger
 
-from rosflight_py_sim.parameters import Values
+from rosflight_py_sim.ground.parameters import Values
 from rosflight_py_sim.step.part import Part
 
 Script: TypeAlias = Generator[str | Callable[[], bool], None, None]

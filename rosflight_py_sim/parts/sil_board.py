@@ -10,7 +10,6 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, ClassVar
 
-from rosflight_py_sim.confined_files import expanded
 from rosflight_py_sim.failures.failure import FAILURES, LOST
 from rosflight_py_sim.failures.schedule import Signals
 from rosflight_py_sim.failures.signal import Link
@@ -25,13 +24,14 @@ from rosflight_py_sim.firmware import (
     ParameterFileError,
     Severity,
 )
-from rosflight_py_sim.node_kinds import NodeKind
-from rosflight_py_sim.parameters import Parameter, ParameterError, ParameterTable, Value, number
+from rosflight_py_sim.ground.confined_files import expanded
+from rosflight_py_sim.ground.node_kinds import NodeKind
+from rosflight_py_sim.ground.parameters import Parameter, ParameterError, ParameterTable, Value, number
+from rosflight_py_sim.ground.shared_parameters import TIME_MODE
 from rosflight_py_sim.parts.rosflight_io.commands import CommandServices
 from rosflight_py_sim.parts.rosflight_io.parameters import ParameterServices
 from rosflight_py_sim.parts.rosflight_io.sensors import SensorRelay
 from rosflight_py_sim.parts.rosflight_io.status import StatusReports
-from rosflight_py_sim.shared_parameters import TIME_MODE
 from rosflight_py_sim.step.diagnosis import Diagnosis, Level
 from rosflight_py_sim.step.ports import drop, expected, later, newest, output, repeated, trigger
 from rosflight_py_sim.step.schedule import Schedule

@@ -6,9 +6,9 @@ import math
 from collections.abc import Iterable
 
 from rosflight_py_sim.autopilot.setpoint import Vector3
-from rosflight_py_sim.parameters import Values, number
+from rosflight_py_sim.ground.parameters import Values, number
+from rosflight_py_sim.ground.stamps import NANOSECONDS
 from rosflight_py_sim.physics.rotations import rotate_to_inertial
-from rosflight_py_sim.stamps import NANOSECONDS
 from rosflight_py_sim.step.vehicle_state import VehicleState
 
 # Speed over ground (m/s) of a vehicle that slides, and the time (s) after which it does not stop again: a gust moves it

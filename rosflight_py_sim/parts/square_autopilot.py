@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from rosflight_py_sim.autopilot.mission import ARRIVAL_RADIUS, LANDING_RADIUS, MISSION_PARAMETERS, Mission, Phase
-from rosflight_py_sim.parameters import ParameterTable, Values
+from rosflight_py_sim.ground.parameters import ParameterTable, Values
 from rosflight_py_sim.parts.multirotor_autopilot import MultirotorAutopilot
 
 

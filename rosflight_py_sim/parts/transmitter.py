@@ -10,9 +10,9 @@ from std_srvs.srv import Trigger
 from rosflight_py_sim.failures.failure import FAILURES, LOST, OFF
 from rosflight_py_sim.failures.schedule import Signals
 from rosflight_py_sim.failures.signal import Link
-from rosflight_py_sim.node_kinds import NodeKind
-from rosflight_py_sim.parameters import Parameter, ParameterTable
-from rosflight_py_sim.shared_parameters import TIME_MODE
+from rosflight_py_sim.ground.node_kinds import NodeKind
+from rosflight_py_sim.ground.parameters import Parameter, ParameterTable
+from rosflight_py_sim.ground.shared_parameters import TIME_MODE
 from rosflight_py_sim.step.diagnosis import Diagnosis
 from rosflight_py_sim.step.part import Part
 from rosflight_py_sim.step.ports import output, service, ticks

@@ -13,10 +13,10 @@ from std_srvs.srv import Trigger
 from rosflight_py_sim.failures.failure import FAILURES
 from rosflight_py_sim.failures.schedule import Signals
 from rosflight_py_sim.failures.signal import FailedSignal
-from rosflight_py_sim.node_kinds import NodeKind
-from rosflight_py_sim.parameters import ParameterTable
-from rosflight_py_sim.shared_parameters import TIME_MODE
-from rosflight_py_sim.stamps import NANOSECONDS, seconds_text
+from rosflight_py_sim.ground.node_kinds import NodeKind
+from rosflight_py_sim.ground.parameters import ParameterTable
+from rosflight_py_sim.ground.shared_parameters import TIME_MODE
+from rosflight_py_sim.ground.stamps import NANOSECONDS, seconds_text
 from rosflight_py_sim.step.part import Part
 from rosflight_py_sim.step.ports import admitting, output, service
 from rosflight_py_sim.step.schedule import LONGEST_STEP_NS

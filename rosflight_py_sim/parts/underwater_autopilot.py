@@ -13,7 +13,7 @@ from rosflight_py_sim.autopilot.underwater_mission import (
     UnderwaterMission,
     UnderwaterPhase,
 )
-from rosflight_py_sim.parameters import ParameterTable, Value
+from rosflight_py_sim.ground.parameters import ParameterTable, Value
 from rosflight_py_sim.parts.autopilot import AutopilotPart, MissionAutopilot
 from rosflight_py_sim.parts.underwater_script import UnderwaterScript
 from rosflight_py_sim.physics.rotations import euler_from_quaternion

@@ -27,11 +27,11 @@ from rosflight_py_sim.autopilot.path_planning import planned_path, polyline
 from rosflight_py_sim.autopilot.path_segments import Segment
 from rosflight_py_sim.autopilot.setpoint import Vector3
 from rosflight_py_sim.autopilot.waypoints import FlightPlan, Waypoint, WaypointError, read_flight_plan
-from rosflight_py_sim.confined_files import FileOutsideError, confined_file
-from rosflight_py_sim.parameters import Parameter, ParameterError, ParameterTable, Value
+from rosflight_py_sim.ground.confined_files import FileOutsideError, confined_file
+from rosflight_py_sim.ground.parameters import Parameter, ParameterError, ParameterTable, Value
+from rosflight_py_sim.ground.resources import share_directory
 from rosflight_py_sim.parts.autopilot import AutopilotPart, MissionAutopilot
 from rosflight_py_sim.physics.rotations import euler_from_quaternion
-from rosflight_py_sim.resources import share_directory
 from rosflight_py_sim.step.ports import newest
 from rosflight_py_sim.step.topics import AUTOPILOT_WAYPOINTS, TRUTH_WIND, WindSample, vector3
 from rosflight_py_sim.step.vehicle_state import VehicleState

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 
-from rosflight_py_sim.jit import kernel
+from rosflight_py_sim.kernels.jit import kernel
 
 SEA_LEVEL_TEMPERATURE = 288.15
 """K."""

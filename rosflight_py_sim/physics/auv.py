@@ -22,9 +22,10 @@ from copy import copy
 import numpy as np
 from numpy.typing import NDArray
 
-from rosflight_py_sim.jit import kernel
-from rosflight_py_sim.kernel_record import kernel_record
-from rosflight_py_sim.parameters import Parameter, ParameterTable, Values, number
+from rosflight_py_sim.ground.parameters import Parameter, ParameterTable, Values, number
+from rosflight_py_sim.ground.shared_parameters import MASS
+from rosflight_py_sim.kernels.jit import kernel
+from rosflight_py_sim.kernels.record import kernel_record
 from rosflight_py_sim.physics.battery import (
     BATTERY_PARAMETERS,
     Battery,
@@ -47,7 +48,6 @@ from rosflight_py_sim.physics.thrusters import (
 )
 from rosflight_py_sim.physics.waves import ELEVATION, ORBITAL_ACCELERATION, SLOPE, WAVE_PARAMETERS, Waves
 from rosflight_py_sim.physics.wind_model import NO_ROTATION
-from rosflight_py_sim.shared_parameters import MASS
 
 _BODY_PARAMETERS = EARTH_PARAMETERS + ParameterTable(
     MASS,

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from rosflight_py_sim.parameters import Parameter, ParameterError, ParameterTable, Values, number
+from rosflight_py_sim.ground.parameters import Parameter, ParameterError, ParameterTable, Values, number
+from rosflight_py_sim.ground.pulse_width import SERVO
 from rosflight_py_sim.physics.contact import DOES_NOT_ROLL, ROLLING
 from rosflight_py_sim.physics.surface_mix import output_weights
-from rosflight_py_sim.pulse_width import SERVO
 
 BRAKE_PARAMETERS = ParameterTable(
     Parameter(

@@ -6,7 +6,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from rosflight_py_sim.parameters import Parameter, ParameterTable, Values
+from rosflight_py_sim.ground.parameters import Parameter, ParameterTable, Values
 from rosflight_py_sim.physics.wind_model import Array, WindModel
 
 

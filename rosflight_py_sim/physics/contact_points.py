@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from rosflight_py_sim.parameters import Parameter, ParameterError, ParameterTable, Values
+from rosflight_py_sim.ground.parameters import Parameter, ParameterError, ParameterTable, Values
+from rosflight_py_sim.ground.shared_parameters import GROUND_ALTITUDE
 from rosflight_py_sim.physics.contact import (
     DOES_NOT_ROLL,
     POINT_SIZE,
@@ -16,7 +17,6 @@ from rosflight_py_sim.physics.contact import (
 )
 from rosflight_py_sim.physics.immersion import hull_numbers
 from rosflight_py_sim.physics.solids import PLANE, Solids
-from rosflight_py_sim.shared_parameters import GROUND_ALTITUDE
 
 FEET_AND_ROTOR_TIPS: list[float] = [
     *(0.2, 0.2, 0.1, 0.2, -0.2, 0.1, -0.2, 0.2, 0.1, -0.2, -0.2, 0.1),

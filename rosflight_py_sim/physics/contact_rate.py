@@ -9,7 +9,7 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from rosflight_py_sim.parameters import ParameterError, Values, number
+from rosflight_py_sim.ground.parameters import ParameterError, Values, number
 from rosflight_py_sim.physics.contact_points import CONTACT_PARAMETERS
 from rosflight_py_sim.physics.inertia import INERTIA, INERTIA_PARAMETERS, inertia_matrix
 

@@ -21,7 +21,7 @@ from __future__ import annotations
 
 import math
 
-from rosflight_py_sim.jit import kernel
+from rosflight_py_sim.kernels.jit import kernel
 from rosflight_py_sim.physics.propulsion import SMALLEST_COEFFICIENT
 
 _NEWTON_STEPS = 8

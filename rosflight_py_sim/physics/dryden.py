@@ -20,12 +20,12 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from rosflight_py_sim.jit import kernel
-from rosflight_py_sim.parameters import Parameter, ParameterTable, Values, number
+from rosflight_py_sim.ground.parameters import Parameter, ParameterTable, Values, number
+from rosflight_py_sim.ground.shared_parameters import ROTATIONAL_GUSTS
+from rosflight_py_sim.kernels.jit import kernel
 from rosflight_py_sim.physics.normal_draws import NormalDraws
 from rosflight_py_sim.physics.rotational_gusts import RotatingAir, rotate_air, still_air
 from rosflight_py_sim.physics.wind_model import Array, WindModel, airspeed_in
-from rosflight_py_sim.shared_parameters import ROTATIONAL_GUSTS
 
 FOOT = 0.3048
 """m."""

@@ -26,11 +26,11 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from rosflight_py_sim.jit import kernel
-from rosflight_py_sim.kernel_record import kernel_record
-from rosflight_py_sim.parameters import ParameterTable, Values, number
+from rosflight_py_sim.ground.parameters import ParameterTable, Values, number
+from rosflight_py_sim.ground.shared_parameters import EARTH, GRAVITY, ORIGIN_ALTITUDE, ORIGIN_LATITUDE
+from rosflight_py_sim.kernels.jit import kernel
+from rosflight_py_sim.kernels.record import kernel_record
 from rosflight_py_sim.physics.rotations import rotate_to_body, rotate_to_inertial
-from rosflight_py_sim.shared_parameters import EARTH, GRAVITY, ORIGIN_ALTITUDE, ORIGIN_LATITUDE
 
 ALTITUDE_PARAMETERS = ParameterTable(EARTH, ORIGIN_LATITUDE, ORIGIN_ALTITUDE)
 EARTH_PARAMETERS = ALTITUDE_PARAMETERS + ParameterTable(GRAVITY)

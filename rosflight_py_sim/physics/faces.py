@@ -16,7 +16,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from rosflight_py_sim.jit import kernel
+from rosflight_py_sim.kernels.jit import kernel
 
 FREE, SIDE, BOTTOM, TOP = 0.0, 1.0, 5.0, 6.0
 

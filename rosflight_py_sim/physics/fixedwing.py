@@ -15,9 +15,11 @@ from copy import copy
 import numpy as np
 from numpy.typing import NDArray
 
-from rosflight_py_sim.jit import kernel
-from rosflight_py_sim.kernel_record import kernel_record
-from rosflight_py_sim.parameters import Parameter, ParameterTable, Values, number
+from rosflight_py_sim.ground.parameters import Parameter, ParameterTable, Values, number
+from rosflight_py_sim.ground.pulse_width import MOTOR, OUTPUTS, SERVO
+from rosflight_py_sim.ground.shared_parameters import MASS
+from rosflight_py_sim.kernels.jit import kernel
+from rosflight_py_sim.kernels.record import kernel_record
 from rosflight_py_sim.physics.aerodynamics import (
     AERODYNAMIC_PARAMETERS,
     Airframe,
@@ -40,8 +42,6 @@ from rosflight_py_sim.physics.powertrain import (
 )
 from rosflight_py_sim.physics.rotations import rotate_to_body
 from rosflight_py_sim.physics.wind_model import NO_ROTATION
-from rosflight_py_sim.pulse_width import MOTOR, OUTPUTS, SERVO
-from rosflight_py_sim.shared_parameters import MASS
 
 SURFACES = ("aileron", "elevator", "rudder")
 

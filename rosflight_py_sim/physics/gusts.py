@@ -8,9 +8,9 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from rosflight_py_sim.jit import kernel
-from rosflight_py_sim.kernel_record import kernel_record
-from rosflight_py_sim.parameters import Parameter, ParameterError, ParameterTable, Values, number
+from rosflight_py_sim.ground.parameters import Parameter, ParameterError, ParameterTable, Values, number
+from rosflight_py_sim.kernels.jit import kernel
+from rosflight_py_sim.kernels.record import kernel_record
 from rosflight_py_sim.physics.wind_model import Array, WindModel, airspeed_in
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import cast
 
-from rosflight_py_sim.parameters import Value
+from rosflight_py_sim.ground.parameters import Value
 
 SWITCHES = ("sim_has_wind", "wind_models", "use_random_wind")
 """Parameters whose values switch others off."""

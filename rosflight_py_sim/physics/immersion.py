@@ -11,8 +11,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from rosflight_py_sim.jit import kernel
-from rosflight_py_sim.parameters import Parameter, ParameterTable, Values
+from rosflight_py_sim.ground.parameters import Parameter, ParameterTable, Values
+from rosflight_py_sim.kernels.jit import kernel
 from rosflight_py_sim.physics.rotations import rotate_to_body
 from rosflight_py_sim.physics.waves import ELEVATION, SLOPE
 

@@ -30,7 +30,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rosflight_py_sim.parameters import Parameter, ParameterError, ParameterTable, Values, number
+from rosflight_py_sim.ground.parameters import Parameter, ParameterError, ParameterTable, Values, number
+from rosflight_py_sim.ground.shared_parameters import EARTH
+from rosflight_py_sim.ground.stamps import NANOSECONDS
 from rosflight_py_sim.physics.dynamics import INITIAL_POSITION, StateDivergedError, checked_truth
 from rosflight_py_sim.physics.jsbsim_files import aircraft_file, collector, jsbsim_module, load_without_side_effects
 from rosflight_py_sim.physics.rotations import euler_from_quaternion, quaternion_from_euler, quaternion_from_matrix
@@ -41,8 +43,6 @@ from rosflight_py_sim.physics.truth_step import (
     LARGEST_VELOCITY,
     QUANTITIES,
 )
-from rosflight_py_sim.shared_parameters import EARTH
-from rosflight_py_sim.stamps import NANOSECONDS
 
 FOOT = 0.3048
 POUND_FORCE = 4.4482216152605

@@ -44,10 +44,12 @@ from copy import copy
 import numpy as np
 from numpy.typing import NDArray
 
-from rosflight_py_sim import pulse_width
-from rosflight_py_sim.jit import kernel, kernel_part
-from rosflight_py_sim.kernel_record import kernel_record
-from rosflight_py_sim.parameters import Parameter, ParameterError, ParameterTable, Values, number
+from rosflight_py_sim.ground import pulse_width
+from rosflight_py_sim.ground.parameters import Parameter, ParameterError, ParameterTable, Values, number
+from rosflight_py_sim.ground.pulse_width import MOTOR, OUTPUTS, pulse_of
+from rosflight_py_sim.ground.shared_parameters import GROUND_ALTITUDE
+from rosflight_py_sim.kernels.jit import kernel, kernel_part
+from rosflight_py_sim.kernels.record import kernel_record
 from rosflight_py_sim.physics.battery import BATTERY_PARAMETERS, Battery, BatteryPowered, full_battery
 from rosflight_py_sim.physics.powertrain import (
     AIR_PARAMETERS,
@@ -62,8 +64,6 @@ from rosflight_py_sim.physics.powertrain import (
 )
 from rosflight_py_sim.physics.rotations import rotate_to_body
 from rosflight_py_sim.physics.wind_model import NO_ROTATION
-from rosflight_py_sim.pulse_width import MOTOR, OUTPUTS, pulse_of
-from rosflight_py_sim.shared_parameters import GROUND_ALTITUDE
 
 command_of = kernel_part(pulse_width.command_of)
 

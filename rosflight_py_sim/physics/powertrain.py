@@ -18,9 +18,9 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from rosflight_py_sim.jit import kernel
-from rosflight_py_sim.kernel_record import kernel_record
-from rosflight_py_sim.parameters import Parameter, ParameterTable, Values, number
+from rosflight_py_sim.ground.parameters import Parameter, ParameterTable, Values, number
+from rosflight_py_sim.kernels.jit import kernel
+from rosflight_py_sim.kernels.record import kernel_record
 from rosflight_py_sim.physics.atmosphere import density
 from rosflight_py_sim.physics.battery import Battery, battery_load, loaded_voltage, open_circuit_voltage
 from rosflight_py_sim.physics.descent import descent_shares, figure_of_merit, flow_slope, hover_velocity

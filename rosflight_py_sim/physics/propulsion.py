@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 
-from rosflight_py_sim.jit import kernel
+from rosflight_py_sim.kernels.jit import kernel
 
 SLOWEST_SPEED = 1e-4
 """rad/s."""

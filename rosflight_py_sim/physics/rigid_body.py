@@ -36,7 +36,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from rosflight_py_sim.jit import kernel
+from rosflight_py_sim.kernels.jit import kernel
 from rosflight_py_sim.physics.contact import Surface, contact_wrench
 from rosflight_py_sim.physics.earth import Earth, apparent_gravity, earth_rate_in_body
 from rosflight_py_sim.physics.hydrodynamics import ADDED_MASS, HULL, MODES, RATIOS, SEA, WATER_CURRENT

@@ -12,7 +12,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from rosflight_py_sim.jit import kernel
+from rosflight_py_sim.kernels.jit import kernel
 
 _POLE = 4e-15
 """Cosine of half the sum of pitch and 90 degrees, up to which rounding alone may have made it differ from 0."""

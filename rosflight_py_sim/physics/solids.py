@@ -13,8 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from rosflight_py_sim.jit import kernel
-from rosflight_py_sim.parameters import Values, number
+from rosflight_py_sim.ground.parameters import Values, number
+from rosflight_py_sim.kernels.jit import kernel
 from rosflight_py_sim.world import World, part_array
 
 PLANE = 2.0

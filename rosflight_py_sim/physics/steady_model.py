@@ -13,7 +13,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from rosflight_py_sim.parameters import Values, number
+from rosflight_py_sim.ground.parameters import Values, number
 from rosflight_py_sim.physics.contact import ANCHOR_SIZE, Surface
 from rosflight_py_sim.physics.earth import earth_of, flat_earth
 from rosflight_py_sim.physics.inertia import inertia_matrix

@@ -10,8 +10,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from rosflight_py_sim.parameters import Parameter, ParameterError, ParameterTable, Values
-from rosflight_py_sim.pulse_width import MOTOR, OUTPUTS, SERVO
+from rosflight_py_sim.ground.parameters import Parameter, ParameterError, ParameterTable, Values
+from rosflight_py_sim.ground.pulse_width import MOTOR, OUTPUTS, SERVO
 
 # The rows of a mixer (4, 15).
 _COMMANDS = {"aileron": SERVO, "elevator": SERVO, "rudder": SERVO, "throttle": MOTOR}

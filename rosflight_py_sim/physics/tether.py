@@ -27,11 +27,11 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from rosflight_py_sim.jit import kernel
-from rosflight_py_sim.kernel_record import kernel_record
-from rosflight_py_sim.parameters import Parameter, ParameterTable, Values, number
+from rosflight_py_sim.ground.parameters import Parameter, ParameterTable, Values, number
+from rosflight_py_sim.ground.shared_parameters import WATER_DENSITY
+from rosflight_py_sim.kernels.jit import kernel
+from rosflight_py_sim.kernels.record import kernel_record
 from rosflight_py_sim.physics.rotations import rotate_to_body, rotate_to_inertial
-from rosflight_py_sim.shared_parameters import WATER_DENSITY
 
 TETHER_PARAMETERS = ParameterTable(
     WATER_DENSITY,

@@ -18,10 +18,10 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from rosflight_py_sim import pulse_width
-from rosflight_py_sim.jit import kernel, kernel_part
-from rosflight_py_sim.parameters import Parameter, ParameterError, ParameterTable, Values, number
-from rosflight_py_sim.pulse_width import NO_PULSE_US, OUTPUTS, SERVO
+from rosflight_py_sim.ground import pulse_width
+from rosflight_py_sim.ground.parameters import Parameter, ParameterError, ParameterTable, Values, number
+from rosflight_py_sim.ground.pulse_width import NO_PULSE_US, OUTPUTS, SERVO
+from rosflight_py_sim.kernels.jit import kernel, kernel_part
 
 command_of = kernel_part(pulse_width.command_of)
 

@@ -21,8 +21,8 @@ from typing import Any
 
 import numpy as np
 
-from rosflight_py_sim.extras import missing_extra
-from rosflight_py_sim.parameters import ParameterError
+from rosflight_py_sim.ground.extras import missing_extra
+from rosflight_py_sim.ground.parameters import ParameterError
 from rosflight_py_sim.physics.rotations import quaternion_from_euler, rotate_to_body
 from rosflight_py_sim.physics.steady_model import Array, SteadyModel
 

@@ -7,7 +7,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from rosflight_py_sim.jit import kernel
+from rosflight_py_sim.kernels.jit import kernel
 from rosflight_py_sim.physics.contact import Surface, begin_step, update_anchors
 from rosflight_py_sim.physics.earth import Earth
 from rosflight_py_sim.physics.rigid_body import MASS, derivative, runge_kutta_step

@@ -26,8 +26,8 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from rosflight_py_sim.jit import kernel
-from rosflight_py_sim.parameters import Parameter, ParameterError, ParameterTable, Values, number
+from rosflight_py_sim.ground.parameters import Parameter, ParameterError, ParameterTable, Values, number
+from rosflight_py_sim.kernels.jit import kernel
 from rosflight_py_sim.physics.earth import EARTH_PARAMETERS, earth_of
 
 WAVE_PARAMETERS = EARTH_PARAMETERS + ParameterTable(

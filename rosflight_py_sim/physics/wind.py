@@ -11,10 +11,10 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from rosflight_py_sim.jit import kernel
-from rosflight_py_sim.parameters import Parameter, ParameterError, ParameterTable, Values
+from rosflight_py_sim.ground.parameters import Parameter, ParameterError, ParameterTable, Values
+from rosflight_py_sim.ground.registry import own_objects, registered_class
+from rosflight_py_sim.kernels.jit import kernel
 from rosflight_py_sim.physics.wind_model import WindModel
-from rosflight_py_sim.registry import own_objects, registered_class
 
 BUILT_IN: Mapping[str, type[WindModel]] = own_objects("wind_models")
 """Models of this package by name, in the order in which they are built, advanced and added."""

@@ -10,8 +10,8 @@ from typing import Any, ClassVar, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from rosflight_py_sim.jit import kernel
-from rosflight_py_sim.parameters import ParameterTable, Values
+from rosflight_py_sim.ground.parameters import ParameterTable, Values
+from rosflight_py_sim.kernels.jit import kernel
 from rosflight_py_sim.physics.rotations import rotate_to_inertial
 
 Array: TypeAlias = NDArray[np.float64]

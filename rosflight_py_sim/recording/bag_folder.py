@@ -13,8 +13,8 @@ from typing import Any
 
 import yaml
 
-from rosflight_py_sim.bounded_yaml import load_yaml
-from rosflight_py_sim.confined_files import is_file
+from rosflight_py_sim.ground.bounded_yaml import load_yaml
+from rosflight_py_sim.ground.confined_files import is_file
 
 METADATA = "metadata.yaml"
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rosflight_py_sim import topic_names
+from rosflight_py_sim.ground import topic_names
 from rosflight_py_sim.recording.columns import Columns, NoColumnsError, columns
 from rosflight_py_sim.recording.mcap_file import Topic
 

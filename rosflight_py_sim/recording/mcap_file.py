@@ -18,9 +18,9 @@ from typing import IO, Any
 import numpy as np
 import numpy.typing as npt
 
+from rosflight_py_sim.ground.stamps import EPOCH, NANOSECONDS
+from rosflight_py_sim.ground.topic_names import CLOCK
 from rosflight_py_sim.recording.bag_folder import BagError, parts_of
-from rosflight_py_sim.stamps import EPOCH, NANOSECONDS
-from rosflight_py_sim.topic_names import CLOCK
 
 Times = npt.NDArray[np.int64]
 

@@ -23,9 +23,10 @@ from mcap.records import ChunkIndex
 from mcap.well_known import MessageEncoding, Profile, SchemaEncoding
 from mcap.writer import CompressionType, Writer
 
-from rosflight_py_sim import __version__, topic_names
+from rosflight_py_sim import __version__
+from rosflight_py_sim.ground import topic_names
+from rosflight_py_sim.ground.stamps import NANOSECONDS, stamp_ns
 from rosflight_py_sim.recording.pipe_messages import DESCRIPTIONS, METADATA, PIPE_HEADER, Channel
-from rosflight_py_sim.stamps import NANOSECONDS, stamp_ns
 
 FLUSH_S = 0.4
 """Age at which messages are flushed to disk; a kill loses at most one second."""

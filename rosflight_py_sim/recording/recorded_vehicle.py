@@ -9,14 +9,14 @@ from typing import TypeVar
 
 import numpy as np
 
-from rosflight_py_sim.parameters import ParameterError
-from rosflight_py_sim.pulse_width import OUTPUTS
+from rosflight_py_sim.ground.parameters import ParameterError
+from rosflight_py_sim.ground.pulse_width import OUTPUTS
+from rosflight_py_sim.ground.stamps import NANOSECONDS
+from rosflight_py_sim.ground.topic_names import PWM_OUTPUT, TRUTH_STATE, TRUTH_WIND
 from rosflight_py_sim.recording.columns import Array, Columns, NoColumnsError
 from rosflight_py_sim.recording.known_topics import TRUTH_FIELDS, known_columns
 from rosflight_py_sim.recording.mcap_file import Recording
 from rosflight_py_sim.recording.state_log import StateLog
-from rosflight_py_sim.stamps import NANOSECONDS
-from rosflight_py_sim.topic_names import PWM_OUTPUT, TRUTH_STATE, TRUTH_WIND
 from rosflight_py_sim.vehicles import Actuator, Vehicle, vehicle
 from rosflight_py_sim.world import DRY_LAND, WORLD, World, world_of
 

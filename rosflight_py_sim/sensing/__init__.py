@@ -5,7 +5,7 @@ error model is in `errors`. `SENSORS` are the declarations of ROSflight's eight 
 messages are sent; `SENSOR_PARAMETERS` combines all their parameters with those of the launch site.
 """
 
-from rosflight_py_sim.parameters import ParameterTable
+from rosflight_py_sim.ground.parameters import ParameterTable
 from rosflight_py_sim.sensing.barometer import BAROMETER, Barometer
 from rosflight_py_sim.sensing.battery_monitor import BATTERY_MONITOR, BatteryMonitor
 from rosflight_py_sim.sensing.gnss import GNSS_RECEIVER, GnssReceiver

@@ -31,9 +31,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rosflight_py_sim.failures.failure import Target
-from rosflight_py_sim.jit import kernel
-from rosflight_py_sim.kernel_record import kernel_record
-from rosflight_py_sim.parameters import Parameter, ParameterTable, Values, number
+from rosflight_py_sim.ground.parameters import Parameter, ParameterTable, Values, number
+from rosflight_py_sim.ground.shared_parameters import WATER_DENSITY
+from rosflight_py_sim.ground.stamps import NANOSECONDS
+from rosflight_py_sim.kernels.jit import kernel
+from rosflight_py_sim.kernels.record import kernel_record
 from rosflight_py_sim.physics.atmosphere import GAS_CONSTANT, pressure, pressure_altitude, temperature
 from rosflight_py_sim.physics.earth import EARTH_PARAMETERS, Site, altitude_at, earth_of, site_of
 from rosflight_py_sim.physics.rotations import rotate_to_body
@@ -43,8 +45,6 @@ from rosflight_py_sim.sensing.converter import converted
 from rosflight_py_sim.sensing.errors import ERROR, ErrorModel, ErrorSource, advance_errors
 from rosflight_py_sim.sensing.failing import Measured
 from rosflight_py_sim.sensing.sensor import Failing, Sensor, SensorModel, Surroundings
-from rosflight_py_sim.shared_parameters import WATER_DENSITY
-from rosflight_py_sim.stamps import NANOSECONDS
 from rosflight_py_sim.step.topics import BARO, BaroSample
 from rosflight_py_sim.step.vehicle_state import VehicleState
 

@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rosflight_py_sim.failures.failure import Target
-from rosflight_py_sim.jit import kernel
-from rosflight_py_sim.parameters import Parameter, ParameterTable, Values, number
+from rosflight_py_sim.ground.parameters import Parameter, ParameterTable, Values, number
+from rosflight_py_sim.kernels.jit import kernel
 from rosflight_py_sim.sensing.errors import ERROR, ErrorModel, ErrorSource, advance_errors
 from rosflight_py_sim.sensing.failing import Fields
 from rosflight_py_sim.sensing.sensor import Failing, Sensor, SensorModel, Surroundings

@@ -22,8 +22,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from rosflight_py_sim.jit import kernel
-from rosflight_py_sim.parameters import Parameter, ParameterTable, Values, number
+from rosflight_py_sim.ground.parameters import Parameter, ParameterTable, Values, number
+from rosflight_py_sim.kernels.jit import kernel
 from rosflight_py_sim.physics.normal_draws import NormalDraws
 
 # Columns of the channel array that the kernels work on; one row per channel.

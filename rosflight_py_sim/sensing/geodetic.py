@@ -11,7 +11,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from rosflight_py_sim.jit import kernel
+from rosflight_py_sim.kernels.jit import kernel
 from rosflight_py_sim.physics.earth import FLATTENING, SEMI_MAJOR, latitude_and_height
 
 

@@ -34,9 +34,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rosflight_py_sim.failures.failure import JAMMED, SIGNAL, Target
-from rosflight_py_sim.jit import kernel
-from rosflight_py_sim.kernel_record import kernel_record
-from rosflight_py_sim.parameters import Parameter, ParameterTable, Values, number
+from rosflight_py_sim.ground.parameters import Parameter, ParameterTable, Values, number
+from rosflight_py_sim.ground.stamps import NANOSECONDS
+from rosflight_py_sim.kernels.jit import kernel
+from rosflight_py_sim.kernels.record import kernel_record
 from rosflight_py_sim.physics.earth import SEMI_MAJOR
 from rosflight_py_sim.physics.normal_draws import NormalDraws
 from rosflight_py_sim.physics.rotations import rotate_to_inertial
@@ -57,7 +58,6 @@ from rosflight_py_sim.sensing.failing import Measured
 from rosflight_py_sim.sensing.geodetic import ned_at_place, ned_to_geodetic, tangent_plane
 from rosflight_py_sim.sensing.sensor import Failing, Sensor, SensorModel, Surroundings
 from rosflight_py_sim.sensing.site import SITE_PARAMETERS
-from rosflight_py_sim.stamps import NANOSECONDS
 from rosflight_py_sim.step.topics import GNSS_FIX, GnssSample
 from rosflight_py_sim.step.vehicle_state import VehicleState
 

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import math
 
-from rosflight_py_sim.jit import kernel
+from rosflight_py_sim.kernels.jit import kernel
 from rosflight_py_sim.physics.atmosphere import GAS_CONSTANT, HEAT_CAPACITY_RATIO
 
 _RISE = 0.5 * (HEAT_CAPACITY_RATIO - 1.0)

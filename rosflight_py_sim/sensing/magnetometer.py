@@ -34,9 +34,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rosflight_py_sim.failures.failure import Target
-from rosflight_py_sim.jit import kernel
-from rosflight_py_sim.kernel_record import kernel_record
-from rosflight_py_sim.parameters import Parameter, ParameterError, ParameterTable, Values, number
+from rosflight_py_sim.ground.parameters import Parameter, ParameterError, ParameterTable, Values, number
+from rosflight_py_sim.ground.shared_parameters import START_DATE
+from rosflight_py_sim.ground.start_date import start_of, year_of
+from rosflight_py_sim.kernels.jit import kernel
+from rosflight_py_sim.kernels.record import kernel_record
 from rosflight_py_sim.physics.rotations import rotate_to_body
 from rosflight_py_sim.sensing.converter import converted, converter_of, converter_parameters
 from rosflight_py_sim.sensing.errors import ERROR, ErrorModel, ErrorSource, advance_errors, axes, covariance
@@ -44,8 +46,6 @@ from rosflight_py_sim.sensing.failing import Vector
 from rosflight_py_sim.sensing.geodetic import ned_to_geodetic, tangent_plane
 from rosflight_py_sim.sensing.sensor import Failing, Sensor, SensorModel, Surroundings
 from rosflight_py_sim.sensing.site import SITE_PARAMETERS
-from rosflight_py_sim.shared_parameters import START_DATE
-from rosflight_py_sim.start_date import start_of, year_of
 from rosflight_py_sim.step.topics import MAG
 from rosflight_py_sim.step.vehicle_state import VehicleState
 

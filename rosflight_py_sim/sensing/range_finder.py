@@ -35,16 +35,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rosflight_py_sim.failures.failure import Target
-from rosflight_py_sim.jit import kernel
-from rosflight_py_sim.kernel_record import kernel_record
-from rosflight_py_sim.parameters import Parameter, ParameterError, ParameterTable, Values, number
+from rosflight_py_sim.ground.parameters import Parameter, ParameterError, ParameterTable, Values, number
+from rosflight_py_sim.ground.shared_parameters import GROUND_ALTITUDE
+from rosflight_py_sim.kernels.jit import kernel
+from rosflight_py_sim.kernels.record import kernel_record
 from rosflight_py_sim.physics.normal_draws import NormalDraws
 from rosflight_py_sim.physics.rotations import rotate_to_inertial
 from rosflight_py_sim.sensing.converter import converted
 from rosflight_py_sim.sensing.errors import ERROR, ErrorModel, ErrorSource, advance_errors
 from rosflight_py_sim.sensing.failing import Fields
 from rosflight_py_sim.sensing.sensor import Failing, Sensor, SensorModel, Surroundings
-from rosflight_py_sim.shared_parameters import GROUND_ALTITUDE
 from rosflight_py_sim.step.topics import RANGE
 from rosflight_py_sim.step.vehicle_state import VehicleState
 from rosflight_py_sim.world import WORLD, beam_boundary, beam_distance, part_array, world_of

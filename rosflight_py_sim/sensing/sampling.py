@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from rosflight_py_sim.delay_line import DelayLine
 from rosflight_py_sim.failures.schedule import Signals
+from rosflight_py_sim.ground.delay_line import DelayLine
+from rosflight_py_sim.ground.stamps import NANOSECONDS
 from rosflight_py_sim.sensing.failing import through
 from rosflight_py_sim.sensing.sensor import ARRIVAL, SENSOR_STAMPS, Sensor
-from rosflight_py_sim.stamps import NANOSECONDS
 from rosflight_py_sim.step.part import Part
 from rosflight_py_sim.step.schedule import Schedule
 from rosflight_py_sim.step.vehicle_state import VehicleState

@@ -18,11 +18,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rosflight_py_sim.failures.failure import Target, declare_target
-from rosflight_py_sim.parameters import Parameter, ParameterError, ParameterTable, Values, number
+from rosflight_py_sim.ground.parameters import Parameter, ParameterError, ParameterTable, Values, number
+from rosflight_py_sim.ground.shared_parameters import SENSOR_STREAM
+from rosflight_py_sim.ground.stamps import NANOSECONDS
 from rosflight_py_sim.sensing.errors import ErrorModel
 from rosflight_py_sim.sensing.failing import Measured
-from rosflight_py_sim.shared_parameters import SENSOR_STREAM
-from rosflight_py_sim.stamps import NANOSECONDS
 from rosflight_py_sim.step.ports import Output
 from rosflight_py_sim.step.topics import BatterySample, StepTopic
 from rosflight_py_sim.step.vehicle_state import VehicleState

@@ -23,9 +23,9 @@ from typing import cast
 import numpy as np
 from numpy.typing import NDArray
 
-from rosflight_py_sim.jit import kernel
-from rosflight_py_sim.parameters import Parameter, ParameterTable, Values, number
-from rosflight_py_sim.pulse_width import OUTPUTS
+from rosflight_py_sim.ground.parameters import Parameter, ParameterTable, Values, number
+from rosflight_py_sim.ground.pulse_width import OUTPUTS
+from rosflight_py_sim.kernels.jit import kernel
 
 HARMONICS = 4
 

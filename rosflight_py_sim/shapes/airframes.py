@@ -11,7 +11,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from rosflight_py_sim.parameters import Values, number
+from rosflight_py_sim.ground.parameters import Values, number
 from rosflight_py_sim.physics.multirotor import MULTIROTOR_PARAMETERS, rotor_geometry
 from rosflight_py_sim.shapes.drawn_parts import ROTOR_SPEED, DrawnPart, Motion, Vector
 from rosflight_py_sim.shapes.meshes import Mesh, box, flap, loft, merged, panel, propeller, rod, spindle

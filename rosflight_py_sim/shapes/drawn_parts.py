@@ -10,7 +10,7 @@ from typing import Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from rosflight_py_sim.pulse_width import MOTOR, NO_PULSE_US, SERVO, command_of
+from rosflight_py_sim.ground.pulse_width import MOTOR, NO_PULSE_US, SERVO, command_of
 from rosflight_py_sim.shapes.meshes import Mesh
 from rosflight_py_sim.world.colours import Colour
 

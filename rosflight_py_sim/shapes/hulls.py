@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from rosflight_py_sim.parameters import Values, number
+from rosflight_py_sim.ground.parameters import Values, number
 from rosflight_py_sim.physics.thrusters import AXIS, PLACE, THRUSTER_PARAMETERS, thruster_numbers
 from rosflight_py_sim.shapes.airframes import DARK, PROPELLER
 from rosflight_py_sim.shapes.drawn_parts import ROTOR_SPEED, DrawnPart, Motion

@@ -14,8 +14,8 @@ from geometry_msgs.msg import PoseStamped
 from rclpy.serialization import deserialize_message, serialize_message
 from sensor_msgs.msg import CameraInfo, CompressedImage, Image
 
-from rosflight_py_sim import topic_names
-from rosflight_py_sim.stamps import STAMP, STAMP_AT, pack_stamp, time_ns_of
+from rosflight_py_sim.ground import topic_names
+from rosflight_py_sim.ground.stamps import STAMP, STAMP_AT, pack_stamp, time_ns_of
 from rosflight_py_sim.step.qos import LATCHED
 from rosflight_py_sim.step.topics import Floats, StepTopic
 from rosflight_py_sim.step.wire import Coders, WireFormat

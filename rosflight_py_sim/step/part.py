@@ -8,10 +8,10 @@ from typing import Any, ClassVar, Protocol, TypeVar
 
 from rosflight_py_sim.failures.failure import FAILURES, Failure
 from rosflight_py_sim.failures.schedule import FailureSchedule, Signals
-from rosflight_py_sim.node_kinds import NodeKind
-from rosflight_py_sim.parameters import ParameterTable, Value
-from rosflight_py_sim.shared_parameters import CLOCK_PARAMETERS, with_clock
-from rosflight_py_sim.start_date import start_of, unix_ns
+from rosflight_py_sim.ground.node_kinds import NodeKind
+from rosflight_py_sim.ground.parameters import ParameterTable, Value
+from rosflight_py_sim.ground.shared_parameters import CLOCK_PARAMETERS, with_clock
+from rosflight_py_sim.ground.start_date import start_of, unix_ns
 from rosflight_py_sim.step.join import JoinRule
 from rosflight_py_sim.step.ports import Input, Kind, Port, Service, ports_of
 from rosflight_py_sim.step.stamped_inputs import StampedInputs

@@ -15,7 +15,7 @@ from typing import Any
 from rosflight_msgs.srv import ParamGet
 from std_msgs.msg import Bool
 
-from rosflight_py_sim.parameters import number
+from rosflight_py_sim.ground.parameters import number
 from rosflight_py_sim.step.part import Part
 from rosflight_py_sim.step.ports import Call, Calls, FirmwareReading, Input, Kind, Output, Polled, Service, drop
 from rosflight_py_sim.step.schedule import Schedule

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from rosflight_py_sim.stamps import NANOSECONDS
+from rosflight_py_sim.ground.stamps import NANOSECONDS
 
 LONGEST_STEP_NS = NANOSECONDS // 10
 """Outside of lockstep, a longer gap between two messages is a pause (a node was stopped), not a step."""

@@ -8,7 +8,7 @@ from statistics import median
 from time import perf_counter_ns
 from typing import Any
 
-from rosflight_py_sim.stamps import NANOSECONDS
+from rosflight_py_sim.ground.stamps import NANOSECONDS
 
 _SAMPLED = 17
 """One callback in this many is timed; a prime number, so that the timed callback varies within the step."""

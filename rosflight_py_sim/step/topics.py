@@ -37,8 +37,8 @@ from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import Imu, JointState, MagneticField, Range, Temperature, TimeReference
 from std_msgs.msg import Bool, Float64, String, UInt8, UInt32
 
-from rosflight_py_sim import topic_names
-from rosflight_py_sim.stamps import NANOSECONDS, set_time, stamp_ns, time_ns_of
+from rosflight_py_sim.ground import topic_names
+from rosflight_py_sim.ground.stamps import NANOSECONDS, set_time, stamp_ns, time_ns_of
 from rosflight_py_sim.step.qos import CHAIN, LATCHED, LATCHED_LIST, clock_qos, imu_qos, state_qos
 from rosflight_py_sim.step.vehicle_state import VehicleState
 from rosflight_py_sim.step.wire import Coders, WireFormat, encode_clock, encode_named_numbers

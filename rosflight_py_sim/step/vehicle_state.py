@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from rosflight_msgs.msg import SimState
 
-from rosflight_py_sim.stamps import EPOCH, NANOSECONDS
+from rosflight_py_sim.ground.stamps import EPOCH, NANOSECONDS
 from rosflight_py_sim.step.wire import WireFormat
 
 _WIRE = WireFormat(SimState, frame_id="NED")

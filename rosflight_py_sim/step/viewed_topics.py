@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from rosflight_py_sim.parameters import Parameter
+from rosflight_py_sim.ground.parameters import Parameter
 from rosflight_py_sim.step.qos import CHAIN
 from rosflight_py_sim.step.topics import (
     FORCES_AND_MOMENTS,

@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 
 from rosidl_parser.definition import Array, BasicType, NamespacedType
 
-from rosflight_py_sim.stamps import EPOCH, NANOSECONDS, pack_stamp
+from rosflight_py_sim.ground.stamps import EPOCH, NANOSECONDS, pack_stamp
 
 _LITTLE_ENDIAN = b"\x00\x01\x00\x00"
 _CODES = {

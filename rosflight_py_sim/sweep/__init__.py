@@ -6,7 +6,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rosflight_py_sim.extras import missing_extra
+from rosflight_py_sim.ground.extras import missing_extra
 
 if TYPE_CHECKING:
     from pandas import DataFrame

@@ -9,9 +9,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from rosflight_py_sim.graph.scenario import checked_value
-from rosflight_py_sim.parameters import Parameter, Scalar
+from rosflight_py_sim.ground.parameters import Parameter, Scalar
+from rosflight_py_sim.ground.yaml_section import Item
 from rosflight_py_sim.sweep.definition import Distribution
-from rosflight_py_sim.yaml_section import Item
 
 _MOST_POINTS = 100_000
 

@@ -9,8 +9,8 @@ from pathlib import Path
 
 from rich.console import Console
 
-from rosflight_py_sim.kernel_preparation import prepare_kernels
-from rosflight_py_sim.parameters import ParameterError
+from rosflight_py_sim.ground.parameters import ParameterError
+from rosflight_py_sim.kernels.preparation import prepare_kernels
 from rosflight_py_sim.sweep.definition import Row, Sweep, run_of
 from rosflight_py_sim.sweep.fly_run import check_direct, fly_run, fly_run_in_graph
 from rosflight_py_sim.sweep.local_workers import LocalWorkers

@@ -18,9 +18,9 @@ from typing import Any
 
 import numpy as np
 
+from rosflight_py_sim.ground.parameters import ParameterError
 from rosflight_py_sim.missions.autopilot.log import FlightLog
 from rosflight_py_sim.missions.mission_judge import KeyFigures
-from rosflight_py_sim.parameters import ParameterError
 from rosflight_py_sim.recording.state_log import Array, StateLog
 
 TIME = "time"

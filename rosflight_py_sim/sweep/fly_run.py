@@ -14,13 +14,13 @@ from rosflight_py_sim.graph.composition import ComposedGraph
 from rosflight_py_sim.graph.fleet import Member
 from rosflight_py_sim.graph.parameter_sources import ParameterSources, parameter_sources
 from rosflight_py_sim.graph.scenario import Scenario
+from rosflight_py_sim.ground.parameters import ParameterError, Scalar
+from rosflight_py_sim.ground.stamps import NANOSECONDS
 from rosflight_py_sim.missions.catalogue import flight_of
 from rosflight_py_sim.missions.flight import Flight, not_done
 from rosflight_py_sim.missions.mission_judge import MissionJudge
 from rosflight_py_sim.nodes.running import node_class
-from rosflight_py_sim.parameters import ParameterError, Scalar
 from rosflight_py_sim.physics.ignored_wind import SWITCHES, ignored_wind
-from rosflight_py_sim.stamps import NANOSECONDS
 from rosflight_py_sim.step.topics import FAULT
 from rosflight_py_sim.sweep.definition import Measure, Row, Run, Signal, Sweep, run_of, scenario_of
 from rosflight_py_sim.sweep.expressions import Expression, ExpressionError, values_of

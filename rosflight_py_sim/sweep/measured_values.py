@@ -9,6 +9,7 @@ import numpy as np
 
 from rosflight_py_sim.graph.fleet import Member
 from rosflight_py_sim.graph.scenario import Scenario
+from rosflight_py_sim.ground.yaml_section import Item
 from rosflight_py_sim.missions.autopilot.judge import autopilot_class
 from rosflight_py_sim.missions.autopilot.log import FlightLog
 from rosflight_py_sim.missions.catalogue import flight_of, judge_class, mission_name
@@ -18,7 +19,6 @@ from rosflight_py_sim.sweep.definition import Measure, Signal
 from rosflight_py_sim.sweep.expressions import Expression, ExpressionError, figures_of, series_of
 from rosflight_py_sim.sweep.swept_values import named_entries
 from rosflight_py_sim.vehicles import Vehicle
-from rosflight_py_sim.yaml_section import Item
 
 
 def trial_flight(scenario: Scenario) -> dict[str, Any]:

@@ -14,19 +14,19 @@ from rosflight_py_sim.graph.flight_controllers import flight_controller_of
 from rosflight_py_sim.graph.parameter_sources import ParameterSources
 from rosflight_py_sim.graph.plan import planned_nodes
 from rosflight_py_sim.graph.time_modes import TIME_MANAGERS
+from rosflight_py_sim.ground.node_kinds import NodeKind
+from rosflight_py_sim.ground.parameters import number
+from rosflight_py_sim.ground.stamps import NANOSECONDS, seconds_text
 from rosflight_py_sim.interfaces.node_of_part import part_of
 from rosflight_py_sim.interfaces.simulation_node import SimulationNode
 from rosflight_py_sim.missions.autopilot.judge import AutopilotJudge
 from rosflight_py_sim.missions.flight import not_done
 from rosflight_py_sim.missions.mission_topics import MISSION_END
-from rosflight_py_sim.node_kinds import NodeKind
 from rosflight_py_sim.nodes.lockstep_time_manager import LockstepTimeManager
 from rosflight_py_sim.nodes.running import node_class
-from rosflight_py_sim.parameters import number
 from rosflight_py_sim.parts.autopilot import AutopilotPart
 from rosflight_py_sim.parts.truth import Truth
 from rosflight_py_sim.physics.dynamics import StateDivergedError
-from rosflight_py_sim.stamps import NANOSECONDS, seconds_text
 from rosflight_py_sim.step.part import Part
 from rosflight_py_sim.step.pipeline import Pipeline
 from rosflight_py_sim.step.ports import Input, ports_of

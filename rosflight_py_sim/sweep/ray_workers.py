@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from types import ModuleType
 from typing import TYPE_CHECKING
 
-from rosflight_py_sim.extras import missing_extra
-from rosflight_py_sim.process_environment import prepare_environment
+from rosflight_py_sim.ground.extras import missing_extra
+from rosflight_py_sim.ground.process_environment import prepare_environment
 from rosflight_py_sim.sweep.definition import Row
 from rosflight_py_sim.sweep.ray_guard import RayGuard
 from rosflight_py_sim.sweep.store import SweepError

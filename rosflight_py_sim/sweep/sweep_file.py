@@ -9,7 +9,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from rosflight_py_sim.confined_files import is_file
 from rosflight_py_sim.graph.flight_controllers import flight_controller_of
 from rosflight_py_sim.graph.scenario import (
     Scenario,
@@ -19,10 +18,12 @@ from rosflight_py_sim.graph.scenario import (
     name_or_path,
     scenario_file,
 )
+from rosflight_py_sim.ground.confined_files import is_file
+from rosflight_py_sim.ground.parameters import Parameter, ParameterError, ParameterTable, Value
+from rosflight_py_sim.ground.shared_parameters import SEED
+from rosflight_py_sim.ground.yaml_section import Item, Section, read_file
 from rosflight_py_sim.missions.catalogue import flight_of, single_scenario
 from rosflight_py_sim.missions.mission_judge import LOG_RATE_HZ
-from rosflight_py_sim.parameters import Parameter, ParameterError, ParameterTable, Value
-from rosflight_py_sim.shared_parameters import SEED
 from rosflight_py_sim.sweep.definition import Measure, Quantity, Signal, StopRule, Sweep
 from rosflight_py_sim.sweep.distributions import Grid
 from rosflight_py_sim.sweep.measured_values import read_measures, read_signals, trial_flight
@@ -37,7 +38,6 @@ from rosflight_py_sim.vehicles import NODE_KEYS, vehicle
 from rosflight_py_sim.vehicles.vehicle_file import read_flight_controller, read_mission, read_nodes
 from rosflight_py_sim.world import WORLD
 from rosflight_py_sim.world.world_file import world_file
-from rosflight_py_sim.yaml_section import Item, Section, read_file
 
 SWEEP_PARAMETERS = ParameterTable(
     Parameter("runs", 1, "Number of runs; not with a grid", minimum=1, maximum=10_000_000),

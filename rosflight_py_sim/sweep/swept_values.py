@@ -15,12 +15,12 @@ from rosflight_py_sim.firmware.parameters import FIRMWARE_PARAMETERS, FirmwarePa
 from rosflight_py_sim.graph.named_parameters import NamedParameters
 from rosflight_py_sim.graph.scenario import Scenario, checked_value, own_tables
 from rosflight_py_sim.graph.time_modes import TIME_MANAGERS
+from rosflight_py_sim.ground.parameters import Parameter, ParameterError, ParameterTable, Scalar
+from rosflight_py_sim.ground.shared_parameters import SEED
+from rosflight_py_sim.ground.yaml_section import Item
 from rosflight_py_sim.nodes.running import node_class
-from rosflight_py_sim.parameters import Parameter, ParameterError, ParameterTable, Scalar
-from rosflight_py_sim.shared_parameters import SEED
 from rosflight_py_sim.sweep.definition import Quantity, with_firmware_parameter, with_setting
 from rosflight_py_sim.sweep.distributions import read_distribution
-from rosflight_py_sim.yaml_section import Item
 
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
 

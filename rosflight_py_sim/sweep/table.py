@@ -9,7 +9,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from rosflight_py_sim.parameters import Parameter
+from rosflight_py_sim.ground.parameters import Parameter
 from rosflight_py_sim.sweep.definition import Row, Sweep
 
 RUN, SEED, SUCCEEDED, REASON = "run", "seed", "succeeded", "reason"

@@ -6,9 +6,9 @@ import gc
 import sys
 from multiprocessing.connection import Connection
 
-from rosflight_py_sim.process_environment import prepare_environment
-from rosflight_py_sim.type_supports import leave_out_generator
-from rosflight_py_sim.with_parent import end_with_parent
+from rosflight_py_sim.ground.process_environment import prepare_environment
+from rosflight_py_sim.ground.type_supports import leave_out_generator
+from rosflight_py_sim.ground.with_parent import end_with_parent
 
 
 def main() -> None:

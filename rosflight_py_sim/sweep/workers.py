@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from rosflight_py_sim import __version__
-from rosflight_py_sim.kernel_preparation import prepare_kernels
+from rosflight_py_sim.kernels.preparation import prepare_kernels
 from rosflight_py_sim.sweep.definition import Row, Sweep, run_of
 from rosflight_py_sim.sweep.sweep_file import read_sweep
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
-from rosflight_py_sim.pulse_width import CENTRE_US, HIGH_US, LOW_US, MOTOR, pulse_of
+from rosflight_py_sim.ground.pulse_width import CENTRE_US, HIGH_US, LOW_US, MOTOR, pulse_of
 
 LOW, CENTRE, HIGH = LOW_US, CENTRE_US, HIGH_US
 

@@ -15,8 +15,8 @@ from typing import Any
 
 import yaml
 
-from rosflight_py_sim.bounded_yaml import BoundedLoader, compose_yaml
-from rosflight_py_sim.resources import share_directory
+from rosflight_py_sim.ground.bounded_yaml import BoundedLoader, compose_yaml
+from rosflight_py_sim.ground.resources import share_directory
 from rosflight_py_sim.transmitter.channels import CENTRE, CHANNELS, HIGH, LOW, YAW
 from rosflight_py_sim.transmitter.controls import (
     AxisControl,

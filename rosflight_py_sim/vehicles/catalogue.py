@@ -6,10 +6,10 @@ import os
 from collections.abc import Callable
 from pathlib import Path
 
-from rosflight_py_sim.confined_files import is_file
-from rosflight_py_sim.node_kinds import NodeKind
-from rosflight_py_sim.parameters import ParameterError
-from rosflight_py_sim.registry import node_names, not_searched, registered_folders
+from rosflight_py_sim.ground.confined_files import is_file
+from rosflight_py_sim.ground.node_kinds import NodeKind
+from rosflight_py_sim.ground.parameters import ParameterError
+from rosflight_py_sim.ground.registry import node_names, not_searched, registered_folders
 from rosflight_py_sim.vehicles.vehicle import Vehicle
 from rosflight_py_sim.vehicles.vehicle_file import read_vehicle
 

@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any, ClassVar, TypeAlias
 
 from rosflight_py_sim.autopilot.target_controller import TargetController
-from rosflight_py_sim.node_kinds import NodeKind
-from rosflight_py_sim.parameters import ParameterError, ParameterTable, Values
+from rosflight_py_sim.ground.node_kinds import NodeKind
+from rosflight_py_sim.ground.parameters import ParameterError, ParameterTable, Values
+from rosflight_py_sim.ground.registry import node_names, registered_node
 from rosflight_py_sim.physics.steady_model import SteadyVehicle
-from rosflight_py_sim.registry import node_names, registered_node
 from rosflight_py_sim.shapes.airframes import dart
 from rosflight_py_sim.shapes.drawn_parts import Appearance, DrawnPart
 from rosflight_py_sim.vehicles.vehicle import Vehicle

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from rosflight_py_sim.node_kinds import NodeKind
-from rosflight_py_sim.parameters import Value
-from rosflight_py_sim.pulse_width import MOTOR, SERVO, command_of
+from rosflight_py_sim.ground.node_kinds import NodeKind
+from rosflight_py_sim.ground.parameters import Value
+from rosflight_py_sim.ground.pulse_width import MOTOR, SERVO, command_of
 
 CAMERA = "camera"
 """Executable of the cameras."""

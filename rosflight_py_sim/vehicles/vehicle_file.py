@@ -7,12 +7,13 @@ import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from rosflight_py_sim.confined_files import is_file
-from rosflight_py_sim.node_kinds import RENAMED, NodeKind, present_name
-from rosflight_py_sim.parameters import ParameterError, Value
-from rosflight_py_sim.pulse_width import OUTPUTS
-from rosflight_py_sim.registry import flight_controller_names, node_names, registered
-from rosflight_py_sim.resources import share_directory
+from rosflight_py_sim.ground.confined_files import is_file
+from rosflight_py_sim.ground.node_kinds import RENAMED, NodeKind, present_name
+from rosflight_py_sim.ground.parameters import ParameterError, Value
+from rosflight_py_sim.ground.pulse_width import OUTPUTS
+from rosflight_py_sim.ground.registry import flight_controller_names, node_names, registered
+from rosflight_py_sim.ground.resources import share_directory
+from rosflight_py_sim.ground.yaml_section import Item, Section, read_file
 from rosflight_py_sim.vehicles.vehicle import (
     DEFAULT_SHAPE,
     NODE_KEYS,
@@ -22,7 +23,6 @@ from rosflight_py_sim.vehicles.vehicle import (
     Pairing,
     Vehicle,
 )
-from rosflight_py_sim.yaml_section import Item, Section, read_file
 
 CONFIG = share_directory() / "config"
 VEHICLES = CONFIG / "vehicles"

@@ -6,7 +6,7 @@ of ROS and of any renderer.
 
 from __future__ import annotations
 
-from rosflight_py_sim.parameters import Parameter, Values
+from rosflight_py_sim.ground.parameters import Parameter, Values
 from rosflight_py_sim.shapes.drawn_parts import Appearance, DrawnPart, Motion, MovingParts, part_attitude
 from rosflight_py_sim.vehicles.physics_model import model_with_appearance
 from rosflight_py_sim.vehicles.vehicle import DEFAULT_SHAPE

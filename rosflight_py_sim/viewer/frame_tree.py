@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from transforms3d.quaternions import qmult
 
-from rosflight_py_sim.coordinate_frames import BASE_LINK, FRD_IN_FLU, MAP, swap_frd_flu
+from rosflight_py_sim.ground.coordinate_frames import BASE_LINK, FRD_IN_FLU, MAP, swap_frd_flu
 
 _HALF = math.sqrt(0.5)
 

@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from html import escape
 from tempfile import TemporaryFile
 
-from rosflight_py_sim.extras import missing_extra
-from rosflight_py_sim.parameters import ParameterError
-from rosflight_py_sim.topic_names import CLOCK, FORCES_AND_MOMENTS, IMU, PWM_OUTPUT, TRUTH_STATE, TRUTH_WIND
+from rosflight_py_sim.ground.extras import missing_extra
+from rosflight_py_sim.ground.parameters import ParameterError
+from rosflight_py_sim.ground.topic_names import CLOCK, FORCES_AND_MOMENTS, IMU, PWM_OUTPUT, TRUTH_STATE, TRUTH_WIND
 from rosflight_py_sim.viewer.graph_model import GraphModel, Health, NodeEntry, TopicEntry
 
 _STEP = (CLOCK, *(f"/{name}" for name in (IMU, PWM_OUTPUT, FORCES_AND_MOMENTS, TRUTH_STATE, TRUTH_WIND)))

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rosflight_py_sim import topic_names
+from rosflight_py_sim.ground import topic_names
 from rosflight_py_sim.recording.columns import Array, Columns
 from rosflight_py_sim.recording.recorded_vehicle import RecordedVehicle
 from rosflight_py_sim.recording.state_log import StateLog

@@ -7,8 +7,8 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from rosflight_py_sim.coordinate_frames import Array
-from rosflight_py_sim.stamps import NANOSECONDS
+from rosflight_py_sim.ground.coordinate_frames import Array
+from rosflight_py_sim.ground.stamps import NANOSECONDS
 from rosflight_py_sim.viewer.movement import Movement
 
 

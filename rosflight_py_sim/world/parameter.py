@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rosflight_py_sim.parameters import Parameter, ParameterError, Values
+from rosflight_py_sim.ground.parameters import Parameter, ParameterError, Values
 from rosflight_py_sim.world.scene import DRY_LAND, World
 from rosflight_py_sim.world.world_file import WorldError, load_world
 

@@ -6,13 +6,13 @@ import math
 from dataclasses import replace
 from pathlib import Path
 
-from rosflight_py_sim.confined_files import is_file
-from rosflight_py_sim.registry import not_searched, registered_files
-from rosflight_py_sim.resources import share_directory
+from rosflight_py_sim.ground.confined_files import is_file
+from rosflight_py_sim.ground.registry import not_searched, registered_files
+from rosflight_py_sim.ground.resources import share_directory
+from rosflight_py_sim.ground.yaml_section import Item, Section, read_file
 from rosflight_py_sim.world.colours import COLOURS, Colour
 from rosflight_py_sim.world.scene import Kind, Object, Pool, SeaFloor, Start, Vector, Water, World
 from rosflight_py_sim.world.solids import distance_to_part, distances_to_boundary, part_array, parts
-from rosflight_py_sim.yaml_section import Item, Section, read_file
 
 __all__ = ["WorldError", "known_worlds", "load_world"]
 

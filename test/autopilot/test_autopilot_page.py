@@ -19,7 +19,7 @@ from rosflight_py_sim.autopilot.surge_guidance import SURGE_GUIDANCE_PARAMETERS
 from rosflight_py_sim.autopilot.underwater_mission import UNDERWATER_MISSION_PARAMETERS
 from rosflight_py_sim.autopilot.waypoint_route import ROUTE_PARAMETERS
 from rosflight_py_sim.autopilot.waypoints import flight_plan
-from rosflight_py_sim.parameters import Parameter
+from rosflight_py_sim.ground.parameters import Parameter
 
 PAGE = (Path(__file__).parents[2] / "docs" / "autopilot.md").read_text(encoding="utf-8")
 ROWS = [line for line in PAGE.splitlines() if line.startswith("| `")]

@@ -21,7 +21,7 @@ from rosflight_py_sim.autopilot.fly_target import AirspeedTarget, AltitudeTarget
 from rosflight_py_sim.autopilot.landing import Landing
 from rosflight_py_sim.autopilot.longitudinal_loops import Zone
 from rosflight_py_sim.autopilot.waypoints import FlightPlan, Loiter, Waypoint, WaypointError, read_flight_plan
-from rosflight_py_sim.parameters import Value
+from rosflight_py_sim.ground.parameters import Value
 
 CONFIG = Path(__file__).parents[2] / "config"
 AUTOPILOT = FIXEDWING_MISSION_PARAMETERS + FIXEDWING_TARGET_PARAMETERS

@@ -33,7 +33,7 @@ from rosflight_py_sim.autopilot.fly_target import (
 )
 from rosflight_py_sim.autopilot.longitudinal_loops import Zone
 from rosflight_py_sim.autopilot.loops import wrap_angle
-from rosflight_py_sim.parameters import Value, number
+from rosflight_py_sim.ground.parameters import Value, number
 
 HEIGHT = 300.0
 CENTRE = (200.0, 100.0)

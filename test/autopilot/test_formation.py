@@ -9,7 +9,7 @@ import pytest
 
 from rosflight_py_sim.autopilot.formation import FORMATION_PARAMETERS, FormationMission, FormationPhase
 from rosflight_py_sim.autopilot.setpoint import Setpoint, Vector3
-from rosflight_py_sim.parameters import Value
+from rosflight_py_sim.ground.parameters import Value
 
 DT = 0.01
 OFFSET = [-8.0, 3.0, -1.0]

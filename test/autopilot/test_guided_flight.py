@@ -31,8 +31,8 @@ from rosflight_py_sim.autopilot.multirotor_target_controller import (
     MultirotorTargetController,
 )
 from rosflight_py_sim.autopilot.waypoint_route import RouteWaypoint
+from rosflight_py_sim.ground.parameters import Value
 from rosflight_py_sim.interfaces.parameter_files import named_values
-from rosflight_py_sim.parameters import Value
 from rosflight_py_sim.vehicles import vehicle
 
 CONFIG = Path(__file__).parents[2] / "config"

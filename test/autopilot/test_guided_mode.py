@@ -29,7 +29,7 @@ from rosflight_py_sim.autopilot.guided_mode_supervisor import (
     GuidedModeSupervisor,
 )
 from rosflight_py_sim.autopilot.waypoint_route import RouteWaypoint
-from rosflight_py_sim.parameters import ParameterError
+from rosflight_py_sim.ground.parameters import ParameterError
 
 DT = 0.01
 ON_GROUND = {"position_ned": (0.0, 0.0, -0.2), "airspeed": 0.0, "ground_speed": 0.0, "velocity_ned": (0.0, 0.0, 0.0)}

@@ -17,7 +17,7 @@ from rosflight_py_sim.autopilot.hold_controller import (
 )
 from rosflight_py_sim.autopilot.loops import wrap_angle
 from rosflight_py_sim.autopilot.thruster_allocation import Array, ThrusterAllocation
-from rosflight_py_sim.parameters import Value
+from rosflight_py_sim.ground.parameters import Value
 
 BODY = HeldBody(heave_mass=3.0, heave_damping=(1.0, 4.0), yaw_inertia=0.04, yaw_damping=(0.02, 0.02))
 DT = 0.01

@@ -15,7 +15,7 @@ from rosflight_py_sim.autopilot.hold_controller import (
 )
 from rosflight_py_sim.autopilot.underwater_body import UNDERWATER_BODY_PARAMETERS, UnderwaterBody
 from rosflight_py_sim.commands.vehicle_models import Given, given_values
-from rosflight_py_sim.parameters import ParameterError
+from rosflight_py_sim.ground.parameters import ParameterError
 from rosflight_py_sim.physics.auv import AUV_PARAMETERS, Auv
 from rosflight_py_sim.physics.dynamics import DYNAMICS_PARAMETERS, VehicleDynamics
 from rosflight_py_sim.physics.rotations import euler_from_quaternion, rotate_to_inertial

@@ -8,7 +8,7 @@ import pytest
 
 from rosflight_py_sim.autopilot.mission import MISSION_PARAMETERS, Mission, Phase
 from rosflight_py_sim.autopilot.setpoint import Setpoint
-from rosflight_py_sim.parameters import Value
+from rosflight_py_sim.ground.parameters import Value
 
 REST = (0.0, 0.0, 0.0)
 DT = 0.01

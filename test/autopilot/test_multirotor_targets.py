@@ -32,7 +32,7 @@ from rosflight_py_sim.autopilot.multirotor_target_controller import (
     MULTIROTOR_TARGET_PARAMETERS,
     MultirotorTargetController,
 )
-from rosflight_py_sim.parameters import Value
+from rosflight_py_sim.ground.parameters import Value
 
 HOVER = 3.5 * 9.81 / 76.4
 """Throttle of the default vehicle in hover."""

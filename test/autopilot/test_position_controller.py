@@ -14,7 +14,7 @@ from rosflight_py_sim.autopilot.position_controller import (
     wrap_angle,
 )
 from rosflight_py_sim.autopilot.setpoint import Setpoint
-from rosflight_py_sim.parameters import ParameterError, Value
+from rosflight_py_sim.ground.parameters import ParameterError, Value
 
 VALUES = POSITION_CONTROLLER_PARAMETERS.defaults()
 HOVER = 3.5 * 9.81 / 76.4

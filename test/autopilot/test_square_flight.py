@@ -10,9 +10,9 @@ from project_programs import project_program
 
 from rosflight_py_sim.autopilot.mission import MISSION_PARAMETERS, Mission, Phase
 from rosflight_py_sim.autopilot.position_controller import POSITION_CONTROLLER_PARAMETERS, PositionController
+from rosflight_py_sim.ground.parameters import Value
 from rosflight_py_sim.missions.autopilot.log import FlightLog
 from rosflight_py_sim.missions.autopilot.summary import FlightSummary, summarise
-from rosflight_py_sim.parameters import Value
 
 LOW: dict[str, Value] = {"square_height": 1.0, "corner_pause": 0.0, "landing_height": 0.5}
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from rosflight_py_sim.autopilot.thruster_allocation import Array, Demand, ThrusterAllocation
-from rosflight_py_sim.parameters import ParameterError
+from rosflight_py_sim.ground.parameters import ParameterError
 
 C, S = math.cos(math.radians(45.0)), math.sin(math.radians(45.0))
 

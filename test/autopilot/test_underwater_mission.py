@@ -15,7 +15,7 @@ from rosflight_py_sim.autopilot.underwater_mission import (
     UnderwaterPhase,
 )
 from rosflight_py_sim.commands.vehicle_models import Given, given_values
-from rosflight_py_sim.parameters import ParameterError, Value
+from rosflight_py_sim.ground.parameters import ParameterError, Value
 from rosflight_py_sim.vehicles import vehicle
 
 DT = 0.1

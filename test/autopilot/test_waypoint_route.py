@@ -21,7 +21,7 @@ from rosflight_py_sim.autopilot.multirotor_target_controller import (
 )
 from rosflight_py_sim.autopilot.target_controller import TargetController
 from rosflight_py_sim.autopilot.waypoint_route import ROUTE_PARAMETERS, Route, RouteWaypoint
-from rosflight_py_sim.parameters import Value
+from rosflight_py_sim.ground.parameters import Value
 
 HEIGHT = 100.0
 VALUES = ROUTE_PARAMETERS.defaults()

@@ -11,8 +11,8 @@ from project_programs import project_program
 
 from rosflight_py_sim.autopilot.autopilot_command import AutopilotCommand
 from rosflight_py_sim.autopilot.flight_state import FlightState, flight_state
+from rosflight_py_sim.ground.parameters import ParameterTable, Value
 from rosflight_py_sim.interfaces.parameter_files import named_values, wildcard_values
-from rosflight_py_sim.parameters import ParameterTable, Value
 from rosflight_py_sim.physics.dynamics import DYNAMICS_PARAMETERS, VehicleDynamics
 from rosflight_py_sim.physics.fixedwing import FIXEDWING_PARAMETERS, FixedWing
 from rosflight_py_sim.physics.rotations import quaternion_from_euler

@@ -14,7 +14,7 @@ from free_ports import free_ports
 
 from rosflight_py_sim.bridge.auv_zeromq_front_end import AuvZeromqFrontEnd
 from rosflight_py_sim.bridge.front_end_interface import Snapshot
-from rosflight_py_sim.parameters import Value
+from rosflight_py_sim.ground.parameters import Value
 from rosflight_py_sim.protocols.auv_zeromq import Telemetry, decode_telemetry
 from test.bridge.logged_lines import LoggedLines
 

@@ -15,7 +15,7 @@ from free_ports import free_ports
 
 from rosflight_py_sim.bridge.ardupilot_front_end import ArduPilotFrontEnd
 from rosflight_py_sim.bridge.front_end_interface import START_OVER, Snapshot
-from rosflight_py_sim.parameters import ParameterError
+from rosflight_py_sim.ground.parameters import ParameterError
 from rosflight_py_sim.protocols.ardupilot_json import Reply, ServoFrame, decode_reply, encode_frame
 from test.bridge.logged_lines import LoggedLines
 

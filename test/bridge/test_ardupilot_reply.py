@@ -10,7 +10,7 @@ import pytest
 
 from rosflight_py_sim.bridge.ardupilot_reply import REPLY_PARAMETERS, ReplyMaker, apparent_wind
 from rosflight_py_sim.bridge.front_end_interface import Snapshot
-from rosflight_py_sim.parameters import ParameterError, Value
+from rosflight_py_sim.ground.parameters import ParameterError, Value
 from rosflight_py_sim.physics.rotations import quaternion_from_euler
 from rosflight_py_sim.protocols.ardupilot_json import BatteryStatus, Reply, ReplyError, decode_reply
 from rosflight_py_sim.sensing.geodetic import ned_to_geodetic, tangent_plane

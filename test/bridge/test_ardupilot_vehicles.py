@@ -21,12 +21,12 @@ from rosflight_py_sim.bridge.output_map import OutputMap
 from rosflight_py_sim.commands.vehicle_models import given_values
 from rosflight_py_sim.graph.fleet import Member, fleet
 from rosflight_py_sim.graph.flight_controllers import FLIGHT_CONTROLLERS, instructions
-from rosflight_py_sim.parameters import ParameterTable
+from rosflight_py_sim.ground.parameters import ParameterTable
+from rosflight_py_sim.ground.resources import share_directory
 from rosflight_py_sim.physics.auv import AUV_PARAMETERS, Auv
 from rosflight_py_sim.physics.fixedwing import FIXEDWING_PARAMETERS, FixedWing
 from rosflight_py_sim.physics.multirotor import MULTIROTOR_PARAMETERS, Multirotor
 from rosflight_py_sim.physics.surface_mix import SURFACE_MIX_PARAMETERS, mixer_of_values
-from rosflight_py_sim.resources import share_directory
 from rosflight_py_sim.vehicles import vehicle
 from test.bridge.logged_lines import LoggedLines
 

@@ -19,7 +19,7 @@ from typing import Any
 import pytest
 import zmq
 
-from rosflight_py_sim.parameters import ParameterError
+from rosflight_py_sim.ground.parameters import ParameterError
 
 CENTRED = [1500] * 14
 

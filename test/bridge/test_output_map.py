@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from rosflight_py_sim.bridge.output_map import OutputMap
-from rosflight_py_sim.parameters import ParameterError
+from rosflight_py_sim.ground.parameters import ParameterError
 
 POWERS = ("left", "right", "side", "vertical")
 NUMBERS = [str(i + 1) for i in range(32)]

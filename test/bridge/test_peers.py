@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from rosflight_py_sim.bridge.peers import AllowedPeers
-from rosflight_py_sim.parameters import ParameterError
+from rosflight_py_sim.ground.parameters import ParameterError
 
 
 def test_empty_list_allows_every_peer() -> None:

@@ -5,11 +5,11 @@ import math
 import pytest
 
 from rosflight_py_sim.commands.vehicle_models import steady_vehicle
+from rosflight_py_sim.ground.resources import share_directory
 from rosflight_py_sim.physics import performance
 from rosflight_py_sim.physics.atmosphere import density
 from rosflight_py_sim.physics.steady_model import SteadyModel
 from rosflight_py_sim.physics.trim import FlightCondition, trim
-from rosflight_py_sim.resources import share_directory
 from rosflight_py_sim.vehicles import vehicle
 
 PLANES = ("anaconda", "aerosonde")

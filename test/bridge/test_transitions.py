@@ -15,7 +15,7 @@ from rosflight_py_sim.bridge.actuated_vehicle import (
 )
 from rosflight_py_sim.bridge.ardupilot_link import STEP_TRANSITIONS, ArduPilotLink, StepEvent, StepState
 from rosflight_py_sim.bridge.ardupilot_peer import PEER_TRANSITIONS, ArduPilotPeer, PeerEvent, PeerState
-from rosflight_py_sim.transitions import Transitions
+from rosflight_py_sim.ground.transitions import Transitions
 
 TABLES: list[tuple[Transitions[Any, Any], Enum, type[Enum], type]] = [
     (STEP_TRANSITIONS, StepState.WAITING, StepEvent, ArduPilotLink),

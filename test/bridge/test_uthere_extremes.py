@@ -11,7 +11,7 @@ import pytest
 from extreme_values import changeable, drawn, filled
 
 from rosflight_py_sim.bridge.uthere_front_end import UthereFrontEnd
-from rosflight_py_sim.parameters import ParameterError, Value
+from rosflight_py_sim.ground.parameters import ParameterError, Value
 from test.bridge.uthere_bench import Program, UthereBench
 
 VECTORS = 200

@@ -12,7 +12,7 @@ from dataclasses import replace
 import pytest
 
 from rosflight_py_sim.bridge.uthere_front_end import UthereFrontEnd
-from rosflight_py_sim.parameters import ParameterError
+from rosflight_py_sim.ground.parameters import ParameterError
 from rosflight_py_sim.protocols.uthere import LARGEST_REPLY, ClientIpList, Data, DataAll, ErrorReply, PlaneList
 from test.bridge.logged_lines import LoggedLines
 from test.bridge.uthere_bench import PERIOD_NS, READY, Program, UthereBench

@@ -28,7 +28,7 @@ from rosflight_py_sim.autopilot.fly_target import (
 from rosflight_py_sim.bridge.uthere_targets import target_of_fly, target_of_fly_to, waypoint_of
 from rosflight_py_sim.bridge.uthere_units import UTHERE_UNIT_PARAMETERS, UthereUnits
 from rosflight_py_sim.bridge.uthere_variables import VARIABLES, vehicle_variables, vertical_error
-from rosflight_py_sim.parameters import Value
+from rosflight_py_sim.ground.parameters import Value
 from rosflight_py_sim.protocols.uthere import Fly, FlyTo, WaypointAdd
 from test.bridge.uthere_bench import flying_snapshot
 

@@ -13,10 +13,10 @@ from free_ports import free_ports
 
 from rosflight_py_sim.bridge.front_end_interface import OffboardCommand, Snapshot
 from rosflight_py_sim.bridge.uthere_front_end import UthereFrontEnd
-from rosflight_py_sim.parameters import Value
+from rosflight_py_sim.ground.parameters import Value
+from rosflight_py_sim.ground.vehicle_parameters import vehicle_parameters
 from rosflight_py_sim.protocols.uthere import Reply, UthereError, parse_reply
 from rosflight_py_sim.step.topics import GnssSample, StatusReport
-from rosflight_py_sim.vehicle_parameters import vehicle_parameters
 from test.bridge.logged_lines import LoggedLines
 
 PERIOD_NS = 10_000_000

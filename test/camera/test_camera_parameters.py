@@ -7,7 +7,7 @@ import pytest
 from camera_views import truth_at
 
 from rosflight_py_sim.camera import CAMERA_PARAMETERS, NoPandaError, Renderer, cameras
-from rosflight_py_sim.parameters import ParameterError
+from rosflight_py_sim.ground.parameters import ParameterError
 from rosflight_py_sim.world import World, load_world
 
 

@@ -7,7 +7,7 @@ from camera_views import camera_named
 
 from rosflight_py_sim.camera import CAMERA_PARAMETERS
 from rosflight_py_sim.camera.gimbal import Gimbal
-from rosflight_py_sim.parameters import ParameterError
+from rosflight_py_sim.ground.parameters import ParameterError
 
 
 def gimbal(**given):

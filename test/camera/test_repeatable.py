@@ -13,7 +13,7 @@ import pytest
 from camera_views import camera_named, truth_at
 
 from rosflight_py_sim.camera import Renderer
-from rosflight_py_sim.jit import COMPILED
+from rosflight_py_sim.kernels.jit import COMPILED
 from rosflight_py_sim.world import load_world
 
 STATES = [

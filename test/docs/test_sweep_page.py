@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from rosflight_py_sim.autopilot.mission import Phase
+from rosflight_py_sim.ground.parameters import ParameterError
 from rosflight_py_sim.missions.autopilot.log import FlightLog
-from rosflight_py_sim.parameters import ParameterError
 from rosflight_py_sim.sweep.expressions import FUNCTIONS, Expression, series_of
 from rosflight_py_sim.sweep.sweep_file import read_sweep
 from rosflight_py_sim.vehicles import vehicle

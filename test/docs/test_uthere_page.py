@@ -18,7 +18,7 @@ from rosflight_py_sim.autopilot.guided_mode_supervisor import GUIDED_MODE_PARAME
 from rosflight_py_sim.bridge.uthere_front_end import UthereFrontEnd
 from rosflight_py_sim.bridge.uthere_settings import UTHERE_SETTINGS
 from rosflight_py_sim.bridge.uthere_variables import RC_CHANNELS, VARIABLES
-from rosflight_py_sim.parameters import Parameter
+from rosflight_py_sim.ground.parameters import Parameter
 from rosflight_py_sim.protocols.uthere.commands import CLASS_OF_NAME
 from rosflight_py_sim.protocols.uthere.parameters import PARAMETERS, Number
 

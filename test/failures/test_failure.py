@@ -9,7 +9,7 @@ import sys
 import pytest
 
 from rosflight_py_sim.failures.failure import all_targets, parse_failure
-from rosflight_py_sim.parameters import ParameterError
+from rosflight_py_sim.ground.parameters import ParameterError
 
 
 def test_words_are_read() -> None:

@@ -28,10 +28,12 @@ from transforms3d.quaternions import quat2mat
 
 from rosflight_py_sim.graph.composition import ComposedGraph
 from rosflight_py_sim.graph.fleet import Member
+from rosflight_py_sim.ground.parameters import Parameter, ParameterTable, Value, number
+from rosflight_py_sim.ground.pulse_width import LOW_US, OUTPUTS
+from rosflight_py_sim.ground.stamps import NANOSECONDS
 from rosflight_py_sim.interfaces.forces_and_moments_interface import ForcesAndMomentsInterface
 from rosflight_py_sim.interfaces.simulation_node import SimulationNode
 from rosflight_py_sim.nodes.running import node_class
-from rosflight_py_sim.parameters import Parameter, ParameterTable, Value, number
 from rosflight_py_sim.physics.atmosphere import density
 from rosflight_py_sim.physics.earth import (
     ALTITUDE_PARAMETERS,
@@ -43,8 +45,6 @@ from rosflight_py_sim.physics.earth import (
     site_of,
 )
 from rosflight_py_sim.physics.rotations import rotate_to_body
-from rosflight_py_sim.pulse_width import LOW_US, OUTPUTS
-from rosflight_py_sim.stamps import NANOSECONDS
 from rosflight_py_sim.step.topics import IMU, PWM_OUTPUT, TRUTH_STATE, PulseWidths
 from rosflight_py_sim.step.vehicle_state import VehicleState, message_of_truth
 from rosflight_py_sim.vehicles import vehicle

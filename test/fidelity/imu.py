@@ -13,7 +13,7 @@ from imu_errors import IDEAL_IMU
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
-from rosflight_py_sim.parameters import Value
+from rosflight_py_sim.ground.parameters import Value
 from rosflight_py_sim.sensing import SENSOR_PARAMETERS, InertialSensor, Thermometer
 from rosflight_py_sim.sensing.inertial import UNKNOWN
 from rosflight_py_sim.viewer.picture_page import AMBER, BLUE, GREEN, GREY, ORANGE, PURPLE

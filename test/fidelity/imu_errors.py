@@ -1,6 +1,6 @@
 """Parameters that switch off the errors of IMU and magnetometer other than noise, biases and their warm-up."""
 
-from rosflight_py_sim.parameters import Value
+from rosflight_py_sim.ground.parameters import Value
 from rosflight_py_sim.sensing import SENSOR_PARAMETERS
 
 _ENDINGS = ("_scale_range", "_cross_axis_range", "_sensitivity_range", "_misalignment_range", "_temperature_range")

@@ -19,12 +19,12 @@ from matplotlib.figure import Figure
 from rosflight_py_sim.firmware import Firmware, FirmwareParameters
 from rosflight_py_sim.graph.composition import ComposedGraph
 from rosflight_py_sim.graph.fleet import Member
+from rosflight_py_sim.ground.parameters import ParameterTable
+from rosflight_py_sim.ground.shared_parameters import TIME_MODE
+from rosflight_py_sim.ground.stamps import NANOSECONDS
 from rosflight_py_sim.interfaces.simulation_node import SimulationNode
 from rosflight_py_sim.nodes.sil_board import SilBoard
-from rosflight_py_sim.parameters import ParameterTable
 from rosflight_py_sim.sensing import SENSOR_PARAMETERS
-from rosflight_py_sim.shared_parameters import TIME_MODE
-from rosflight_py_sim.stamps import NANOSECONDS
 from rosflight_py_sim.step.topics import (
     BARO,
     BATTERY,

@@ -11,7 +11,7 @@ from imu_errors import IDEAL_MAGNETOMETER
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
-from rosflight_py_sim.parameters import Value
+from rosflight_py_sim.ground.parameters import Value
 from rosflight_py_sim.sensing import SENSOR_PARAMETERS, Magnetometer
 from rosflight_py_sim.sensing.geodetic import ned_to_geodetic, tangent_plane
 from rosflight_py_sim.sensing.magnetometer import world_magnetic_model

@@ -11,12 +11,12 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 from rosflight_py_sim.commands.vehicle_models import given_values
-from rosflight_py_sim.parameters import Value, number
+from rosflight_py_sim.ground.parameters import Value, number
+from rosflight_py_sim.ground.pulse_width import MOTOR, pulse_of
 from rosflight_py_sim.physics.descent import descent_flow, flow_slope
 from rosflight_py_sim.physics.dynamics import DYNAMICS_PARAMETERS, VehicleDynamics
 from rosflight_py_sim.physics.multirotor import MULTIROTOR_PARAMETERS, Multirotor
 from rosflight_py_sim.physics.rotations import rotate_to_inertial
-from rosflight_py_sim.pulse_width import MOTOR, pulse_of
 from rosflight_py_sim.vehicles import vehicle
 
 TITLE = "rotors"

@@ -13,10 +13,10 @@ import pytest
 import yaml
 
 from rosflight_py_sim.commands.vehicle_models import given_values
+from rosflight_py_sim.ground.resources import share_directory
 from rosflight_py_sim.physics.dynamics import DYNAMICS_PARAMETERS
 from rosflight_py_sim.physics.fixedwing import FIXEDWING_PARAMETERS, FixedWing
 from rosflight_py_sim.physics.multirotor import MULTIROTOR_PARAMETERS, Multirotor
-from rosflight_py_sim.resources import share_directory
 from rosflight_py_sim.vehicles import vehicle as named_vehicle
 
 DATA = Path(__file__).parents[1] / "data" / "cpp_forces"

@@ -18,9 +18,9 @@ from scipy import signal
 from whole_loop import parts
 
 from rosflight_py_sim.commands.vehicle_models import given_values
+from rosflight_py_sim.ground.resources import share_directory
 from rosflight_py_sim.physics.rotations import euler_from_quaternion, quaternion_from_euler
 from rosflight_py_sim.physics.wind import WIND_PARAMETERS, Wind
-from rosflight_py_sim.resources import share_directory
 from rosflight_py_sim.sensing.site import SITE_PARAMETERS
 from rosflight_py_sim.viewer.picture_page import AMBER, BLUE, GREEN, GREY
 

@@ -17,7 +17,7 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 from rosflight_py_sim.commands.vehicle_models import given_values, steady_vehicle
-from rosflight_py_sim.parameters import ParameterTable
+from rosflight_py_sim.ground.parameters import ParameterTable
 from rosflight_py_sim.parts.modelled_forces import VehicleModel
 from rosflight_py_sim.physics.auv import AUV_PARAMETERS, Auv
 from rosflight_py_sim.physics.dynamics import DYNAMICS_PARAMETERS, VehicleDynamics

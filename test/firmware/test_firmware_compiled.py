@@ -11,14 +11,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from rosflight_py_sim import jit
+from rosflight_py_sim.kernels import jit
 
 ROOT = Path(__file__).parents[2]
 
 FLIGHT = """
 import json
 import numpy as np
-from rosflight_py_sim import jit
+from rosflight_py_sim.kernels import jit
 from rosflight_py_sim.firmware import Firmware, FirmwareParameters
 
 generator = np.random.default_rng(7)

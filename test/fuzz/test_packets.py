@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from proof.packets import PROTOCOLS
-from rosflight_py_sim.registry import registered
+from rosflight_py_sim.ground.registry import registered
 
 
 @pytest.mark.parametrize("name", PROTOCOLS)

@@ -7,7 +7,7 @@ import math
 
 import numpy as np
 
-from rosflight_py_sim.jit import COMPILED
+from rosflight_py_sim.kernels.jit import COMPILED
 
 
 def mark() -> str:

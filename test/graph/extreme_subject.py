@@ -13,8 +13,8 @@ from rclpy.parameter import Parameter as RosParameter
 from rosflight_py_sim.graph.composition import ComposedGraph
 from rosflight_py_sim.graph.fleet import Member
 from rosflight_py_sim.graph.scenario import load_scenario
+from rosflight_py_sim.ground.parameters import Parameter, Value
 from rosflight_py_sim.interfaces.simulation_node import SimulationNode
-from rosflight_py_sim.parameters import Parameter, Value
 from rosflight_py_sim.step.qos import CHAIN, LATCHED
 from rosflight_py_sim.step.topics import FAULT, TRUTH_STATE, topic_of
 from rosflight_py_sim.step.vehicle_state import VehicleState

@@ -21,9 +21,9 @@ from rclpy.node import Node
 from rosflight_py_sim.graph.composition import ComposedGraph
 from rosflight_py_sim.graph.fleet import Member, fleet
 from rosflight_py_sim.graph.scenario import Scenario, load_scenario
+from rosflight_py_sim.ground.stamps import NANOSECONDS
 from rosflight_py_sim.interfaces.simulation_node import SimulationNode
 from rosflight_py_sim.nodes.pilot import MissionPilot
-from rosflight_py_sim.stamps import NANOSECONDS
 from rosflight_py_sim.step.qos import CHAIN
 from rosflight_py_sim.step.topics import TRUTH_STATE
 from rosflight_py_sim.step.vehicle_state import VehicleState

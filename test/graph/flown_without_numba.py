@@ -15,10 +15,10 @@ import traceback
 from rclpy.node import Node
 from sensor_msgs.msg import Image
 
-from rosflight_py_sim import jit
 from rosflight_py_sim.graph.composition import ComposedGraph
 from rosflight_py_sim.graph.fleet import Member
 from rosflight_py_sim.graph.flight_controllers import chosen_flight_controller
+from rosflight_py_sim.kernels import jit
 from rosflight_py_sim.nodes.pilot import MissionPilot
 from rosflight_py_sim.step.qos import CHAIN
 from rosflight_py_sim.vehicles import CAMERA, all_vehicles, vehicle

@@ -12,7 +12,7 @@ from ardupilot_flights import StandInProcess, run_until_over
 from free_ports import free_ports
 
 from rosflight_py_sim.graph.fleet import Member
-from rosflight_py_sim.resources import share_directory
+from rosflight_py_sim.ground.resources import share_directory
 from rosflight_py_sim.vehicles import vehicle
 
 pytestmark = pytest.mark.timeout(300)

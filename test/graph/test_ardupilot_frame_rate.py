@@ -16,7 +16,7 @@ from free_ports import free_ports
 
 from rosflight_py_sim.graph.fleet import Member
 from rosflight_py_sim.graph.scenario import load_scenario
-from rosflight_py_sim.stamps import time_ns_of
+from rosflight_py_sim.ground.stamps import time_ns_of
 from rosflight_py_sim.step.topics import TRUTH_STATE
 from rosflight_py_sim.vehicles import vehicle
 from test.graph.test_observers import Ports

@@ -23,9 +23,9 @@ from transforms3d.quaternions import quat2mat
 
 from rosflight_py_sim.camera import CAMERA_PARAMETERS, Renderer, cameras
 from rosflight_py_sim.graph.fleet import Member, fleet
+from rosflight_py_sim.ground.stamps import time_ns_of
 from rosflight_py_sim.interfaces.diagnostics import DIAGNOSTICS_QOS
 from rosflight_py_sim.protocols.auv_zeromq import ThrusterCommand, decode_telemetry, encode_thrusters
-from rosflight_py_sim.stamps import time_ns_of
 from rosflight_py_sim.step.camera_topics import pose_topic
 from rosflight_py_sim.step.topics import PWM_OUTPUT, TRUTH_STATE
 from rosflight_py_sim.step.vehicle_state import truth_of_message

@@ -17,7 +17,7 @@ from free_ports import free_ports
 from rosflight_msgs.msg import PwmOutput, SimState
 from std_msgs.msg import String
 
-from rosflight_py_sim.stamps import NANOSECONDS, time_ns_of
+from rosflight_py_sim.ground.stamps import NANOSECONDS, time_ns_of
 from rosflight_py_sim.step.qos import LATCHED
 from rosflight_py_sim.step.topics import PWM_OUTPUT, TRUTH_STATE, WAITING_FOR
 from test.graph.ardupilot_client import ArduPilotClient

@@ -19,8 +19,8 @@ from sensor_msgs.msg import CameraInfo, CompressedImage, Image
 
 from rosflight_py_sim.camera import CAMERA_PARAMETERS, Renderer, cameras
 from rosflight_py_sim.graph.fleet import Member
-from rosflight_py_sim.parameters import ParameterError
-from rosflight_py_sim.stamps import time_ns_of
+from rosflight_py_sim.ground.parameters import ParameterError
+from rosflight_py_sim.ground.stamps import time_ns_of
 from rosflight_py_sim.step.camera_topics import TailWire
 from rosflight_py_sim.step.topics import TRUTH_STATE
 from rosflight_py_sim.step.vehicle_state import truth_of_message

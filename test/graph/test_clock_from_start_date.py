@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from rosgraph_msgs.msg import Clock
 
-from rosflight_py_sim.stamps import EPOCH
+from rosflight_py_sim.ground.stamps import EPOCH
 from rosflight_py_sim.step.topics import (
     ATTITUDE_EULER,
     CLOCK,

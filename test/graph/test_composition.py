@@ -11,9 +11,9 @@ import rclpy
 
 from rosflight_py_sim.graph.composition import ComposedGraph
 from rosflight_py_sim.graph.fleet import Member
+from rosflight_py_sim.ground.parameters import ParameterError
+from rosflight_py_sim.ground.stamps import NANOSECONDS
 from rosflight_py_sim.interfaces.time_manager_interface import TimeManagerInterface
-from rosflight_py_sim.parameters import ParameterError
-from rosflight_py_sim.stamps import NANOSECONDS
 from rosflight_py_sim.vehicles import vehicle
 
 

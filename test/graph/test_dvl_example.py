@@ -12,8 +12,8 @@ import pytest
 from geometry_msgs.msg import TwistWithCovarianceStamped
 from rclpy.serialization import deserialize_message
 
+from rosflight_py_sim.ground.resources import share_directory
 from rosflight_py_sim.recording.mcap_file import read_recording
-from rosflight_py_sim.resources import share_directory
 from rosflight_py_sim.step.topics import TRUTH_STATE, topic_of
 
 CONFIG = share_directory() / "config"

@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 import pytest
 
+from rosflight_py_sim.ground.stamps import NANOSECONDS
 from rosflight_py_sim.interfaces.simulation_node import SimulationNode
-from rosflight_py_sim.stamps import NANOSECONDS
 from rosflight_py_sim.step.topics import CLOCK, IMU, PWM_OUTPUT, TRUTH_STATE, StepTopic
 from test.graph.conftest import Graph
 

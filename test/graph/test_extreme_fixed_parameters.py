@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from extreme_values import filled, numbers
 
-from rosflight_py_sim.parameters import Parameter, ParameterError, Value
+from rosflight_py_sim.ground.parameters import Parameter, ParameterError, Value
 from test.graph.extreme_subject import GRAPHS, SETTINGS, Subject
 
 pytestmark = pytest.mark.timeout(600)

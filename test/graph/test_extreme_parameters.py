@@ -14,12 +14,12 @@ from extreme_values import changeable, drawn, filled, numbers
 from rclpy.parameter import Parameter as RosParameter
 
 from rosflight_py_sim.graph.fleet import FLEET_PARAMETERS
+from rosflight_py_sim.ground.node_kinds import NODE_CLASSES
+from rosflight_py_sim.ground.parameters import SMALLEST, Parameter, ParameterError, ParameterTable, Value
+from rosflight_py_sim.ground.registry import registered, registered_class
 from rosflight_py_sim.interfaces.simulation_node import SimulationNode
-from rosflight_py_sim.node_kinds import NODE_CLASSES
 from rosflight_py_sim.nodes.running import node_class
-from rosflight_py_sim.parameters import SMALLEST, Parameter, ParameterError, ParameterTable, Value
 from rosflight_py_sim.physics.wind_model import WindModel
-from rosflight_py_sim.registry import registered, registered_class
 from test.graph.extreme_subject import GRAPHS, Subject
 
 pytestmark = pytest.mark.timeout(600)

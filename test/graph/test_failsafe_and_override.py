@@ -7,7 +7,7 @@ from typing import Any
 
 from rosflight_msgs.msg import Command, PwmOutput, Status
 
-from rosflight_py_sim.stamps import time_ns_of
+from rosflight_py_sim.ground.stamps import time_ns_of
 from rosflight_py_sim.step.topics import COMMAND, PWM_OUTPUT, STATUS
 
 RC_LOST = 0x04

@@ -25,11 +25,11 @@ from rosflight_py_sim.autopilot.cage import CageBit
 from rosflight_py_sim.failures.failure import FAILURES
 from rosflight_py_sim.firmware import ErrorFlag
 from rosflight_py_sim.graph.fleet import Member
+from rosflight_py_sim.ground.parameters import ParameterError
+from rosflight_py_sim.ground.stamps import time_ns_of
 from rosflight_py_sim.interfaces.diagnostics import DIAGNOSTICS_QOS
-from rosflight_py_sim.parameters import ParameterError
 from rosflight_py_sim.physics.atmosphere import pressure_altitude
 from rosflight_py_sim.protocols.ardupilot_json import ServoFrame, decode_reply, encode_frame
-from rosflight_py_sim.stamps import time_ns_of
 from rosflight_py_sim.step.qos import LATCHED, LATCHED_QUEUE
 from rosflight_py_sim.step.topics import (
     ACTIVE_FAILURES,

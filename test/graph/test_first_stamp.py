@@ -18,6 +18,7 @@ from rclpy.time import Time
 from std_msgs.msg import Bool
 from std_srvs.srv import Trigger
 
+from rosflight_py_sim.ground.stamps import NANOSECONDS, stamp_ns
 from rosflight_py_sim.interfaces.diagnostics import DIAGNOSTICS_QOS, DIAGNOSTICS_TOPIC
 from rosflight_py_sim.interfaces.node_of_part import node_of
 from rosflight_py_sim.interfaces.simulation_node import SimulationNode
@@ -26,7 +27,6 @@ from rosflight_py_sim.nodes.running import SharedNames
 from rosflight_py_sim.nodes.sil_board import SilBoard
 from rosflight_py_sim.parts.multirotor_forces import MultirotorForces
 from rosflight_py_sim.parts.rigid_body_dynamics import RigidBodyDynamics
-from rosflight_py_sim.stamps import NANOSECONDS, stamp_ns
 from rosflight_py_sim.step.qos import LATCHED
 from rosflight_py_sim.step.topics import (
     CLOCK,

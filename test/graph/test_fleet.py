@@ -16,10 +16,10 @@ from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import Imu
 
 from rosflight_py_sim.graph.fleet import fleet
+from rosflight_py_sim.ground.parameters import ParameterError
+from rosflight_py_sim.ground.stamps import time_ns_of
 from rosflight_py_sim.interfaces.node_of_part import node_of
-from rosflight_py_sim.parameters import ParameterError
 from rosflight_py_sim.parts.multirotor_forces import MultirotorForces
-from rosflight_py_sim.stamps import time_ns_of
 from rosflight_py_sim.step.topics import CLOCK, IMU, TRUTH_STATE, topic_of
 from rosflight_py_sim.step.vehicle_state import VehicleState
 from rosflight_py_sim.vehicles import vehicle

@@ -17,7 +17,7 @@ from rosflight_msgs.srv import ParamFile
 from std_msgs.msg import Bool, String
 
 from rosflight_py_sim.firmware import AS_ROSFLIGHT
-from rosflight_py_sim.parameters import ParameterError
+from rosflight_py_sim.ground.parameters import ParameterError
 from rosflight_py_sim.step.qos import LATCHED, LATCHED_LIST
 from rosflight_py_sim.step.topics import PARAMS_CHANGED
 from rosflight_py_sim.vehicles import vehicle

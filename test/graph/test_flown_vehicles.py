@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from rosflight_py_sim.commands.replay import appearance_of, kept_of
+from rosflight_py_sim.ground.resources import share_directory
 from rosflight_py_sim.recording.mcap_file import read_recording
 from rosflight_py_sim.recording.recorded_vehicle import recorded_vehicles
-from rosflight_py_sim.resources import share_directory
 from test.graph.conftest import SLOW_SENSORS, small_square
 
 CONFIG = share_directory() / "config"

@@ -13,10 +13,10 @@ from free_ports import free_ports
 
 from rosflight_py_sim.graph.composition import ComposedGraph
 from rosflight_py_sim.graph.fleet import fleet
+from rosflight_py_sim.ground.resources import share_directory
 from rosflight_py_sim.interfaces.simulation_node import SimulationNode
 from rosflight_py_sim.missions.client_program import ClientProgram
 from rosflight_py_sim.nodes.pilot import Pilot
-from rosflight_py_sim.resources import share_directory
 from rosflight_py_sim.step.qos import CHAIN
 from rosflight_py_sim.step.schedule import Schedule
 from rosflight_py_sim.step.topics import TRUTH_STATE

@@ -13,9 +13,9 @@ from rosflight_msgs.srv import SetSimState
 
 pytest.importorskip("jsbsim")
 
+from rosflight_py_sim.ground.stamps import time_ns_of
 from rosflight_py_sim.nodes.running import chosen_nodes
 from rosflight_py_sim.physics.jsbsim_aircraft import FOOT
-from rosflight_py_sim.stamps import time_ns_of
 from rosflight_py_sim.step.qos import CHAIN, LATCHED
 from rosflight_py_sim.step.topics import (
     COMMAND,

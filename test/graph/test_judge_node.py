@@ -13,9 +13,9 @@ import rclpy
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
 
+from rosflight_py_sim.ground.stamps import NANOSECONDS
 from rosflight_py_sim.missions.judge_node import JudgeNode
 from rosflight_py_sim.recording.recorded_vehicle import MotionLog
-from rosflight_py_sim.stamps import NANOSECONDS
 from rosflight_py_sim.step.topics import TRUTH_STATE
 from rosflight_py_sim.step.vehicle_state import VehicleState
 from rosflight_py_sim.vehicles import vehicle

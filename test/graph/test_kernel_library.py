@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from rosflight_py_sim import jit
+from rosflight_py_sim.kernels import jit
 from rosflight_py_sim.vehicles import all_vehicles
 from test.tools.free_ports import free_ports
 
@@ -123,7 +123,7 @@ def test_library_flight_is_bit_identical_to_numba(command_line: Run, cache: Path
 CALLS = """
 import sys
 import numpy as np
-from rosflight_py_sim import jit
+from rosflight_py_sim.kernels import jit
 from rosflight_py_sim.physics.contact import deepest_penetration
 from rosflight_py_sim.physics.rotations import rotate_to_body
 from rosflight_py_sim.physics.truth_step import load_state
@@ -166,7 +166,7 @@ def test_arguments_unsupported_by_library_fall_back_to_numba(command_line: Run, 
 RECORDS = """
 import sys
 import numpy as np
-from rosflight_py_sim import jit
+from rosflight_py_sim.kernels import jit
 from rosflight_py_sim.physics.battery import full_battery
 from rosflight_py_sim.physics.fixedwing import FIXEDWING_PARAMETERS
 from rosflight_py_sim.physics.powertrain import air_density, load_battery, powertrain_of, supply_voltage, turn_rotors
@@ -215,9 +215,9 @@ def test_records_match_between_library_numba_and_plain_python(
 def test_library_built_from_other_sources_is_not_used(command_line: Run, cache: Path, tmp_path: Path) -> None:
     package = tmp_path / "rosflight_py_sim"
     shutil.copytree(ROOT / "rosflight_py_sim", package)
-    program = "from rosflight_py_sim import jit; print(jit.__file__, jit.LIBRARY is not None)"
+    program = "from rosflight_py_sim.kernels import jit; print(jit.__file__, jit.LIBRARY is not None)"
     edited = package / "physics" / "rotations.py"
     for uses_it in (True, False):
         result = command_line("-c", program, PYTHONPATH=str(tmp_path), XDG_CACHE_HOME=str(cache))
-        assert result.stdout.split() == [str(package / "jit.py"), str(uses_it)], result.stderr
+        assert result.stdout.split() == [str(package / "kernels" / "jit.py"), str(uses_it)], result.stderr
         edited.write_text(edited.read_text(encoding="utf-8") + "# edited\n", encoding="utf-8")

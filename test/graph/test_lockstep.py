@@ -11,7 +11,7 @@ import pytest
 from rosflight_msgs.msg import BatteryStatus, Command, OutputRaw, Status
 from rosgraph_msgs.msg import Clock
 
-from rosflight_py_sim.stamps import set_time, time_ns_of
+from rosflight_py_sim.ground.stamps import set_time, time_ns_of
 from rosflight_py_sim.step.topics import (
     CLOCK,
     COMMAND,

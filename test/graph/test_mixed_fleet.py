@@ -13,7 +13,7 @@ from rosflight_msgs.msg import PwmOutput
 
 from rosflight_py_sim.graph import composition
 from rosflight_py_sim.graph.fleet import Member, fleet
-from rosflight_py_sim.parameters import ParameterError
+from rosflight_py_sim.ground.parameters import ParameterError
 from rosflight_py_sim.protocols.auv_zeromq import ThrusterCommand, encode_thrusters
 from rosflight_py_sim.step.topics import PWM_OUTPUT
 from rosflight_py_sim.vehicles import CAMERA, vehicle

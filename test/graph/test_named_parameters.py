@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from rosflight_py_sim.graph.named_parameters import NamedParameters, settings_of
-from rosflight_py_sim.parameters import Parameter, ParameterError, ParameterTable
-from rosflight_py_sim.resources import share_directory
+from rosflight_py_sim.ground.parameters import Parameter, ParameterError, ParameterTable
+from rosflight_py_sim.ground.resources import share_directory
 
 PROJECT = Path(__file__).parents[2]
 CONFIG = share_directory() / "config"
@@ -64,7 +64,7 @@ def test_settings_of_a_node_override_those_of_all() -> None:
 
 
 MODULE = """\
-from rosflight_py_sim.parameters import Parameter, ParameterTable
+from rosflight_py_sim.ground.parameters import Parameter, ParameterTable
 from rosflight_py_sim.parts.multirotor_forces import MultirotorForces
 from rosflight_py_sim.parts.rigid_body_dynamics import RigidBodyDynamics
 

@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 from rcl_interfaces.srv import GetParameters
 
-from rosflight_py_sim.node_kinds import NODE_CLASSES, NODE_KINDS, NodeKind
+from rosflight_py_sim.ground.node_kinds import NODE_CLASSES, NODE_KINDS, NodeKind
+from rosflight_py_sim.ground.parameters import ParameterError
 from rosflight_py_sim.nodes.node_names import NAMES, ROSFLIGHT_NAMES, node_name
 from rosflight_py_sim.nodes.running import node_class
 from rosflight_py_sim.nodes.service_calls import ServiceCalls
-from rosflight_py_sim.parameters import ParameterError
 
 # rosflight_sim/simulators/standalone_sim/launch of rosflight_ros_pkgs.
 ROSFLIGHTS = {

@@ -14,10 +14,10 @@ from rclpy.parameter import Parameter
 from rclpy.signals import SignalHandlerOptions
 from rosflight_msgs.msg import SimState
 
+from rosflight_py_sim.ground.node_kinds import NODE_CLASSES
+from rosflight_py_sim.ground.parameters import ParameterError
 from rosflight_py_sim.interfaces.simulation_node import SimulationNode
-from rosflight_py_sim.node_kinds import NODE_CLASSES
 from rosflight_py_sim.nodes.running import SharedNames, node_class
-from rosflight_py_sim.parameters import ParameterError
 from rosflight_py_sim.physics.fixedwing import FIXEDWING_PARAMETERS
 from rosflight_py_sim.step.topics import IMU
 from rosflight_py_sim.vehicles import vehicle

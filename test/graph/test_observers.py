@@ -14,12 +14,12 @@ from diagnostic_msgs.msg import DiagnosticArray
 from rosflight_msgs.msg import PwmOutput, SimState
 
 from rosflight_py_sim.graph.fleet import Member, fleet
+from rosflight_py_sim.ground.parameters import ParameterError
+from rosflight_py_sim.ground.registry import registered
+from rosflight_py_sim.ground.stamps import NANOSECONDS, time_ns_of
 from rosflight_py_sim.interfaces.diagnostics import DIAGNOSTICS_QOS
-from rosflight_py_sim.parameters import ParameterError
 from rosflight_py_sim.protocols.auv_zeromq import ThrusterCommand, decode_images, decode_telemetry, encode_thrusters
 from rosflight_py_sim.protocols.uthere import Data
-from rosflight_py_sim.registry import registered
-from rosflight_py_sim.stamps import NANOSECONDS, time_ns_of
 from rosflight_py_sim.step.topics import PWM_OUTPUT, TRUTH_STATE
 from rosflight_py_sim.vehicles import CAMERA, vehicle
 from test.graph.front_end_clients import AuvClient, Ports, ardupilot_client, uthere_program

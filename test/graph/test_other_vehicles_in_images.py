@@ -14,10 +14,10 @@ from sensor_msgs.msg import Image
 from rosflight_py_sim.camera import CAMERA_PARAMETERS, Camera, Renderer, cameras
 from rosflight_py_sim.graph.fleet import Member
 from rosflight_py_sim.graph.vehicle_appearance import appearance_of
+from rosflight_py_sim.ground.parameters import ParameterError
+from rosflight_py_sim.ground.stamps import time_ns_of
 from rosflight_py_sim.nodes.camera import surroundings
 from rosflight_py_sim.nodes.vehicle_shape import faces_of_shape
-from rosflight_py_sim.parameters import ParameterError
-from rosflight_py_sim.stamps import time_ns_of
 from rosflight_py_sim.step.topics import TRUTH_STATE
 from rosflight_py_sim.step.vehicle_state import truth_of_message
 from rosflight_py_sim.vehicles import vehicle

@@ -16,12 +16,12 @@ from rcl_interfaces.msg import Log
 from rclpy.node import Node
 from rosgraph_msgs.msg import Clock
 
+from rosflight_py_sim.ground.parameters import ParameterError
+from rosflight_py_sim.ground.stamps import EPOCH, time_ns_of
 from rosflight_py_sim.interfaces.time_manager_interface import TimeManagerInterface
 from rosflight_py_sim.nodes.gated_time_manager import GatedTimeManager
 from rosflight_py_sim.nodes.lockstep_time_manager import LockstepTimeManager
 from rosflight_py_sim.nodes.standalone_time_manager import StandaloneTimeManager
-from rosflight_py_sim.parameters import ParameterError
-from rosflight_py_sim.stamps import EPOCH, time_ns_of
 
 PROJECT = Path(__file__).parents[2]
 PAGE = (PROJECT / "docs" / "add_a_node.md").read_text(encoding="utf-8").partition("## A time manager of your own")[2]

@@ -24,10 +24,10 @@ from sensor_msgs.msg import CompressedImage
 from std_msgs.msg import String
 
 from rosflight_py_sim.graph.fleet import fleet
+from rosflight_py_sim.ground.parameters import ParameterError
+from rosflight_py_sim.ground.stamps import time_ns_of
 from rosflight_py_sim.interfaces.outside_inputs import OUTSIDE_INPUTS
-from rosflight_py_sim.parameters import ParameterError
 from rosflight_py_sim.recording.mcap_file import Recording, read_recording
-from rosflight_py_sim.stamps import time_ns_of
 from rosflight_py_sim.step.qos import LATCHED, LATCHED_LIST
 from rosflight_py_sim.step.topics import (
     ATTITUDE,

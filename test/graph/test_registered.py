@@ -17,8 +17,8 @@ from judged_again import judged_again
 from rclpy.serialization import deserialize_message
 from std_msgs.msg import String
 
+from rosflight_py_sim.ground.resources import share_directory
 from rosflight_py_sim.recording.mcap_file import read_recording
-from rosflight_py_sim.resources import share_directory
 from rosflight_py_sim.world import known_worlds
 
 CONFIG = share_directory() / "config"
@@ -64,7 +64,7 @@ from pathlib import Path
 VEHICLES, WORLDS, SCENARIOS = (Path(__file__).with_name(name) for name in ("vehicles", "worlds", "scenarios"))
 """,
     "draught": '''\
-from rosflight_py_sim.parameters import Parameter, ParameterTable
+from rosflight_py_sim.ground.parameters import Parameter, ParameterTable
 from rosflight_py_sim.physics.wind_model import WindField
 
 
@@ -90,7 +90,7 @@ CLIMBER = FlightController(
 """,
     "front_end": '''\
 from rosflight_py_sim.bridge.front_end_interface import ActuatorFrontEnd
-from rosflight_py_sim.parameters import Parameter, ParameterTable
+from rosflight_py_sim.ground.parameters import Parameter, ParameterTable
 
 
 class Metronome(ActuatorFrontEnd):
@@ -169,7 +169,7 @@ class Glide(RigidBodyDynamics):
 ''',
     "lift": '''\
 import numpy as np
-from rosflight_py_sim.parameters import Parameter, ParameterTable
+from rosflight_py_sim.ground.parameters import Parameter, ParameterTable
 from rosflight_py_sim.parts.forces_and_moments import ForcesAndMoments
 
 
@@ -188,9 +188,9 @@ class Lift(ForcesAndMoments):
 ''',
     "log_line": '''\
 from geometry_msgs.msg import Vector3Stamped
-from rosflight_py_sim.node_kinds import NodeKind
-from rosflight_py_sim.parameters import Parameter, ParameterTable
-from rosflight_py_sim.stamps import set_time
+from rosflight_py_sim.ground.node_kinds import NodeKind
+from rosflight_py_sim.ground.parameters import Parameter, ParameterTable
+from rosflight_py_sim.ground.stamps import set_time
 from rosflight_py_sim.step.part import Part
 from rosflight_py_sim.step.ports import output, trigger
 from rosflight_py_sim.step.schedule import Schedule
@@ -637,7 +637,7 @@ BROKEN = {
     ),
     "parameter of another": (
         "from rosflight_py_sim.bridge.front_end_interface import ActuatorFrontEnd\n"
-        "from rosflight_py_sim.parameters import Parameter, ParameterTable\n"
+        "from rosflight_py_sim.ground.parameters import Parameter, ParameterTable\n"
         "class thing(ActuatorFrontEnd):\n    PARAMETERS = ParameterTable(Parameter('ardupilot.port', 1, 'Another'))\n"
     ),
 }

@@ -12,8 +12,8 @@ from rclpy.qos import DurabilityPolicy, ReliabilityPolicy
 
 from rosflight_py_sim.graph.fleet import Member, fleet
 from rosflight_py_sim.graph.rviz import CONFIG, config_file, require_rviz
+from rosflight_py_sim.ground.parameters import ParameterError
 from rosflight_py_sim.interfaces.simulation_node import SimulationNode
-from rosflight_py_sim.parameters import ParameterError
 from rosflight_py_sim.vehicles import vehicle
 
 MakeGraph = Callable[..., Any]

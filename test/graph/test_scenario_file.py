@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from rosflight_py_sim.graph.scenario import Scenario, known_scenarios, load_scenario, seed_of
+from rosflight_py_sim.ground.parameters import ParameterError
 from rosflight_py_sim.missions.autopilot.flight import AutopilotFlight
 from rosflight_py_sim.missions.catalogue import flight_of
 from rosflight_py_sim.missions.client_flight import ClientFlight
-from rosflight_py_sim.parameters import ParameterError
 
 TEXT = """\
 description: two of a kind, and another

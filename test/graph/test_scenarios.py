@@ -19,13 +19,13 @@ from transforms3d.euler import quat2euler
 
 from rosflight_py_sim.graph.composition import ComposedGraph
 from rosflight_py_sim.graph.scenario import SCENARIOS, load_scenario
+from rosflight_py_sim.ground.resources import share_directory
+from rosflight_py_sim.ground.stamps import NANOSECONDS
 from rosflight_py_sim.interfaces.simulation_node import SimulationNode
 from rosflight_py_sim.missions.autopilot.follower_pilot import FollowerPilot
 from rosflight_py_sim.nodes.pilot import Pilot
 from rosflight_py_sim.protocols.auv_zeromq import ThrusterCommand, decode_telemetry, encode_thrusters
 from rosflight_py_sim.protocols.uthere import Data, PlaneList
-from rosflight_py_sim.resources import share_directory
-from rosflight_py_sim.stamps import NANOSECONDS
 from rosflight_py_sim.step.qos import CHAIN
 from rosflight_py_sim.step.topics import TRUTH_STATE
 from rosflight_py_sim.step.vehicle_state import VehicleState

@@ -9,8 +9,8 @@ import pytest
 from imu_errors import IDEAL_IMU
 from rclpy.qos import QoSProfile
 
-from rosflight_py_sim.parameters import ParameterError
-from rosflight_py_sim.stamps import time_ns_of
+from rosflight_py_sim.ground.parameters import ParameterError
+from rosflight_py_sim.ground.stamps import time_ns_of
 from rosflight_py_sim.step.topics import (
     BARO,
     BATTERY,

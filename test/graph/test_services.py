@@ -14,7 +14,7 @@ from rosflight_msgs.msg import SimState
 from rosflight_msgs.srv import ParamFile, ParamGet, ParamSet, SetSimState
 from std_msgs.msg import Bool, String
 
-from rosflight_py_sim.stamps import time_ns_of
+from rosflight_py_sim.ground.stamps import time_ns_of
 from rosflight_py_sim.step.qos import LATCHED
 from rosflight_py_sim.step.topics import CLOCK, PARAMS_CHANGED, PWM_OUTPUT, RC
 from rosflight_py_sim.vehicles import vehicle

@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from rosflight_py_sim.node_kinds import NODE_CLASSES
+from rosflight_py_sim.ground.node_kinds import NODE_CLASSES
+from rosflight_py_sim.ground.parameters import Parameter, ParameterTable
 from rosflight_py_sim.nodes.running import node_class
-from rosflight_py_sim.parameters import Parameter, ParameterTable
 
 OVERRIDDEN = {
     ("real_time_multiplier", "gated_time_manager"),

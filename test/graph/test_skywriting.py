@@ -11,7 +11,7 @@ import pytest
 from free_ports import free_ports
 from judged_again import judged_again
 
-from rosflight_py_sim.resources import share_directory
+from rosflight_py_sim.ground.resources import share_directory
 
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
 

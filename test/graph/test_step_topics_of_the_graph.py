@@ -12,8 +12,8 @@ from free_ports import free_ports
 
 from rosflight_py_sim.graph.composition import ComposedGraph
 from rosflight_py_sim.graph.fleet import Member
+from rosflight_py_sim.ground.node_kinds import NODE_CLASSES
 from rosflight_py_sim.interfaces.simulation_node import SimulationNode
-from rosflight_py_sim.node_kinds import NODE_CLASSES
 from rosflight_py_sim.nodes.running import node_class
 from rosflight_py_sim.step.topic_ends import nodes_at
 from rosflight_py_sim.step.topics import CLOCK, PWM_OUTPUT, STEP_TOPICS, TRUTH_ROTOR_SPEEDS

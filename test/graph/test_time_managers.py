@@ -22,6 +22,8 @@ from std_msgs.msg import String
 from std_srvs.srv import Trigger
 
 from rosflight_py_sim.graph.fleet import fleet
+from rosflight_py_sim.ground.parameters import ParameterError
+from rosflight_py_sim.ground.stamps import NANOSECONDS, seconds_text, set_time, time_ns_of
 from rosflight_py_sim.interfaces.forces_and_moments_interface import ForcesAndMomentsInterface
 from rosflight_py_sim.interfaces.node_of_part import node_of
 from rosflight_py_sim.interfaces.simulation_node import SimulationNode
@@ -30,12 +32,10 @@ from rosflight_py_sim.nodes.gated_time_manager import GatedTimeManager
 from rosflight_py_sim.nodes.lockstep_time_manager import LockstepTimeManager
 from rosflight_py_sim.nodes.running import make_executor
 from rosflight_py_sim.nodes.standalone_time_manager import StandaloneTimeManager
-from rosflight_py_sim.parameters import ParameterError
 from rosflight_py_sim.parts.fixedwing_forces import FixedwingForces
 from rosflight_py_sim.parts.multirotor_forces import MultirotorForces
 from rosflight_py_sim.parts.rigid_body_dynamics import RigidBodyDynamics
 from rosflight_py_sim.parts.standalone_sensors import ModelledSensors
-from rosflight_py_sim.stamps import NANOSECONDS, seconds_text, set_time, time_ns_of
 from rosflight_py_sim.step.diagnosis import Level
 from rosflight_py_sim.step.qos import LATCHED
 from rosflight_py_sim.step.topic_statistics import Period

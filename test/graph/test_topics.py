@@ -22,7 +22,7 @@ from rosflight_msgs.msg import (
 )
 from sensor_msgs.msg import Imu, MagneticField, Range, Temperature
 
-from rosflight_py_sim.stamps import NANOSECONDS, time_ns_of
+from rosflight_py_sim.ground.stamps import NANOSECONDS, time_ns_of
 from rosflight_py_sim.step.topics import GNSS_FIX
 
 # Topic: type, publishing nodes, subscribing nodes.

@@ -13,8 +13,8 @@ from rclpy.parameter import Parameter
 from rclpy.signals import SignalHandlerOptions
 from transforms3d.euler import quat2euler
 
+from rosflight_py_sim.ground.parameters import ParameterError
 from rosflight_py_sim.nodes.rc import Rc
-from rosflight_py_sim.parameters import ParameterError
 from rosflight_py_sim.step.topics import RC
 from rosflight_py_sim.transmitter import joystick as joystick_module
 

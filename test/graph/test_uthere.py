@@ -17,8 +17,8 @@ from free_ports import free_ports
 from rosflight_msgs.msg import Command
 
 from rosflight_py_sim.graph.fleet import fleet
+from rosflight_py_sim.ground.stamps import NANOSECONDS, time_ns_of
 from rosflight_py_sim.protocols.uthere import Data, PlaneList, parse_reply
-from rosflight_py_sim.stamps import NANOSECONDS, time_ns_of
 from rosflight_py_sim.step.topics import COMMAND, TRUTH_STATE
 from rosflight_py_sim.vehicles import vehicle
 from test.bridge.test_uthere_front_end import PAGE

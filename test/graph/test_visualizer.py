@@ -15,10 +15,10 @@ from tf2_msgs.msg import TFMessage
 from transforms3d.quaternions import quat2mat
 from visualization_msgs.msg import Marker, MarkerArray
 
-from rosflight_py_sim.coordinate_frames import swap_attitude, swap_ned_enu
 from rosflight_py_sim.graph.fleet import Member, fleet
 from rosflight_py_sim.graph.vehicle_appearance import appearance_of
-from rosflight_py_sim.stamps import time_ns_of
+from rosflight_py_sim.ground.coordinate_frames import swap_attitude, swap_ned_enu
+from rosflight_py_sim.ground.stamps import time_ns_of
 from rosflight_py_sim.step.topics import FORCES_AND_MOMENTS, TRUTH_STATE
 from rosflight_py_sim.step.vehicle_state import truth_of_message
 from rosflight_py_sim.vehicles import vehicle

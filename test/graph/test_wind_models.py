@@ -13,10 +13,10 @@ from geometry_msgs.msg import Vector3Stamped
 from rcl_interfaces.srv import DescribeParameters, SetParameters
 from rclpy.parameter import Parameter
 
-from rosflight_py_sim import registry
-from rosflight_py_sim.parameters import ParameterError
+from rosflight_py_sim.ground import registry
+from rosflight_py_sim.ground.parameters import ParameterError
+from rosflight_py_sim.ground.shared_parameters import WIND_STREAM
 from rosflight_py_sim.physics.wind import WIND_PARAMETERS, Wind
-from rosflight_py_sim.shared_parameters import WIND_STREAM
 
 PROJECT = Path(__file__).parents[2]
 PAGE = (PROJECT / "docs" / "physics.md").read_text(encoding="utf-8").partition("### Add a wind model")[2]

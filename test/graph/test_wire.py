@@ -16,7 +16,7 @@ from rosgraph_msgs.msg import Clock
 from rosidl_parser.definition import Array, BasicType
 from sensor_msgs.msg import JointState, TimeReference
 
-from rosflight_py_sim.stamps import stamp_ns
+from rosflight_py_sim.ground.stamps import stamp_ns
 from rosflight_py_sim.step.topics import PWM_OUTPUT, STEP_TOPICS, TRUTH_STATE, PulseWidths
 from rosflight_py_sim.step.vehicle_state import VehicleState
 from rosflight_py_sim.step.wire import WireFormat, WireFormatError, encode_clock

@@ -17,11 +17,11 @@ from sensor_msgs.msg import CompressedImage
 from std_msgs.msg import String
 from std_srvs.srv import Trigger
 
+from rosflight_py_sim.ground.parameters import ParameterTable
+from rosflight_py_sim.ground.shared_parameters import TIME_MODE
 from rosflight_py_sim.interfaces.hand_off import HandOff
 from rosflight_py_sim.interfaces.simulation_node import SimulationNode
 from rosflight_py_sim.nodes.running import make_executor
-from rosflight_py_sim.parameters import ParameterTable
-from rosflight_py_sim.shared_parameters import TIME_MODE
 from rosflight_py_sim.step.camera_topics import PictureFile, compressed_topic
 from rosflight_py_sim.step.qos import CHAIN, LATCHED, LATCHED_LIST
 from rosflight_py_sim.step.topics import (

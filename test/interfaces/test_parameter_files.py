@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from rosflight_py_sim.ground.parameters import ParameterError
 from rosflight_py_sim.interfaces.parameter_files import files_of_arguments, values_of_arguments
-from rosflight_py_sim.parameters import ParameterError
 
 FILE = """
 /**: {ros__parameters: {mass: 1.0, gravity: 9.0, rho: 1e-1}}

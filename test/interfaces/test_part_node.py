@@ -9,12 +9,12 @@ from rclpy.node import Node
 from std_msgs.msg import String
 from std_srvs.srv import Trigger
 
+from rosflight_py_sim.ground.parameters import ParameterError
 from rosflight_py_sim.interfaces.dynamics_interface import DynamicsInterface
 from rosflight_py_sim.interfaces.node_of_part import node_of, part_of
 from rosflight_py_sim.interfaces.part_node import PartNode
 from rosflight_py_sim.interfaces.simulation_node import SimulationNode
 from rosflight_py_sim.interfaces.truth_interface import TruthInterface
-from rosflight_py_sim.parameters import ParameterError
 from rosflight_py_sim.parts.rigid_body_dynamics import RigidBodyDynamics
 from rosflight_py_sim.step.part import Part
 from rosflight_py_sim.step.ports import newest, output, polled, service, synchronized, trigger

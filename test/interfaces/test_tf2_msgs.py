@@ -11,8 +11,8 @@ from geometry_msgs.msg import TransformStamped
 from rclpy.serialization import deserialize_message, serialize_message
 from tf2_msgs.msg import TFMessage
 
+from rosflight_py_sim.ground.parameters import ParameterError
 from rosflight_py_sim.interfaces.transform_wire import tf_message_type
-from rosflight_py_sim.parameters import ParameterError
 
 FOLDER = Path(__file__).parents[2] / "tf2_msgs"
 

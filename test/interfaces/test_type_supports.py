@@ -7,7 +7,7 @@ import sys
 
 PROGRAM = """
 import sys
-from rosflight_py_sim.type_supports import leave_out_generator
+from rosflight_py_sim.ground.type_supports import leave_out_generator
 
 leave_out_generator()
 from std_msgs.msg import String

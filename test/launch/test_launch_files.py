@@ -37,10 +37,10 @@ from rosflight_py_sim.graph.scenario import known_scenarios, load_scenario
 from rosflight_py_sim.graph.simulation_file import read_simulation, write_simulation
 from rosflight_py_sim.graph.simulation_options import SimulationOptions
 from rosflight_py_sim.graph.time_modes import TIME_MANAGERS, chosen_time_mode
-from rosflight_py_sim.node_kinds import NODE_CLASSES
+from rosflight_py_sim.ground.node_kinds import NODE_CLASSES
+from rosflight_py_sim.ground.parameters import ParameterError
+from rosflight_py_sim.ground.resources import share_directory
 from rosflight_py_sim.nodes.running import node_class
-from rosflight_py_sim.parameters import ParameterError
-from rosflight_py_sim.resources import share_directory
 from rosflight_py_sim.vehicles import DEFAULT_VEHICLE, STANDALONE, Vehicle, all_vehicles, vehicle
 
 ALL = all_vehicles()
@@ -560,7 +560,7 @@ def wait_for_truth(process: subprocess.Popen[str], topic: str, seconds: float) -
     from rclpy.node import Node
     from rosflight_msgs.msg import SimState
 
-    from rosflight_py_sim.stamps import NANOSECONDS, time_ns_of
+    from rosflight_py_sim.ground.stamps import NANOSECONDS, time_ns_of
     from rosflight_py_sim.step.qos import CHAIN
 
     context = rclpy.Context()

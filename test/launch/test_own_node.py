@@ -16,8 +16,8 @@ from rclpy.executors import SingleThreadedExecutor
 from rosflight_py_sim.graph.launch_arguments import all_arguments
 from rosflight_py_sim.graph.launching import TIME_MODE, node_arguments
 from rosflight_py_sim.graph.simulation_options import SimulationOptions
-from rosflight_py_sim.parameters import ParameterError
-from rosflight_py_sim.shared_parameters import TIME_MODES
+from rosflight_py_sim.ground.parameters import ParameterError
+from rosflight_py_sim.ground.shared_parameters import TIME_MODES
 from test.launch.test_launch_files import TIMEOUT_S, WITH_LAUNCH, launched, wait_for_truth
 
 DEFAULTS = {name: one.default or "" for name, one in all_arguments().items()} | {"vehicle": "multirotor"}

@@ -7,11 +7,11 @@ import sys
 import numpy as np
 import pytest
 
-from rosflight_py_sim.jit import COMPILED
+from rosflight_py_sim.kernels.jit import COMPILED
 
 FLIGHT = """
 import numpy as np
-from rosflight_py_sim.jit import COMPILED
+from rosflight_py_sim.kernels.jit import COMPILED
 from rosflight_py_sim.physics import atmosphere
 from rosflight_py_sim.physics.auv import AUV_PARAMETERS, Auv
 from rosflight_py_sim.physics.dynamics import DYNAMICS_PARAMETERS, VehicleDynamics

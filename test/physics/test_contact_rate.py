@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rosflight_py_sim.parameters import ParameterError
+from rosflight_py_sim.ground.parameters import ParameterError
 from rosflight_py_sim.physics import dynamics
 from rosflight_py_sim.physics.contact_points import contact_points
 from rosflight_py_sim.physics.contact_rate import LARGEST_CONTACT_RATE, fastest_contact_rate

@@ -8,7 +8,7 @@ import numpy as np
 import pymap3d
 import pytest
 
-from rosflight_py_sim.parameters import Value
+from rosflight_py_sim.ground.parameters import Value
 from rosflight_py_sim.physics.dynamics import DYNAMICS_PARAMETERS, VehicleDynamics
 from rosflight_py_sim.physics.earth import (
     EARTH_PARAMETERS,

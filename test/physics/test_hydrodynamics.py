@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from underwater import DT, MASS, Underwater, commands, state
 
-from rosflight_py_sim.parameters import ParameterError
+from rosflight_py_sim.ground.parameters import ParameterError
 from rosflight_py_sim.physics.immersion import immersed_part
 from rosflight_py_sim.physics.rotations import quaternion_from_euler, rotate_to_body, rotate_to_inertial
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from rosflight_py_sim.parameters import Value
+from rosflight_py_sim.ground.parameters import Value
 from rosflight_py_sim.physics.ignored_wind import ignored_wind
 from rosflight_py_sim.physics.wind import WIND_PARAMETERS
 

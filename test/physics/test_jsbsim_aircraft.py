@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 pytest.importorskip("jsbsim")
 
-from rosflight_py_sim.parameters import ParameterError
+from rosflight_py_sim.ground.parameters import ParameterError
 from rosflight_py_sim.physics.dynamics import StateDivergedError
 from rosflight_py_sim.physics.jsbsim_aircraft import (
     FOOT,

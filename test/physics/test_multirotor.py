@@ -6,7 +6,7 @@ import math
 import numpy as np
 import pytest
 
-from rosflight_py_sim.parameters import ParameterError
+from rosflight_py_sim.ground.parameters import ParameterError
 from rosflight_py_sim.physics import atmosphere
 from rosflight_py_sim.physics.battery import battery_load, loaded_voltage, open_circuit_voltage
 from rosflight_py_sim.physics.dynamics import DYNAMICS_PARAMETERS, VehicleDynamics

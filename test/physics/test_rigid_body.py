@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from rosflight_py_sim.parameters import ParameterError
+from rosflight_py_sim.ground.parameters import ParameterError
 from rosflight_py_sim.physics.dynamics import DYNAMICS_PARAMETERS, StateDivergedError, VehicleDynamics
 from rosflight_py_sim.physics.rotations import rotate_to_inertial
 

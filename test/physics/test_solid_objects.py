@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from underwater import state
 
 from rosflight_py_sim.commands.vehicle_models import given_values
-from rosflight_py_sim.parameters import ParameterError, Value
+from rosflight_py_sim.ground.parameters import ParameterError, Value
 from rosflight_py_sim.physics.dynamics import DYNAMICS_PARAMETERS, VehicleDynamics
 from rosflight_py_sim.physics.faces import FREE, SIDE, TOP, depth_below, entry
 from rosflight_py_sim.physics.inertia import inertia_matrix

@@ -7,12 +7,12 @@ import pytest
 from numpy.typing import NDArray
 
 from rosflight_py_sim.commands.vehicle_models import given_values
+from rosflight_py_sim.ground.resources import share_directory
 from rosflight_py_sim.physics.dynamics import DYNAMICS_PARAMETERS, VehicleDynamics
 from rosflight_py_sim.physics.fixedwing import FIXEDWING_PARAMETERS, FixedWing
 from rosflight_py_sim.physics.multirotor import MULTIROTOR_PARAMETERS, Multirotor
 from rosflight_py_sim.physics.rotations import rotate_to_body
 from rosflight_py_sim.physics.wind import WIND_PARAMETERS, Wind
-from rosflight_py_sim.resources import share_directory
 from rosflight_py_sim.vehicles import vehicle
 
 STEP_S, MINUTE_S, SETTLED_S = 0.0025, 60.0, 1.0

@@ -11,11 +11,11 @@ from rosflight_py_sim.commands.vehicle_models import given_values
 from rosflight_py_sim.firmware.canned_mixers import MixerChoice, canned_mixer
 from rosflight_py_sim.firmware.unmixing import unmixer
 from rosflight_py_sim.graph.flight_controllers import FLIGHT_CONTROLLERS
+from rosflight_py_sim.ground.resources import share_directory
 from rosflight_py_sim.physics.dynamics import DYNAMICS_PARAMETERS, VehicleDynamics
 from rosflight_py_sim.physics.fixedwing import FIXEDWING_PARAMETERS, FixedWing
 from rosflight_py_sim.physics.rotations import euler_from_quaternion, quaternion_from_euler, rotate_to_body
 from rosflight_py_sim.physics.surface_mix import SURFACE_MIX_PARAMETERS
-from rosflight_py_sim.resources import share_directory
 from rosflight_py_sim.vehicles import vehicle
 
 DT = 0.0025

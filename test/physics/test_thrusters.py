@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from rosflight_py_sim.parameters import ParameterError
+from rosflight_py_sim.ground.parameters import ParameterError
 from rosflight_py_sim.physics.thrusters import (
     THRUSTER_PARAMETERS,
     advance_thrust,

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from rosflight_py_sim.commands.vehicle_models import SteadyVehicle, steady_vehicle
-from rosflight_py_sim.parameters import ParameterError
+from rosflight_py_sim.ground.parameters import ParameterError
 from rosflight_py_sim.physics.battery import full_battery
 from rosflight_py_sim.physics.fixedwing import FIXEDWING_PARAMETERS
 from rosflight_py_sim.physics.linearisation import LATERAL, LONGITUDINAL, STATES, linearise, truth_of

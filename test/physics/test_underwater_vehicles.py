@@ -8,7 +8,7 @@ from underwater import DT, Underwater, commands, state
 
 from rosflight_py_sim.commands.vehicle_models import steady_vehicle
 from rosflight_py_sim.graph.fleet import fleet
-from rosflight_py_sim.parameters import ParameterError
+from rosflight_py_sim.ground.parameters import ParameterError
 from rosflight_py_sim.physics.rotations import euler_from_quaternion
 from rosflight_py_sim.vehicles import names_of_vehicles, vehicle
 

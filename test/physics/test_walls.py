@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from underwater import Underwater, commands, state
 
-from rosflight_py_sim.parameters import ParameterError
+from rosflight_py_sim.ground.parameters import ParameterError
 from rosflight_py_sim.physics.dynamics import DYNAMICS_PARAMETERS, VehicleDynamics
 from rosflight_py_sim.physics.rotations import quaternion_from_euler
 from rosflight_py_sim.physics.solids import depth_in_part

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from underwater import DT, MASS, VOLUME, Underwater, net_buoyancy, state
 
-from rosflight_py_sim.parameters import ParameterError
+from rosflight_py_sim.ground.parameters import ParameterError
 from rosflight_py_sim.physics.rotations import euler_from_quaternion
 from rosflight_py_sim.physics.waves import (
     ELEVATION,

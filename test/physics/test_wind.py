@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from rosflight_py_sim.parameters import ParameterError
+from rosflight_py_sim.ground.parameters import ParameterError
 from rosflight_py_sim.physics import dryden, rotational_gusts
 from rosflight_py_sim.physics.shear import shear_share
 from rosflight_py_sim.physics.wind import WIND_PARAMETERS, Wind

@@ -28,7 +28,7 @@ from rosflight_msgs.msg import SimState
 from std_srvs.srv import Trigger
 
 from rosflight_py_sim.graph.time_modes import TIME_MANAGERS
-from rosflight_py_sim.stamps import NANOSECONDS, stamp_ns
+from rosflight_py_sim.ground.stamps import NANOSECONDS, stamp_ns
 from rosflight_py_sim.step.topics import TRUTH_STATE
 from rosflight_py_sim.vehicles import vehicle
 

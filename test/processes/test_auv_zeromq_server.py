@@ -19,8 +19,8 @@ from diagnostic_msgs.msg import DiagnosticArray
 from free_ports import free_ports
 from zeromq_flood import MOST_MIB, attack
 
+from rosflight_py_sim.ground.stamps import NANOSECONDS, time_ns_of
 from rosflight_py_sim.interfaces.diagnostics import DIAGNOSTICS_TOPIC
-from rosflight_py_sim.stamps import NANOSECONDS, time_ns_of
 
 TIMEOUT_S = 40.0
 STEP_S = 0.02

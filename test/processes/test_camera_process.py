@@ -13,8 +13,8 @@ from rosflight_msgs.msg import SimState
 from sensor_msgs.msg import CameraInfo, Image
 
 from rosflight_py_sim.camera import CAMERA_PARAMETERS, Renderer, cameras
+from rosflight_py_sim.ground.stamps import set_time, time_ns_of
 from rosflight_py_sim.nodes.vehicle_shape import faces_of_shape
-from rosflight_py_sim.stamps import set_time, time_ns_of
 from rosflight_py_sim.step.topics import TRUTH_STATE
 from rosflight_py_sim.step.vehicle_state import truth_of_message
 from rosflight_py_sim.viewer.appearance import appearance

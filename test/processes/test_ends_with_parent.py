@@ -61,7 +61,7 @@ import subprocess, sys, time
 from multiprocessing import Pipe
 from pathlib import Path
 ours, other = Pipe()
-code = "import sys, time; from rosflight_py_sim.with_parent import end_with_parent; "
+code = "import sys, time; from rosflight_py_sim.ground.with_parent import end_with_parent; "
 code += "end_with_parent(int(sys.argv[1])); time.sleep(600.0)"
 number = other.fileno()
 worker = subprocess.Popen([sys.executable, "-c", code, str(number)], pass_fds=[number], start_new_session=True)
@@ -76,7 +76,7 @@ import os, time
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 from pathlib import Path
-from rosflight_py_sim.kernel_library import end_with_this_process
+from rosflight_py_sim.kernels.library import end_with_this_process
 if __name__ == "__main__":
     pool = ProcessPoolExecutor(1, get_context("spawn"), initializer=end_with_this_process)
     pid = pool.submit(os.getpid).result()

@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from rosflight_py_sim.confined_files import expanded
-from rosflight_py_sim.new_files import reserved
-from rosflight_py_sim.parameters import ParameterError
+from rosflight_py_sim.ground.confined_files import expanded
+from rosflight_py_sim.ground.new_files import reserved
+from rosflight_py_sim.ground.parameters import ParameterError
 
 pytestmark = pytest.mark.timeout(300)
 
@@ -115,7 +115,7 @@ def test_recordings_of_the_same_second_have_different_names(tmp_path: Path) -> N
 RECORD_TWICE = """
 import datetime, sys
 from pathlib import Path
-from rosflight_py_sim import new_files
+from rosflight_py_sim.ground import new_files
 from rosflight_py_sim.nodes.recorder import Recorder
 
 class Noon(datetime.datetime):

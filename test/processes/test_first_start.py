@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from rosflight_py_sim import jit
+from rosflight_py_sim.kernels import jit
 from test.processes.conftest import MULTIROTOR
 
 pytestmark = [

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from rosflight_msgs.msg import SimState
 
-from rosflight_py_sim.stamps import stamp_ns
+from rosflight_py_sim.ground.stamps import stamp_ns
 from rosflight_py_sim.step.qos import CHAIN
 from rosflight_py_sim.step.topics import TRUTH_STATE, topic_of
 from rosflight_py_sim.vehicles import vehicle

@@ -12,8 +12,8 @@ from geometry_msgs.msg import PoseStamped
 from rclpy.qos import QoSProfile
 from rosflight_msgs.msg import SimState
 
+from rosflight_py_sim.ground.stamps import time_ns_of
 from rosflight_py_sim.nodes.pilot import MissionPilot
-from rosflight_py_sim.stamps import time_ns_of
 from rosflight_py_sim.step.topics import SETPOINT, TRUTH_STATE
 
 pytestmark = pytest.mark.timeout(240)

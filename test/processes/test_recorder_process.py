@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 from rclpy.node import Node
 
+from rosflight_py_sim.ground.stamps import NANOSECONDS
 from rosflight_py_sim.recording.mcap_file import Recording, read_recording
-from rosflight_py_sim.stamps import NANOSECONDS
 from rosflight_py_sim.step.topics import TRUTH_STATE
 from test.processes.conftest import few_steps
 

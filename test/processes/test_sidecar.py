@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from tf2_msgs.msg import TFMessage
 
-from rosflight_py_sim.stamps import time_ns_of
+from rosflight_py_sim.ground.stamps import time_ns_of
 from test.processes.conftest import SLOWLY, few_steps
 
 pytestmark = pytest.mark.timeout(120)

@@ -157,7 +157,7 @@ def _subscribe_to_phase(node: Node, received: list[str]) -> None:
 SLOW_TO_END = """\
 import os
 import time
-from rosflight_py_sim.process_signals import exit_on_signals
+from rosflight_py_sim.ground.process_signals import exit_on_signals
 
 class Slow:
     def __del__(self, write=os.write, sleep=time.sleep):
@@ -181,7 +181,7 @@ def test_signal_at_the_very_end_does_not_change_the_exit_code(number: signal.Sig
 
 INTERRUPTED_IN_EXEC = """\
 import signal, sys
-from rosflight_py_sim.process_signals import INTERRUPTED, interrupt_on_signals
+from rosflight_py_sim.ground.process_signals import INTERRUPTED, interrupt_on_signals
 interrupt_on_signals()
 try:
     exec("signal.raise_signal(signal.{name})")

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import pytest
 from free_ports import free_ports
 
-from rosflight_py_sim.registry import registered
+from rosflight_py_sim.ground.registry import registered
 from test.processes.conftest import PROJECT, Processes, Program
 
 pytestmark = pytest.mark.timeout(240)

@@ -14,8 +14,8 @@ from rclpy.node import Node
 from rosflight_msgs.msg import SimState
 from rosflight_msgs.srv import SetSimState
 
+from rosflight_py_sim.ground.stamps import NANOSECONDS
 from rosflight_py_sim.interfaces.diagnostics import DIAGNOSTICS_TOPIC
-from rosflight_py_sim.stamps import NANOSECONDS
 from test.processes.conftest import LONG_STEPS, SLOWLY, few_steps
 
 pytestmark = pytest.mark.timeout(180)

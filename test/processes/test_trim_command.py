@@ -87,7 +87,6 @@ def test_ctrl_c_ends_trim_without_traceback(interrupted_command: Interrupted) ->
         (["--version"], "rosflight_py_sim"),
         (["sim", "--help"], "--time-mode"),
         (["trim", "--help"], "--airspeed"),
-        (["compile"], "kernel library"),
         (["joysticks"], "joystick"),
     ],
 )

@@ -78,7 +78,7 @@ import sys
 from rosflight_py_sim.graph.composition import ComposedGraph
 from rosflight_py_sim.graph.fleet import Member
 from rosflight_py_sim.graph.other_simulation import OtherSimulation
-from rosflight_py_sim.parameters import ParameterError
+from rosflight_py_sim.ground.parameters import ParameterError
 from rosflight_py_sim.vehicles import vehicle
 
 vehicles = [Member(vehicle("multirotor"))]

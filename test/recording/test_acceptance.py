@@ -16,6 +16,7 @@ from rosflight_py_sim.autopilot.fixedwing_mission import (
 )
 from rosflight_py_sim.autopilot.formation import FORMATION_RADIUS, FormationPhase
 from rosflight_py_sim.graph.fleet import Member
+from rosflight_py_sim.ground.parameters import ParameterError
 from rosflight_py_sim.missions.acceptance import Limit
 from rosflight_py_sim.missions.autopilot.judge import AutopilotJudge
 from rosflight_py_sim.missions.autopilot.log import FlightLog
@@ -26,7 +27,6 @@ from rosflight_py_sim.missions.flight import Flight
 from rosflight_py_sim.missions.out_and_back.judge import OutAndBackJudge
 from rosflight_py_sim.missions.out_and_back.table import out_and_back_rows
 from rosflight_py_sim.missions.waypoint_miss import largest_miss, largest_misses
-from rosflight_py_sim.parameters import ParameterError
 from rosflight_py_sim.vehicles import vehicle
 from rosflight_py_sim.vehicles.physics_model import VehicleClass
 

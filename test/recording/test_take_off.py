@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from rosflight_py_sim.ground.registry import own_names
 from rosflight_py_sim.missions.catalogue import judge_class
 from rosflight_py_sim.missions.take_off import TakeOffWatch
-from rosflight_py_sim.registry import own_names
 from rosflight_py_sim.vehicles import vehicle
 
 

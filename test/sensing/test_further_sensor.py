@@ -10,8 +10,9 @@ import pytest
 from geometry_msgs.msg import Vector3Stamped
 
 from rosflight_py_sim.failures.failure import TARGETS, Target, declare_target, parse_failure
-from rosflight_py_sim.node_kinds import NodeKind
-from rosflight_py_sim.parameters import ParameterError
+from rosflight_py_sim.ground.node_kinds import NodeKind
+from rosflight_py_sim.ground.parameters import ParameterError
+from rosflight_py_sim.ground.shared_parameters import SENSOR_STREAM
 from rosflight_py_sim.parts.readings import (
     AirspeedReading,
     BarometerReading,
@@ -28,7 +29,6 @@ from rosflight_py_sim.sensing import MAGNETOMETER, SENSORS, Magnetometer
 from rosflight_py_sim.sensing.errors import ErrorModel, ErrorSource
 from rosflight_py_sim.sensing.failing import Fields
 from rosflight_py_sim.sensing.sensor import Failing, Sensor, SensorModel
-from rosflight_py_sim.shared_parameters import SENSOR_STREAM
 from rosflight_py_sim.step.ports import Input
 from rosflight_py_sim.step.topics import GNSS_FIX, IMU, TRUTH_STATE, StepTopic, stamped
 from rosflight_py_sim.step.vehicle_state import VehicleState

@@ -8,7 +8,7 @@ import numpy as np
 import pymap3d
 import pytest
 
-from rosflight_py_sim.jit import plain
+from rosflight_py_sim.kernels.jit import plain
 from rosflight_py_sim.sensing.geodetic import ned_to_geodetic, tangent_plane
 
 ORIGINS = [(40.2463724, -111.6474138, 1387.0), (0.0, 0.0, 0.0), (-89.9, 12.0, -300.0), (67.3, 179.9999, 9000.0)]

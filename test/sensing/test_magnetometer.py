@@ -8,7 +8,7 @@ import pytest
 import yaml
 from imu_errors import IDEAL_MAGNETOMETER
 
-from rosflight_py_sim.parameters import ParameterError
+from rosflight_py_sim.ground.parameters import ParameterError
 from rosflight_py_sim.sensing import SENSOR_PARAMETERS, Magnetometer
 from rosflight_py_sim.sensing.geodetic import ned_to_geodetic, tangent_plane
 from rosflight_py_sim.sensing.magnetometer import fixed_field, modelled_gradient, world_magnetic_model

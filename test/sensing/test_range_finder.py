@@ -6,7 +6,7 @@ import re
 import numpy as np
 import pytest
 
-from rosflight_py_sim.parameters import ParameterError
+from rosflight_py_sim.ground.parameters import ParameterError
 from rosflight_py_sim.parts.standalone_sensors import ModelledSensors
 from rosflight_py_sim.sensing import SENSOR_PARAMETERS, RangeFinder
 from rosflight_py_sim.sensing.sensor import Sensor

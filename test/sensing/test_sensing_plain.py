@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from rosflight_py_sim.jit import COMPILED
+from rosflight_py_sim.kernels.jit import COMPILED
 from rosflight_py_sim.sensing import (
     SENSOR_PARAMETERS,
     Barometer,

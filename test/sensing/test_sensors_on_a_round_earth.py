@@ -10,7 +10,7 @@ import pymap3d
 import pytest
 from imu_errors import IDEAL_IMU
 
-from rosflight_py_sim.parameters import Value
+from rosflight_py_sim.ground.parameters import Value
 from rosflight_py_sim.physics.atmosphere import pressure
 from rosflight_py_sim.physics.dynamics import DYNAMICS_PARAMETERS, VehicleDynamics
 from rosflight_py_sim.physics.earth import ROTATION

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from rosflight_py_sim.parameters import Parameter
+from rosflight_py_sim.ground.parameters import Parameter
 from rosflight_py_sim.sensing import SENSOR_PARAMETERS
 
 PAGE = Path(__file__).parents[2] / "docs" / "sensors.md"

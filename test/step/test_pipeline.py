@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from std_srvs.srv import Trigger
 
-from rosflight_py_sim.parameters import Parameter, ParameterTable
+from rosflight_py_sim.ground.parameters import Parameter, ParameterTable
 from rosflight_py_sim.step.part import Part
 from rosflight_py_sim.step.pipeline import Pipeline, UnconnectedError
 from rosflight_py_sim.step.ports import (

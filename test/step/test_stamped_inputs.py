@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from rosflight_py_sim.shared_parameters import STEP_SIZE
-from rosflight_py_sim.stamps import NANOSECONDS
+from rosflight_py_sim.ground.shared_parameters import STEP_SIZE
+from rosflight_py_sim.ground.stamps import NANOSECONDS
 from rosflight_py_sim.step.stamped_inputs import StampedInputs
 
 

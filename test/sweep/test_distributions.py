@@ -9,10 +9,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from rosflight_py_sim.parameters import Parameter, ParameterError, Scalar
+from rosflight_py_sim.ground.parameters import Parameter, ParameterError, Scalar
+from rosflight_py_sim.ground.yaml_section import read_file
 from rosflight_py_sim.sweep.definition import Distribution
 from rosflight_py_sim.sweep.distributions import Normal, read_distribution
-from rosflight_py_sim.yaml_section import read_file
 
 GAIN = Parameter("gain", 1.0, "a gain", minimum=0.0, maximum=10.0)
 MASS = Parameter("mass", 1.0, "a mass", "kg", minimum=0.0, above_minimum=True)

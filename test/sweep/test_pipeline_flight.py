@@ -14,7 +14,7 @@ from forked_python import run_forked_python
 from short_flights import CALIBRATED, SMALL_BIASES, SQUARE
 
 from rosflight_py_sim.graph.fleet import Member
-from rosflight_py_sim.parameters import ParameterError
+from rosflight_py_sim.ground.parameters import ParameterError
 from rosflight_py_sim.sweep.definition import Row, Sweep
 from rosflight_py_sim.sweep.fly_run import check_direct, fly_run
 from rosflight_py_sim.sweep.pipeline_flight import NeedsGraphError, parts_of

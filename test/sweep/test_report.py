@@ -12,7 +12,7 @@ import pytest
 
 from rosflight_py_sim.graph.fleet import Member
 from rosflight_py_sim.graph.scenario import Scenario
-from rosflight_py_sim.parameters import Parameter, Scalar
+from rosflight_py_sim.ground.parameters import Parameter, Scalar
 from rosflight_py_sim.sweep.definition import Distribution, Measure, Quantity, Row, Signal, StopRule, Sweep, run_of
 from rosflight_py_sim.sweep.distributions import Choice, Grid, Normal, Uniform
 from rosflight_py_sim.sweep.factors import spans_magnitudes

@@ -11,10 +11,10 @@ import pytest
 from test_pipeline_flight import flown_in_graph
 
 from rosflight_py_sim.autopilot.setpoint import Vector3
+from rosflight_py_sim.ground.stamps import NANOSECONDS
 from rosflight_py_sim.parts.drift_watch import DriftWatch
 from rosflight_py_sim.parts.slide_watch import SlideWatch
 from rosflight_py_sim.physics.contact_points import CONTACT_PARAMETERS
-from rosflight_py_sim.stamps import NANOSECONDS
 from rosflight_py_sim.step.vehicle_state import VehicleState
 from rosflight_py_sim.sweep.definition import Sweep
 from rosflight_py_sim.sweep.fly_run import fly_run

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Callable
 
-from rosflight_py_sim.parameters import Parameter, ParameterTable, Value
+from rosflight_py_sim.ground.parameters import Parameter, ParameterTable, Value
 
 
 def numbers(table: ParameterTable) -> list[Parameter]:

@@ -21,7 +21,7 @@ from pathlib import Path
 
 import pytest
 
-from rosflight_py_sim.node_kinds import NODE_CLASSES
+from rosflight_py_sim.ground.node_kinds import NODE_CLASSES
 
 _SERVER = multiprocessing.get_context("forkserver")
 

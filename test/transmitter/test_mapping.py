@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from rosflight_py_sim.resources import share_directory
+from rosflight_py_sim.ground.resources import share_directory
 from rosflight_py_sim.transmitter.channels import CENTRE, HIGH, LOW
 from rosflight_py_sim.transmitter.mapping import Mapping, MappingError, example, load_mappings, mapping_for
 

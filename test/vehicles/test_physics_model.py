@@ -6,7 +6,7 @@ import pytest
 
 from rosflight_py_sim.autopilot.fixedwing_target_controller import FixedwingTargetController
 from rosflight_py_sim.autopilot.multirotor_target_controller import MultirotorTargetController
-from rosflight_py_sim.parameters import Parameter, ParameterTable
+from rosflight_py_sim.ground.parameters import Parameter, ParameterTable
 from rosflight_py_sim.parts.auv_forces import AuvForces
 from rosflight_py_sim.parts.multirotor_forces import MultirotorForces
 from rosflight_py_sim.vehicles import physics_model

@@ -12,9 +12,9 @@ import pytest
 from rosflight_py_sim.commands.cli import command_parser, main
 from rosflight_py_sim.graph.flight_controllers import chosen_flight_controller
 from rosflight_py_sim.graph.options import all_options
-from rosflight_py_sim.node_kinds import NODE_CLASSES, present_name
-from rosflight_py_sim.parameters import ParameterError
-from rosflight_py_sim.resources import share_directory
+from rosflight_py_sim.ground.node_kinds import NODE_CLASSES, present_name
+from rosflight_py_sim.ground.parameters import ParameterError
+from rosflight_py_sim.ground.resources import share_directory
 from rosflight_py_sim.vehicles import (
     Actuator,
     all_vehicles,

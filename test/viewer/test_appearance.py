@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from transforms3d.quaternions import quat2mat
 
 from rosflight_py_sim.graph.vehicle_appearance import appearance_of
+from rosflight_py_sim.ground.parameters import ParameterError, Value, Values
 from rosflight_py_sim.nodes.vehicle_physics import physics_of_arguments
-from rosflight_py_sim.parameters import ParameterError, Value, Values
 from rosflight_py_sim.physics.multirotor import MULTIROTOR_PARAMETERS, Multirotor
 from rosflight_py_sim.shapes.meshes import Mesh, box, hoop, merged, panel, propeller, rod
 from rosflight_py_sim.vehicles import Vehicle, all_vehicles, vehicle

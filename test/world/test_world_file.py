@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from rosflight_py_sim.parameters import ParameterError
+from rosflight_py_sim.ground.parameters import ParameterError
 from rosflight_py_sim.world import (
     DRY_LAND,
     Kind,

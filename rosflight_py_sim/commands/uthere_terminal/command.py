@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 from rosflight_py_sim.commands.uthere_terminal.ground_link import PORT_IN, PORT_OUT, GroundLink
 from rosflight_py_sim.commands.uthere_terminal.line_check import RAW, check_line
-from rosflight_py_sim.extras import missing_extra
-from rosflight_py_sim.process_signals import interrupt_on_signals
+from rosflight_py_sim.ground.extras import missing_extra
+from rosflight_py_sim.ground.process_signals import interrupt_on_signals
 
 if TYPE_CHECKING:
     from rosflight_py_sim.commands.uthere_terminal.completion import CommandCompleter

@@ -8,7 +8,7 @@ import socket
 import threading
 from collections.abc import Callable
 
-from rosflight_py_sim.parameters import ParameterError
+from rosflight_py_sim.ground.parameters import ParameterError
 
 PORT_IN, PORT_OUT = 10000, 10001
 """Default ports: Ground Control receives commands on the first and sends to the second."""

@@ -8,11 +8,11 @@ from std_msgs.msg import Float64
 
 from rosflight_py_sim.graph.composition import ComposedGraph
 from rosflight_py_sim.graph.fleet import Member
+from rosflight_py_sim.ground.parameters import Values
 from rosflight_py_sim.interfaces.node_of_part import node_of
 from rosflight_py_sim.missions.autopilot.follower_pilot import FollowerPilot
 from rosflight_py_sim.missions.autopilot.judge import AutopilotJudge, autopilot_class
 from rosflight_py_sim.missions.flight import AUTOPILOT, Flight
-from rosflight_py_sim.parameters import Values
 from rosflight_py_sim.parts.formation_autopilot import FormationAutopilot
 from rosflight_py_sim.parts.pilot_script import AutopilotScript
 from rosflight_py_sim.step.ports import namespace_of

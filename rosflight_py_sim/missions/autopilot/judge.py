@@ -11,6 +11,7 @@ import numpy as np
 from nav_msgs.msg import Path as PathMessage
 from std_msgs.msg import String
 
+from rosflight_py_sim.ground.parameters import Parameter, ParameterTable, Values
 from rosflight_py_sim.missions.acceptance import Limit
 from rosflight_py_sim.missions.autopilot.log import FlightLog
 from rosflight_py_sim.missions.autopilot.picture import draw_flight
@@ -18,7 +19,6 @@ from rosflight_py_sim.missions.autopilot.summary import Demands, FlightSummary, 
 from rosflight_py_sim.missions.autopilot.table import summary_rows, words_of
 from rosflight_py_sim.missions.mission_judge import MissionJudge, Verdict
 from rosflight_py_sim.nodes.running import node_class
-from rosflight_py_sim.parameters import Parameter, ParameterTable, Values
 from rosflight_py_sim.parts.autopilot import AutopilotPart
 from rosflight_py_sim.recording.state_log import Array
 from rosflight_py_sim.step.ports import Input, ports_of

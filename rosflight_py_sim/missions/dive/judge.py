@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
 
+from rosflight_py_sim.ground.parameters import ParameterError, ParameterTable, Values
+from rosflight_py_sim.ground.stamps import NANOSECONDS
 from rosflight_py_sim.missions.acceptance import Limit
 from rosflight_py_sim.missions.client_judge import ClientJudge
 from rosflight_py_sim.missions.dive.log import CameraImage, DiveLog
@@ -13,8 +15,6 @@ from rosflight_py_sim.missions.dive.picture import draw_dive
 from rosflight_py_sim.missions.dive.summary import WAYPOINT_RADIUS, DiveSummary, summarise_dive, task_object
 from rosflight_py_sim.missions.dive.table import dive_rows
 from rosflight_py_sim.missions.mission_judge import Verdict
-from rosflight_py_sim.parameters import ParameterError, ParameterTable, Values
-from rosflight_py_sim.stamps import NANOSECONDS
 from rosflight_py_sim.step.camera_topics import PictureFile, compressed_topic
 from rosflight_py_sim.step.schedule import Schedule
 from rosflight_py_sim.vehicles import Vehicle

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from rosflight_py_sim.ground.parameters import Parameter
 from rosflight_py_sim.missions.acceptance import Limit, Miss
 from rosflight_py_sim.missions.dive.log import DiveLog
 from rosflight_py_sim.missions.waypoint_miss import largest_miss
-from rosflight_py_sim.parameters import Parameter
 from rosflight_py_sim.recording.motion_summary import summarise_motion
 from rosflight_py_sim.recording.state_log import Array
 from rosflight_py_sim.world import Kind, Object, World, WorldError

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from rosflight_py_sim.graph.composition import ComposedGraph
 from rosflight_py_sim.graph.fleet import Member
+from rosflight_py_sim.ground.parameters import ParameterError
 from rosflight_py_sim.missions.client_task import ClientTask
 from rosflight_py_sim.missions.dive.judge import DiveJudge
-from rosflight_py_sim.parameters import ParameterError
 from rosflight_py_sim.vehicles import CAMERA
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
+from rosflight_py_sim.ground.parameters import Values, number
 from rosflight_py_sim.missions.client_judge import ClientJudge
 from rosflight_py_sim.missions.client_log import PathLog
 from rosflight_py_sim.missions.mission_judge import Verdict
@@ -21,7 +22,6 @@ from rosflight_py_sim.missions.out_and_back.summary import (
 )
 from rosflight_py_sim.missions.out_and_back.table import out_and_back_rows
 from rosflight_py_sim.missions.overview_picture import draw_overview
-from rosflight_py_sim.parameters import Values, number
 from rosflight_py_sim.vehicles import Vehicle
 
 # Time on the ground after which the flight is over, s.

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from rosflight_py_sim.ground.parameters import Parameter, ParameterTable, Values, number
 from rosflight_py_sim.missions.acceptance import Limit, Miss
 from rosflight_py_sim.missions.client_log import PathLog
-from rosflight_py_sim.parameters import Parameter, ParameterTable, Values, number
 from rosflight_py_sim.recording.motion_summary import MotionSummary, summarise_motion
 
 LEAST_HEIGHT = Parameter("least_height", 3.0, "Height above the start that the vehicle must reach", "m", minimum=0.0)

@@ -11,10 +11,10 @@ from rosflight_py_sim.bridge.ardupilot_front_end import PORTS_APART, ArduPilotFr
 from rosflight_py_sim.graph.composition import ComposedGraph
 from rosflight_py_sim.graph.fleet import Member
 from rosflight_py_sim.graph.flight_controllers import flight_controller_of
+from rosflight_py_sim.ground.parameters import ParameterError
 from rosflight_py_sim.missions.client_task import ClientTask
 from rosflight_py_sim.missions.out_and_back.judge import OutAndBackJudge
 from rosflight_py_sim.nodes.bridge import Bridge
-from rosflight_py_sim.parameters import ParameterError
 
 WAIT_S = 3.0
 """System time without a frame, while the bridge listens, after which the stand-in starts, s.

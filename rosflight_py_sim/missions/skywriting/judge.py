@@ -10,6 +10,7 @@ from pathlib import Path
 from rosflight_py_sim.autopilot.cage import CAGE_LIMITS
 from rosflight_py_sim.bridge.uthere_targets import waypoint_of
 from rosflight_py_sim.bridge.uthere_units import UTHERE_UNIT_PARAMETERS, UthereUnits
+from rosflight_py_sim.ground.parameters import ParameterTable, Values, number
 from rosflight_py_sim.missions.acceptance import Limit
 from rosflight_py_sim.missions.client_judge import ClientJudge
 from rosflight_py_sim.missions.mission_judge import Verdict
@@ -17,7 +18,6 @@ from rosflight_py_sim.missions.skywriting.log import Letter, SkywritingLog
 from rosflight_py_sim.missions.skywriting.picture import draw_skywriting
 from rosflight_py_sim.missions.skywriting.summary import WAYPOINT_RADIUS, SkywritingSummary, summarise_skywriting
 from rosflight_py_sim.missions.skywriting.table import skywriting_rows
-from rosflight_py_sim.parameters import ParameterTable, Values, number
 from rosflight_py_sim.protocols.uthere import WaypointAdd, parse_packet
 from rosflight_py_sim.step.topics import CAGE_TRIGGERED, CAGE_TRIGGERED_LAST, GUIDED_MODE
 from rosflight_py_sim.vehicles import Vehicle

@@ -10,10 +10,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from rosflight_py_sim.autopilot.guided_mode_states import Mode
+from rosflight_py_sim.ground.parameters import Parameter
 from rosflight_py_sim.missions.acceptance import Limit, Miss, joined
 from rosflight_py_sim.missions.skywriting.log import Letter, SkywritingLog
 from rosflight_py_sim.missions.waypoint_miss import largest_miss
-from rosflight_py_sim.parameters import Parameter
 from rosflight_py_sim.recording.state_log import Array
 
 WAYPOINT_RADIUS = Parameter(

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from rosflight_py_sim.graph.composition import ComposedGraph
 from rosflight_py_sim.graph.flight_controllers import flight_controller_of
+from rosflight_py_sim.ground.parameters import ParameterError
 from rosflight_py_sim.missions.client_task import ClientTask
 from rosflight_py_sim.missions.skywriting.judge import SkywritingJudge
 from rosflight_py_sim.nodes.pilot import Pilot
-from rosflight_py_sim.parameters import ParameterError
 
 
 class SkywritingTask(ClientTask):

@@ -7,7 +7,6 @@ from pathlib import Path
 from rosflight_msgs.srv import ParamFile, ParamGet, ParamSet
 from std_srvs.srv import Trigger
 
-from rosflight_py_sim.confined_files import FileOutsideError, confined_file, expanded
 from rosflight_py_sim.firmware import (
     Board,
     FirmwareParameterOutOfRange,
@@ -15,7 +14,8 @@ from rosflight_py_sim.firmware import (
     Refused,
     UnknownFirmwareParameter,
 )
-from rosflight_py_sim.resources import installed_shares, share_directory
+from rosflight_py_sim.ground.confined_files import FileOutsideError, confined_file, expanded
+from rosflight_py_sim.ground.resources import installed_shares, share_directory
 from rosflight_py_sim.step.part import Part
 from rosflight_py_sim.step.ports import service
 

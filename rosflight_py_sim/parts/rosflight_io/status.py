@@ -7,7 +7,7 @@ from std_msgs.msg import Bool, String
 
 from rosflight_py_sim import __version__
 from rosflight_py_sim.firmware import Board, ErrorFlag, Status
-from rosflight_py_sim.stamps import set_time
+from rosflight_py_sim.ground.stamps import set_time
 from rosflight_py_sim.step.part import Part
 from rosflight_py_sim.step.ports import output
 from rosflight_py_sim.step.schedule import Schedule

@@ -7,7 +7,7 @@ from html import escape
 
 import viser
 
-from rosflight_py_sim.parameters import ParameterError
+from rosflight_py_sim.ground.parameters import ParameterError
 from rosflight_py_sim.viewer.graph_drawing import draw
 from rosflight_py_sim.viewer.graph_model import GraphModel, Health, NodeEntry
 

@@ -4,8 +4,8 @@ from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
+from rosflight_py_sim.ground.parameters import Parameter, ParameterTable, number
 from rosflight_py_sim.nodes.running import run
-from rosflight_py_sim.parameters import Parameter, ParameterTable, number
 from rosflight_py_sim.parts.rigid_body_dynamics import RigidBodyDynamics
 from rosflight_py_sim.physics.rotations import rotate_to_body
 

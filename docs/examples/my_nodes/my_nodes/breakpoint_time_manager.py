@@ -2,9 +2,9 @@
 
 from typing import Any, ClassVar
 
+from rosflight_py_sim.ground.parameters import Parameter, ParameterTable, number
 from rosflight_py_sim.nodes.lockstep_time_manager import LockstepTimeManager
 from rosflight_py_sim.nodes.running import run
-from rosflight_py_sim.parameters import Parameter, ParameterTable, number
 
 
 class BreakpointTimeManager(LockstepTimeManager):

@@ -10,14 +10,14 @@ from typing import Any, NamedTuple
 import numpy as np
 from geometry_msgs.msg import TwistWithCovarianceStamped
 from rosflight_py_sim.failures.failure import Target
+from rosflight_py_sim.ground.parameters import Parameter, ParameterTable, Values, number
+from rosflight_py_sim.ground.shared_parameters import GROUND_ALTITUDE
 from rosflight_py_sim.nodes.running import run
-from rosflight_py_sim.parameters import Parameter, ParameterTable, Values, number
 from rosflight_py_sim.parts.standalone_sensors import ModelledSensors
 from rosflight_py_sim.physics.rotations import rotate_to_inertial
 from rosflight_py_sim.sensing.errors import ErrorModel, ErrorSource
 from rosflight_py_sim.sensing.failing import Vector
 from rosflight_py_sim.sensing.sensor import Failing, Sensor, SensorModel, Surroundings
-from rosflight_py_sim.shared_parameters import GROUND_ALTITUDE
 from rosflight_py_sim.step.topics import stamped
 from rosflight_py_sim.step.vehicle_state import VehicleState
 from rosflight_py_sim.world import WORLD, beam_boundary, beam_distance, part_array, world_of

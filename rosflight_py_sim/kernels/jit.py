@@ -2,17 +2,17 @@
 
 `kernel` compiles a function with numba if numba is installed; otherwise the function remains plain Python. Tests check
 that both give equal results. A kernel takes and returns floats and integers; it also takes records
-(`kernel_record.py`), and arrays of float64 or of the pixels of a picture. It neither creates nor returns an array or a
+(`record.py`), and arrays of float64 or of the pixels of a picture. It neither creates nor returns an array or a
 record.
 
 Compiled kernels come from one of two places:
 
-- the kernel library, an extension module that `rosflight_py_sim compile` builds (`kernel_library.py`). A process that
+- the kernel library, an extension module that `rosflight_py_sim compile` builds (`kernels/library.py`). A process that
   loads the library starts at once and does not import numba. The library is valid only for the sources from which it
   was built.
 - numba, if there is no library of these sources, or for arguments that the library's kernel does not take. numba
   compiles at the first call and caches the result. Before a flight without a library, `prepare_kernels`
-  (`kernel_preparation.py`) builds the library and fills numba's cache.
+  (`preparation.py`) builds the library and fills numba's cache.
 
 With the environment variable ROSFLIGHT_PY_SIM_NO_JIT set to 1, kernels are plain Python even if numba is installed.
 """
@@ -30,7 +30,7 @@ from pathlib import Path
 from types import BuiltinFunctionType, ModuleType
 from typing import Any, ParamSpec, TypeVar, get_type_hints
 
-from rosflight_py_sim.kernel_record import Record, is_record
+from rosflight_py_sim.kernels.record import Record, is_record
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -42,13 +42,15 @@ COMPILED = os.environ.get("ROSFLIGHT_PY_SIM_NO_JIT") != "1" and find_spec("numba
 # between kernels take a fifth.
 _OPTIONS: dict[str, Any] = {"error_model": "numpy", "_nrt": False}
 
+_PACKAGE = Path(__file__).parents[1]
+
 LIBRARY_NAME = "rosflight_kernels"
 """Module name of the kernel library."""
 
 
 def kernel_sources() -> Iterator[tuple[Path, bytes]]:
     """Path and text of every file of the package that defines kernels, in a fixed order."""
-    for folder, folders, files in os.walk(Path(__file__).parent):
+    for folder, folders, files in os.walk(_PACKAGE):
         folders.sort()
         for name in sorted(files):
             if name.endswith(".py"):
@@ -64,15 +66,14 @@ def _version() -> str:
 
     numba detects changes in a kernel's file, but not in other files with kernels that it calls.
     """
-    package = Path(__file__).parent
-    makers = ("kernel_library.c", "kernel_library.py", "kernel_record.py", "kernel_signatures.py")
-    texts = [*(text for _, text in kernel_sources()), *((package / name).read_bytes() for name in makers)]
+    makers = ("library.c", "library.py", "record.py", "signatures.py")
+    texts = [*(text for _, text in kernel_sources()), *(Path(__file__).with_name(name).read_bytes() for name in makers)]
     return f"kernels-{source_hash(b''.join(texts)).hex()}"  # hashlib would load 4 MiB of OpenSSL
 
 
 def _cache_folders() -> Iterator[Path]:
     """Folders for compiled kernels, the preferred one first."""
-    package = Path(__file__).parent.name
+    package = _PACKAGE.name
     given = os.environ.get("XDG_CACHE_HOME", "")
     with contextlib.suppress(RuntimeError):  # the user has no home folder
         # The XDG Base Directory Specification ignores a relative path; with it, each working folder would have a cache.

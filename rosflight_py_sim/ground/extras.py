@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rosflight_py_sim.parameters import ParameterError
+from rosflight_py_sim.ground.parameters import ParameterError
 
 
 def missing_extra(purpose: str, error: ImportError, extra: str) -> ParameterError:

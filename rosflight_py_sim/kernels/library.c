@@ -1,4 +1,4 @@
-/* The kernel library: what surrounds the machine code of the kernels. See kernel_library.py. */
+/* The kernel library: what surrounds the machine code of the kernels. See kernels/library.py. */
 
 #define PY_SSIZE_T_CLEAN
 #define NPY_NO_DEPRECATED_API NPY_1_7_API_VERSION

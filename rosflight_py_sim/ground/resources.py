@@ -18,12 +18,12 @@ def share_directory(module: Path = Path(__file__)) -> Path:
     3. the ament index, for installations that keep code and data under different prefixes.
 
     Args:
-        module: a file of the running package; by default this one.
+        module: a file in a room of the running package; by default this one.
 
     Raises:
         FileNotFoundError: the package was installed without its data.
     """
-    package = module.resolve().parent
+    package = module.resolve().parents[1]
     if _is_ours(package.parent):
         return package.parent
     for prefix in package.parents:

@@ -8,7 +8,7 @@ import signal
 import sys
 from collections.abc import Iterator, Sequence
 
-from rosflight_py_sim import jit
+from rosflight_py_sim.kernels import jit
 
 # Interval at which a received signal is noticed.
 _CHECK_S = 0.1
@@ -56,7 +56,7 @@ def compile_kernels() -> list[str]:
     Raises:
         LibraryError: as of `build_library`.
     """
-    from rosflight_py_sim.kernel_library import build_library
+    from rosflight_py_sim.kernels.library import build_library
 
     if jit.LIBRARY is not None:
         return []
@@ -72,7 +72,7 @@ def _lock() -> Iterator[None]:
     """Context that one process at a time enters."""
     import fcntl
 
-    from rosflight_py_sim.kernel_library import LibraryError
+    from rosflight_py_sim.kernels.library import LibraryError
 
     try:
         file = (jit.library_path().parent / "lock").open("w")

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from rosflight_py_sim.parameters import ParameterTable, Value, Values
+from rosflight_py_sim.ground.parameters import ParameterTable, Value, Values
 
 
 def vehicle_parameters(table: ParameterTable, vehicles: Sequence[str], given: Mapping[str, Any]) -> ParameterTable:

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 
 import yaml
 
-from rosflight_py_sim.bounded_yaml import BoundedLoader, compose_yaml
+from rosflight_py_sim.ground.bounded_yaml import BoundedLoader, compose_yaml
 
 T = TypeVar("T")
 D = TypeVar("D")

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from datetime import datetime, timedelta, timezone
 
-from rosflight_py_sim.parameters import ParameterError, Values
-from rosflight_py_sim.shared_parameters import START_DATE
+from rosflight_py_sim.ground.parameters import ParameterError, Values
+from rosflight_py_sim.ground.shared_parameters import START_DATE
 
 _UNIX_EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
 

@@ -12,8 +12,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from rosflight_py_sim.node_kinds import NODE_CLASSES, NODE_KINDS, NodeKind
-from rosflight_py_sim.parameters import ParameterError, ParameterTable
+from rosflight_py_sim.ground.node_kinds import NODE_CLASSES, NODE_KINDS, NodeKind
+from rosflight_py_sim.ground.parameters import ParameterError, ParameterTable
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint

@@ -1,7 +1,7 @@
 """Kernel library: machine code of all kernels in one extension module, which runs without numba.
 
-numba compiles each kernel for the types of `kernel_signatures.py`, and LLVM emits position-independent machine code.
-The C compiler adds a wrapper for each kernel, which Python calls (`kernel_library.c` and the code generated here). If
+numba compiles each kernel for the types of `signatures.py`, and LLVM emits position-independent machine code.
+The C compiler adds a wrapper for each kernel, which Python calls (`library.c` and the code generated here). If
 an argument has another type, layout or number of dimensions, the wrapper passes the call on to numba (`jit.Kernel`).
 
 Results are identical to numba's to the bit: the C code only checks arguments and passes them on.
@@ -26,10 +26,10 @@ from typing import Any
 
 import numpy as np
 
-from rosflight_py_sim import jit
-from rosflight_py_sim.kernel_record import Record
-from rosflight_py_sim.kernel_signatures import Argument, arguments_of
-from rosflight_py_sim.with_parent import end_with_parent
+from rosflight_py_sim.ground.with_parent import end_with_parent
+from rosflight_py_sim.kernels import jit
+from rosflight_py_sim.kernels.record import Record
+from rosflight_py_sim.kernels.signatures import Argument, arguments_of
 
 CPU = {"x86_64": "x86-64-v2"}
 """Oldest supported processor by architecture; LLVM's `generic` for others."""
@@ -44,7 +44,7 @@ SUPPLIED = {
     *("numba_gil_ensure", "numba_unpickle", "numba_runtime_build_excinfo_struct", "numba_do_raise"),
     *("numba_gil_release", "NRT_Free", "NRT_MemInfo_call_dtor"),
 }
-"""Functions of numba that `kernel_library.c` defines."""
+"""Functions of numba that `library.c` defines."""
 
 
 _NO_COMPILER = (
@@ -94,7 +94,7 @@ def build_library() -> list[str]:
     compiler = next((found for name in ("cc", "gcc", "clang") if (found := shutil.which(name))), None)
     if compiler is None and mark is not None and mark.exists():
         raise LibraryError(_NO_COMPILER)
-    package = Path(__file__).parent
+    package = Path(__file__).parents[1]
     rooms: dict[str, list[str]] = defaultdict(list)
     for source, text in jit.kernel_sources():
         if b"\n@kernel" in text:

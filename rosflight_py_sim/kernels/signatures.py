@@ -14,8 +14,8 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from rosflight_py_sim.jit import plain
-from rosflight_py_sim.kernel_record import Record, is_record
+from rosflight_py_sim.kernels.jit import plain
+from rosflight_py_sim.kernels.record import Record, is_record
 
 SCALARS = {float: "float64", int: "int64", bool: "boolean"}
 """numba's name of a number's type, by annotation."""

@@ -5,7 +5,7 @@ A node that needs another default or range uses `Parameter.overridden`, which ad
 
 from __future__ import annotations
 
-from rosflight_py_sim.parameters import Parameter, ParameterTable
+from rosflight_py_sim.ground.parameters import Parameter, ParameterTable
 
 TIME_MODES = ("wall", "paced", "gated", "lockstep")
 """The time modes of a simulation, choices of the parameter `time_mode`."""

@@ -1,0 +1,1 @@
+"""Compiled numeric functions: their decorator, their library of machine code, and its preparation."""
