@@ -25,14 +25,14 @@ from rosflight_py_sim.interfaces.message_definitions import message_class, type_
 from rosflight_py_sim.interfaces.outside_inputs import OUTSIDE_INPUTS, OutsideInput, RepeatedInputs
 from rosflight_py_sim.missions.catalogue import flight_of
 from rosflight_py_sim.missions.flight import Flight, Flights
-from rosflight_py_sim.missions.mission_topics import MISSION_SETTINGS
 from rosflight_py_sim.recording.columns import NoColumnsError
 from rosflight_py_sim.recording.known_topics import require_type
 from rosflight_py_sim.recording.mcap_file import Recording, Topic, read_recording
+from rosflight_py_sim.step.mission_topics import MISSION_SETTINGS
 from rosflight_py_sim.step.topics import CLOCK
 
 # Nodes that a mission adds to the graph; MissionPilot is the name of MissionScript in older recordings.
-_OF_MISSIONS = {"JudgeNode", "MissionScript", "MissionPilot", "UnderwaterScript"}
+_OF_MISSIONS = {"JudgeNode", "MissionScript", "MissionPilot", "FollowerScript", "UnderwaterScript"}
 
 # System time without progress after which a run has ended, s: due recorded inputs never wait.
 _STILL_S = 5.0

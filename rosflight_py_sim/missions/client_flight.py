@@ -10,7 +10,7 @@ from rosflight_py_sim.missions.client_judge import ClientJudge
 from rosflight_py_sim.missions.client_program import ClientProgram
 from rosflight_py_sim.missions.client_task import ClientTask
 from rosflight_py_sim.missions.flight import Flight
-from rosflight_py_sim.missions.mission_topics import MISSION_LOG
+from rosflight_py_sim.step.mission_topics import MISSION_LOG
 from rosflight_py_sim.vehicles import ClientMission
 
 DONE = "done"

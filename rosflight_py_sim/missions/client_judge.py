@@ -9,7 +9,7 @@ from std_msgs.msg import String
 from rosflight_py_sim.ground.parameters import Values
 from rosflight_py_sim.missions.client_log import ClientLog, Mark
 from rosflight_py_sim.missions.mission_judge import MissionJudge
-from rosflight_py_sim.missions.mission_topics import MISSION_LOG
+from rosflight_py_sim.step.mission_topics import MISSION_LOG
 from rosflight_py_sim.vehicles import Vehicle
 
 # Programs print each step as "  12.3 s  dive"; values may follow after two spaces.

@@ -25,10 +25,10 @@ from rosflight_py_sim.missions.flight_progress import ProgressLines
 from rosflight_py_sim.missions.judge_node import JudgeNode
 from rosflight_py_sim.missions.mission_judge import MissionJudge
 from rosflight_py_sim.missions.mission_settings import MissionSettings
-from rosflight_py_sim.missions.mission_topics import MISSION_END
 from rosflight_py_sim.missions.overview_picture import draw_overview
 from rosflight_py_sim.missions.summary_table import print_table
 from rosflight_py_sim.nodes.running import deferred_signals
+from rosflight_py_sim.step.mission_topics import MISSION_END
 from rosflight_py_sim.vehicles import reference
 
 AUTOPILOT = "autopilot"

@@ -11,8 +11,8 @@ from std_msgs.msg import String
 from rosflight_py_sim.interfaces.simulation_node import SimulationNode
 from rosflight_py_sim.missions.mission_judge import MissionJudge
 from rosflight_py_sim.missions.mission_settings import MissionSettings
-from rosflight_py_sim.missions.mission_topics import MISSION_SETTINGS
 from rosflight_py_sim.recording.state_log import TimeWentBackError
+from rosflight_py_sim.step.mission_topics import MISSION_SETTINGS
 
 
 class JudgeNode(SimulationNode):

@@ -15,10 +15,10 @@ from std_msgs.msg import String
 
 from rosflight_py_sim.ground.parameters import ParameterTable, Values
 from rosflight_py_sim.ground.shared_parameters import TAKE_OFF_TIMEOUT
-from rosflight_py_sim.missions.mission_topics import MISSION_END
 from rosflight_py_sim.missions.take_off import TakeOffWatch
 from rosflight_py_sim.recording.motion_summary import MotionSummary, summarise_motion
 from rosflight_py_sim.recording.state_log import Array, StateLog
+from rosflight_py_sim.step.mission_topics import MISSION_END
 from rosflight_py_sim.step.schedule import Schedule
 from rosflight_py_sim.step.topics import PWM_OUTPUT, TRUTH_STATE, TRUTH_WIND, M, StepTopic
 from rosflight_py_sim.step.vehicle_state import VehicleState

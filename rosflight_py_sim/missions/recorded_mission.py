@@ -17,12 +17,12 @@ from rosflight_py_sim.interfaces.message_definitions import type_name_of
 from rosflight_py_sim.missions.catalogue import judge_class, mission_name
 from rosflight_py_sim.missions.mission_judge import MissionJudge
 from rosflight_py_sim.missions.mission_settings import MissionSettings
-from rosflight_py_sim.missions.mission_topics import MISSION_SETTINGS
 from rosflight_py_sim.recording.columns import NoColumnsError
 from rosflight_py_sim.recording.known_topics import require_type
 from rosflight_py_sim.recording.mcap_file import Recording, read_recording
 from rosflight_py_sim.recording.recorded_vehicle import RecordedVehicle, recorded_vehicles
 from rosflight_py_sim.recording.state_log import Array
+from rosflight_py_sim.step.mission_topics import MISSION_SETTINGS
 from rosflight_py_sim.step.topics import StepTopic
 from rosflight_py_sim.vehicles import Vehicle
 

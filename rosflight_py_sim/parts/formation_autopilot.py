@@ -15,6 +15,7 @@ from rosflight_py_sim.autopilot.formation import (
     FormationPhase,
 )
 from rosflight_py_sim.ground.parameters import ParameterTable, Values
+from rosflight_py_sim.parts.follower_script import FollowerScript
 from rosflight_py_sim.parts.multirotor_autopilot import MultirotorAutopilot
 from rosflight_py_sim.physics.rotations import rotate_to_inertial
 from rosflight_py_sim.step.diagnosis import Diagnosis, Level
@@ -34,6 +35,7 @@ class FormationAutopilot(MultirotorAutopilot[FormationMission]):
     PHASES = FormationPhase
     PLANS_PATH = False
     WAYPOINT_RADIUS = FORMATION_RADIUS
+    PILOT = FollowerScript
 
     @property
     def leader(self) -> str:

@@ -30,6 +30,7 @@ class ServiceScript(Part, ABC):
         done: whether the script is complete.
         failure: error that ended the script; None if there was none.
         dynamics: values of the vehicle's dynamics.
+        autopilot: values of the vehicle's autopilot; empty if the script starts none.
     """
 
     DEFAULT_NAME: ClassVar[str] = "pilot"
@@ -37,9 +38,11 @@ class ServiceScript(Part, ABC):
 
     services_called: Any
 
-    def __init__(self, *arguments: Any, dynamics: Values | None = None, **named: Any) -> None:
+    def __init__(
+        self, *arguments: Any, dynamics: Values | None = None, autopilot: Values | None = None, **named: Any
+    ) -> None:
         """Start at the first message of the trigger; further arguments go to the next class."""
-        self.dynamics = dynamics or {}
+        self.dynamics, self.autopilot = dynamics or {}, autopilot or {}
         super().__init__(*arguments, **named)
 
     def initialise(self) -> None:

@@ -21,12 +21,12 @@ from rosflight_py_sim.interfaces.node_of_part import part_of
 from rosflight_py_sim.interfaces.simulation_node import SimulationNode
 from rosflight_py_sim.missions.autopilot.judge import AutopilotJudge
 from rosflight_py_sim.missions.flight import not_done
-from rosflight_py_sim.missions.mission_topics import MISSION_END
 from rosflight_py_sim.nodes.lockstep_time_manager import LockstepTimeManager
 from rosflight_py_sim.nodes.running import node_class
 from rosflight_py_sim.parts.autopilot import AutopilotPart
 from rosflight_py_sim.parts.truth import Truth
 from rosflight_py_sim.physics.dynamics import StateDivergedError
+from rosflight_py_sim.step.mission_topics import MISSION_END
 from rosflight_py_sim.step.part import Part
 from rosflight_py_sim.step.pipeline import Pipeline
 from rosflight_py_sim.step.ports import Input, ports_of
@@ -69,7 +69,7 @@ class PipelineFlight:
         limits = AutopilotJudge.limits_for(member.vehicle)
         self.judge = AutopilotJudge(member.vehicle, {limit.name: autopilot.values[limit.name] for limit in limits})
         dynamics = next(part for part in parts if isinstance(part, Truth))
-        self._pilot = autopilot.PILOT({}, dynamics=dynamics.values)
+        self._pilot = autopilot.PILOT({}, dynamics=dynamics.values, autopilot=autopilot.values)
         step_s = number(sources.values_of(time_manager_class(time_manager), member), "step_size")
         self._step_ns = round(step_s * NANOSECONDS)
         receivers = [(one.topic, one.take) for one in self.judge.inputs]

@@ -22,8 +22,8 @@ from rosflight_py_sim.graph.scenario import SCENARIOS, load_scenario
 from rosflight_py_sim.ground.resources import share_directory
 from rosflight_py_sim.ground.stamps import NANOSECONDS
 from rosflight_py_sim.interfaces.simulation_node import SimulationNode
-from rosflight_py_sim.missions.autopilot.follower_pilot import FollowerPilot
 from rosflight_py_sim.nodes.pilot import Pilot
+from rosflight_py_sim.parts.follower_script import FollowerScript
 from rosflight_py_sim.protocols.auv_zeromq import ThrusterCommand, decode_telemetry, encode_thrusters
 from rosflight_py_sim.protocols.uthere import Data, PlaneList
 from rosflight_py_sim.step.qos import CHAIN
@@ -206,7 +206,7 @@ def test_copter_of_the_relay_follows_the_plane(ros_domain: int) -> None:
         plane, copter = (graph.join(Track, namespace=name) for name in ("plane", "copter"))
         pilots = [
             graph.join(Pilot, namespace="plane"),
-            graph.join(FollowerPilot, leader="/plane", namespace="copter"),
+            graph.join(FollowerScript, autopilot={"leader": "/plane"}, namespace="copter"),
         ]
 
         def off() -> float:

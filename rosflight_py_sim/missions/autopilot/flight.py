@@ -10,12 +10,9 @@ from rosflight_py_sim.graph.composition import ComposedGraph
 from rosflight_py_sim.graph.fleet import Member
 from rosflight_py_sim.ground.parameters import Values
 from rosflight_py_sim.interfaces.node_of_part import node_of
-from rosflight_py_sim.missions.autopilot.follower_pilot import FollowerPilot
 from rosflight_py_sim.missions.autopilot.judge import AutopilotJudge, autopilot_class
 from rosflight_py_sim.missions.flight import AUTOPILOT, Flight
-from rosflight_py_sim.parts.formation_autopilot import FormationAutopilot
 from rosflight_py_sim.parts.pilot_script import AutopilotScript
-from rosflight_py_sim.step.ports import namespace_of
 from rosflight_py_sim.step.topics import AUTOPILOT_PROGRESS
 
 
@@ -34,15 +31,9 @@ class AutopilotFlight(Flight):
         """Create judge and pilot."""
         super().join(graph, namespace)
         self.node.subscribe(AUTOPILOT_PROGRESS, self._on_progress)
-        autopilot = autopilot_class(self.member.vehicle)
-        dynamics = graph.values_of("dynamics", self.member.namespace)
-        if issubclass(autopilot, FormationAutopilot):
-            value = str(graph.values_of("autopilot", self.member.namespace)["leader"])
-            leader = namespace_of(value, self.node.get_namespace())
-            self._pilot = graph.join(FollowerPilot, leader=leader, dynamics=dynamics, namespace=namespace)
-        else:
-            pilot: Any = node_of(autopilot.PILOT)
-            self._pilot = graph.join(pilot, dynamics=dynamics, namespace=namespace)
+        pilot: Any = node_of(autopilot_class(self.member.vehicle).PILOT)
+        values = {name: graph.values_of(name, self.member.namespace) for name in ("dynamics", "autopilot")}
+        self._pilot = graph.join(pilot, **values, namespace=namespace)
 
     def given_limits(self, graph: ComposedGraph) -> Values:
         """Limits of acceptance, which are parameters of the autopilot."""

@@ -1,31 +1,33 @@
-"""Pilot of a vehicle that follows another: makes it land when the leader's mission has ended."""
+"""Scripted pilot of a vehicle that follows another: makes it land when the leader's mission has ended."""
 
 from __future__ import annotations
-
-from typing import Any
 
 from std_msgs.msg import String
 from std_srvs.srv import Trigger
 
 from rosflight_py_sim.autopilot.formation import FormationPhase
-from rosflight_py_sim.missions.mission_topics import MISSION_END
-from rosflight_py_sim.nodes.pilot import MissionPilot
+from rosflight_py_sim.parts.pilot_script import MissionScript
 from rosflight_py_sim.parts.service_script import Script
+from rosflight_py_sim.step.mission_topics import MISSION_END
 from rosflight_py_sim.step.ports import calls, newest
 
 
-class FollowerPilot(MissionPilot):
-    """Also calls autopilot/land when the leader's mission has ended, unless the vehicle lands by itself before."""
+class FollowerScript(MissionScript):
+    """Also calls autopilot/land when the leader's mission has ended, unless the vehicle lands by itself before.
+
+    Attributes:
+        leader: the vehicle that is followed, the parameter `leader` of the autopilot.
+    """
 
     KEEPS_TO_SETPOINT = False
 
-    services_called = calls(Trigger, *MissionPilot.services_called.topics, "autopilot/land")
+    services_called = calls(Trigger, *MissionScript.services_called.topics, "autopilot/land")
 
-    def __init__(self, *, leader: str, **arguments: Any) -> None:
-        """Create the node; `leader`: absolute namespace of the leader."""
-        self.leader = leader
+    def initialise(self) -> None:
+        """Wait for the first status."""
+        super().initialise()
+        self.leader = str(self.autopilot["leader"])
         self._leader_has_ended = False
-        super().__init__(**arguments)
 
     def mission(self) -> Script:
         """Fly in formation until the leader lands or its mission has ended."""
