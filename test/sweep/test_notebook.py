@@ -31,7 +31,8 @@ def folder(tmp_path: Path) -> Path:
         assert given in plan
         plan = plan.replace(given, shorter)
     (tmp_path / "straight_landing.yaml").write_text(plan, encoding="utf-8")
-    for file in (EXAMPLES / "sweeps").glob("*.yaml"):
+    notebook = (EXAMPLES / "sweep.ipynb").read_text(encoding="utf-8")
+    for file in (one for one in (EXAMPLES / "sweeps").glob("*.yaml") if one.name in notebook):
         text = file.read_text(encoding="utf-8").replace("../../../config", str(CONFIG))
         text, count = re.subn(r"count: \d+", "count: 2", text)
         text = re.sub(r"^repeats: \d+", "repeats: 1", text, flags=re.MULTILINE)
