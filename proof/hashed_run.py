@@ -97,7 +97,7 @@ def _pilot(graph: ComposedGraph, member: Member) -> Any:
     if not member.executables:
         return graph.join(Pilot, namespace=member.namespace)
     script = autopilot_class(member.vehicle).PILOT
-    pilot: Any = RepeatingPilot if script is MissionScript else node_of(script)
+    pilot: Any = RepeatingPilot if issubclass(script, MissionScript) else node_of(script)
     return graph.join(pilot, namespace=member.namespace)
 
 
