@@ -34,6 +34,9 @@ from rosflight_py_sim.step.topics import STEP_TOPICS, topic_of
 # time, on a busy machine that has more participants than the node has discovered.
 _DISCOVERY_S, _LONGEST_DISCOVERY_S = 1.0, 10.0
 
+# System time without a further publisher after which all publishers of the known participants are known, s.
+_SETTLING_S = 0.5
+
 # Time limit for the reports that name the other simulation's host, s: nodes report once a second.
 _REPORTS_S = 2.5
 
@@ -112,10 +115,16 @@ class OtherSimulation:
             self._leave()
 
     def _wait_for_discovery(self, node: Node) -> None:
-        """Wait until the node has discovered the participants of the domain on this machine."""
+        """Wait until the node has discovered the participants of this machine, and no more of their publishers."""
         time.sleep(max(0.0, self._began_s + _DISCOVERY_S - time.monotonic()))
         expected = local_participants(self._context.get_domain_id())
-        while len(participants_known_to(node)) < expected and time.monotonic() < self._began_s + _LONGEST_DISCOVERY_S:
+        known, since_s = 0, time.monotonic()
+        while expected > 1 and time.monotonic() < self._began_s + _LONGEST_DISCOVERY_S:
+            publishers = sum(node.count_publishers(name) for name, _ in node.get_topic_names_and_types())
+            if publishers != known or len(participants_known_to(node)) < expected:
+                known, since_s = publishers, time.monotonic()
+            elif time.monotonic() > since_s + _SETTLING_S:
+                return
             time.sleep(0.05)
 
     def _leave(self) -> None:
