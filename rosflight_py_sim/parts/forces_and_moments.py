@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
+from functools import cached_property
 from struct import Struct
 from typing import ClassVar
 
@@ -72,7 +73,6 @@ class ForcesAndMoments(PhysicsModel, Part, ABC):
     Attributes:
         time_ns: stamp of the outputs that are being answered, ns; -1 before the first.
         wind_rates: angular velocity of the air at the vehicle, body axes, rad/s (3,); zero without rotational gusts.
-        battery_ns: time of the last battery message, ns; from then on none is due until `next_battery_ns`.
         firmware_parameters: mixer parameters read from the flight controller; set before each call of
             `get_firmware_parameters`, at the start and after each change of parameters.
     """
@@ -97,8 +97,6 @@ class ForcesAndMoments(PhysicsModel, Part, ABC):
         self._failed_outputs = FailedOutputs()
         self._wrench = Wrench(-1, (), ())
         self.firmware_parameters: dict[str, float] = {}
-        self._battery_schedule: Schedule | None = None
-        self.battery_ns, self.next_battery_ns = 0, 0
 
     @abstractmethod
     def update_forces_and_torques(
@@ -127,14 +125,15 @@ class ForcesAndMoments(PhysicsModel, Part, ABC):
     def start_over(self) -> None:
         """Reset the model to its initial state; does nothing by default, for a model without a state."""
 
+    @cached_property
+    def battery_schedule(self) -> Schedule:
+        """Due times of sim/truth_battery."""
+        return Schedule(number(self.values, "truth_battery_frequency"))
+
     def publish_battery(self, time_ns: int, voltage: float, current: float) -> bool:
         """Publish the true battery state (V, A) on sim/truth_battery when it is due; return whether it was."""
-        schedule = self._battery_schedule
-        if schedule is None:
-            schedule = self._battery_schedule = Schedule(number(self.values, "truth_battery_frequency"))
-        if not schedule.due(time_ns):
+        if not self.battery_schedule.due(time_ns):
             return False
-        self.battery_ns, self.next_battery_ns = time_ns, schedule.next_ns
         self.send_battery(BatterySample(time_ns, voltage, current))
         return True
 

@@ -158,10 +158,10 @@ class ModelledForces(ForcesAndMoments, Generic[Model]):
         self, state: VehicleState, wind_ned: NDArray[np.float64], pwm_us: NDArray[np.float64], dt: float
     ) -> NDArray[np.float64]:
         """Compute the wrench, and publish battery and rotor speeds when they are due."""
-        model, time_ns = self.model, self.time_ns
+        model, time_ns, schedule = self.model, self.time_ns, self.battery_schedule
         wrench = model.update(state.truth, wind_ned, pwm_us, dt, self.wind_rates)
-        if self.battery_ns <= time_ns < self.next_battery_ns:
-            return wrench
+        if schedule.since_ns <= time_ns < schedule.next_ns:
+            return wrench  # Voltage and current are computed only for a message that is due.
         if self.publish_battery(time_ns, model.battery_voltage, model.current_a) and len(model.rotor_speeds):
             self.send_rotor_speeds(rotor_speed_message(model, time_ns))
         return wrench

@@ -251,10 +251,9 @@ class RosflightBoard(CommandServices, ParameterServices, StatusReports, SensorRe
 
     def answer(self, time_ns: int, content: ImuSample | None) -> None:
         """Run the firmware; in lockstep, on the IMU message."""
-        firmware = self.board.firmware
         if content is not None:
-            self._imu_is_new = True
-            firmware.receive_imu(content.time_ns // 1000, content.gyro, content.accel, self.imu_temperature_k)
+            self.receive_imu(content)
+        firmware = self.board.firmware
         start = time.perf_counter_ns() if self.measures_loop_time else 0
         if self._link is not None:
             for command in self._link.arrived(time_ns):
@@ -268,11 +267,9 @@ class RosflightBoard(CommandServices, ParameterServices, StatusReports, SensorRe
             self._imu_is_new = False
             if self._has_estimates:
                 self._send_estimates(time_ns)
-        schedule = self._output_schedule
-        if not schedule.since_ns <= time_ns < schedule.next_ns and schedule.due(time_ns):
+        if self._output_schedule.due(time_ns):
             self.send_output(Outputs(time_ns, firmware.outputs.tolist()))
-        schedule = self._status_schedule
-        if firmware.status_changed or not schedule.since_ns <= time_ns < schedule.next_ns:
+        if self._status_schedule.due(time_ns) or firmware.status_changed:
             self.send_reports(time_ns)
 
     def answer_again(self, time_ns: int) -> None:

@@ -68,7 +68,6 @@ class StatusReports(Part):
 
     def send_reports(self, time_ns: int) -> None:
         """Send the reports after a pass of the firmware, when the status is due or has changed."""
-        self._status_schedule.due(time_ns)
         firmware = self.board.firmware
         firmware.status_changed = False
         s = firmware.status
