@@ -53,7 +53,7 @@ lint: $(VENV)/.project  ## check format, lint and types
 # machine is. Its name stands in the summary of the first run.
 test: $(VENV)/.ready $(if $(ARGS),,$(VENV)/.bytecode) lint  ## run lint, then the whole test suite or the tests in ARGS
 ifeq ($(ARGS),)
-	@$(BIN)/python -m pytest --numprocesses $$((2 * $$(nproc))) --dist loadfile --no-loadscope-reorder; tests=$$?; \
+	@$(BIN)/python -m pytest --numprocesses $$((2 * $$(nproc))) --dist loadfile --no-loadscope-reorder --max-worker-restart 3; tests=$$?; \
 		if [ $$tests = 1 ]; then echo; echo "make: repeating the failed tests one at a time"; \
 			$(BIN)/python -m pytest --last-failed --last-failed-no-failures none; tests=$$?; fi; \
 		exit $$tests

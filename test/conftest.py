@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import faulthandler
 import fcntl
 import gc
 import os
@@ -187,10 +188,33 @@ def virtual_joystick() -> Iterator[Callable[..., VirtualJoystick]]:
     session.close()
 
 
-def pytest_configure() -> None:
+# System time, s, that a test gets after its time limit, to end its processes.
+_GRACE_S = 60.0
+_stderr = pytest.StashKey[int]()
+
+
+def pytest_configure(config: pytest.Config) -> None:
     """Keep all nodes of the tests, and those of processes that they start, on this machine."""
     os.environ["ROS_AUTOMATIC_DISCOVERY_RANGE"] = "LOCALHOST"
     stay_on_this_machine()
+    # Descriptor 2 as it is now: pytest redirects it while a test runs.
+    config.stash[_stderr] = os.dup(2)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
+    """Print all stacks and end the process of a test that its time limit did not end.
+
+    The limit is a signal, whose handler waits for the interpreter, and Fast DDS can lock up inside a call. The test then
+    counts as failed: pytest-xdist starts another process for the remaining tests.
+    """
+    marker = item.get_closest_marker("timeout")
+    limit = float(marker.args[0] if marker else item.config.getini("timeout"))
+    faulthandler.dump_traceback_later(limit + _GRACE_S, exit=True, file=item.config.stash[_stderr])
+    try:
+        return (yield)
+    finally:
+        faulthandler.cancel_dump_traceback_later()
 
 
 # Folders whose tests take longest, in the order in which they start.
