@@ -205,8 +205,8 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
     """Print all stacks and end the process of a test that its time limit did not end.
 
-    The limit is a signal, whose handler waits for the interpreter, and Fast DDS can lock up inside a call. The test then
-    counts as failed: pytest-xdist starts another process for the remaining tests.
+    The limit is a signal, whose handler waits for the interpreter, and Fast DDS can lock up inside a call. The test
+    then counts as failed: pytest-xdist starts another process for the remaining tests.
     """
     marker = item.get_closest_marker("timeout")
     limit = float(marker.args[0] if marker else item.config.getini("timeout"))

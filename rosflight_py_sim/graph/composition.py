@@ -47,6 +47,7 @@ from rosflight_py_sim.nodes.running import (
     refusals_of_ros,
     require_complete,
     settle,
+    shutdown_watchdog,
 )
 from rosflight_py_sim.step.part import Part
 from rosflight_py_sim.step.topics import CLOCK
@@ -59,6 +60,9 @@ READY_LIMIT_S = 10.0
 
 # Longest wait of the executor before `go_on` is called again, s.
 _SPIN_TIMEOUT_S = 0.1
+
+# After it, a shutdown of the middleware counts as locked up, s. It takes some tenths of a second.
+_SHUTDOWN_S = 8.0
 
 
 class ComposedGraph:
@@ -426,11 +430,18 @@ class ComposedGraph:
         # While publishers are destroyed, their last messages in the middleware would pass for external ones. The
         # executor would also keep references to the nodes.
         self.hand_off.close()
-        for node in reversed(self.nodes):
-            self.executor.remove_node(node)
-            node.destroy_node()
-        self.executor.shutdown()
-        rclpy.try_shutdown()
+        for node in reversed(self.nodes[1:]):
+            self._destroy(node)
+        # The participant ends with its last node. The recorder, which may have much to write, has ended before.
+        with shutdown_watchdog(_SHUTDOWN_S):
+            for node in self.nodes[:1]:
+                self._destroy(node)
+            self.executor.shutdown()
+            rclpy.try_shutdown()
+
+    def _destroy(self, node: Node) -> None:
+        self.executor.remove_node(node)
+        node.destroy_node()
 
 
 def _for_ros(arguments: Sequence[str]) -> list[str]:

@@ -207,6 +207,16 @@ def start_shutdown_watchdog(seconds: float) -> None:
     faulthandler.dump_traceback_later(seconds, exit=True)
 
 
+@contextlib.contextmanager
+def shutdown_watchdog(seconds: float) -> Iterator[None]:
+    """Like `start_shutdown_watchdog`, until the context ends."""
+    start_shutdown_watchdog(seconds)
+    try:
+        yield
+    finally:
+        faulthandler.cancel_dump_traceback_later()
+
+
 def ordinary_arguments(argv: list[str]) -> list[str]:
     """Arguments of a command line that are not for ROS, without the program name.
 

@@ -253,6 +253,9 @@ class Processes:
 
     def close(self) -> None:
         """End all processes by their ids, and check that none is left."""
+        # The observers first: Fast DDS may lock up if a participant leaves while one of this process is destroyed.
+        for observer in self._observers:
+            observer.close()
         running = [program for program in self.all if program.process.poll() is None]
         for program in running:
             program.signal(signal.SIGTERM)
@@ -262,8 +265,6 @@ class Processes:
                 program.wait(max(0.0, end - time.monotonic()))
             except subprocess.TimeoutExpired:
                 program.kill()
-        for observer in self._observers:
-            observer.close()
         left = [p.name for p in self.all if p.process.poll() is None or _group_is_alive(p.process.pid)]
         assert not left, f"left behind: {left}"
 
