@@ -7,6 +7,7 @@ import faulthandler
 import fcntl
 import gc
 import os
+import signal
 import socket
 import tempfile
 from collections.abc import Callable, Iterator
@@ -194,9 +195,12 @@ _stderr = pytest.StashKey[int]()
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Keep all nodes of the tests, and those of processes that they start, on this machine."""
+    """Keep all nodes of the tests, and those of processes that they start, on this machine; restore SIGINT."""
     os.environ["ROS_AUTOMATIC_DISCOVERY_RANGE"] = "LOCALHOST"
     stay_on_this_machine()
+    # A shell's background jobs ignore SIGINT, and so would the programs that the tests start.
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     # Descriptor 2 as it is now: pytest redirects it while a test runs.
     config.stash[_stderr] = os.dup(2)
 

@@ -328,11 +328,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 @pytest.fixture(scope="session", autouse=True)
-def _default_signal_handlers() -> None:
-    """Restore SIGINT, which shell background jobs and their children ignore; let SIGTERM close the fixtures."""
+def _sigterm_closes_fixtures() -> None:
+    """Let SIGTERM close the fixtures."""
     signal.signal(signal.SIGTERM, lambda *_: pytest.exit("SIGTERM"))
-    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
-        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(scope="module")
