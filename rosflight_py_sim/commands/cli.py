@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rosflight_py_sim import __version__
+from rosflight_py_sim.commands.command_parser import CommandParser
 from rosflight_py_sim.commands.hand_over import add_hand_over_parser
 from rosflight_py_sim.commands.inject import add_inject_parser
 from rosflight_py_sim.commands.prepare_firmware import add_prepare_firmware_parser
@@ -55,9 +56,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 def command_parser() -> argparse.ArgumentParser:
     """Parser of the command line, with every subcommand."""
-    parser = argparse.ArgumentParser(
-        prog="rosflight_py_sim", description="Flight simulator built as a ROS 2 node graph."
-    )
+    parser = CommandParser(prog="rosflight_py_sim", description="Flight simulator built as a ROS 2 node graph.")
     parser.add_argument("--version", action="version", version=f"%(prog)s {__version__}")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
 

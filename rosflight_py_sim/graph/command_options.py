@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from rosflight_py_sim.graph.options import FLY, Kind, Option, options_at, parts_of, switch_or_name
 from rosflight_py_sim.ground.confined_files import is_file
+from rosflight_py_sim.ground.parameters import Parameter, Value
 
 
 def existing_file(text: str) -> Path:
@@ -17,6 +19,18 @@ def existing_file(text: str) -> Path:
     if not is_file(path):
         raise argparse.ArgumentTypeError(f"there is no file '{text}'")
     return path
+
+
+def number_in(allowed: Parameter) -> Callable[[str], Value]:
+    """Reader of an option's number, for argparse, which reports a value that the parameter does not allow."""
+
+    def read(text: str) -> Value:
+        try:
+            return allowed.checked(float(text))
+        except ValueError:
+            raise argparse.ArgumentTypeError(f"{text} given; allowed: {allowed.constraints}") from None
+
+    return read
 
 
 _VALUES: dict[Kind, dict[str, Any]] = {
@@ -57,6 +71,8 @@ def add_options(parser: argparse.ArgumentParser, command: str) -> None:
     """
     for one in options_at(command):
         settings = _VALUES[one.kind] | ({"metavar": one.metavar} if one.metavar else {})
+        if one.range is not None:
+            settings |= {"type": number_in(one.range)}
         if one.kind is Kind.TEXT and one.choices and not one.metavar:
             settings |= {"choices": [choice for choice in one.choices if choice], "type": partial(_chosen, one)}
         parser.add_argument(

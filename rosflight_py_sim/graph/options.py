@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 from rosflight_py_sim.graph.flight_controllers import FLIGHT_CONTROLLERS, usable_flight_controllers
 from rosflight_py_sim.ground.confined_files import is_file
 from rosflight_py_sim.ground.node_kinds import RENAMED, NodeKind, present_name
-from rosflight_py_sim.ground.parameters import ParameterError
+from rosflight_py_sim.ground.parameters import Parameter, ParameterError
 from rosflight_py_sim.ground.registry import node_names, registered
 from rosflight_py_sim.ground.shared_parameters import EARTHS, TIME_MODES
 from rosflight_py_sim.nodes.node_names import NAMES, SHORT
@@ -27,6 +27,8 @@ LAUNCH, SIM, FLY, TRIM, REFLY = "launch", "sim", "fly", "trim", "refly"
 SIMULATIONS = (LAUNCH, SIM, FLY)
 """Places that start a simulation."""
 
+
+DURATION = Parameter("duration", 1.0, "Simulated duration", "s", minimum=0.0, maximum=1e9, above_minimum=True)
 
 NAMED_NODES = tuple(key for key in NODE_KEYS if key not in ("dynamics", "autopilot"))
 """Options that name a node in place of the vehicle's own. `dynamics` may select another vehicle file."""
@@ -55,6 +57,7 @@ class Option:
         text: effect, for help texts and the page; in lower case and without a full stop, as argparse's own texts.
         details: further sentences for the page.
         kind: type of the value.
+        range: allowed numbers, of an option that sets no parameter; None: the parameter's table checks the value.
         default: default value in launch files; None: a value is required.
         choices: allowed values; empty: all values of the type.
         unset: meaning of an empty value, for options whose default is empty.
@@ -82,6 +85,7 @@ class Option:
     command_default: str = ""
     without: str = ""
     in_scenario: bool = False
+    range: Parameter | None = None
     pages: tuple[tuple[str, str], ...] = ()
 
     @property
@@ -416,6 +420,7 @@ def all_options() -> dict[str, Option]:
             "duration",
             "simulated duration, s",
             kind=Kind.NUMBER,
+            range=DURATION,
             unset="no limit",
             at=(SIM,),
             metavar="S",

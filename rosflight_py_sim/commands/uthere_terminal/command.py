@@ -10,11 +10,15 @@ from typing import TYPE_CHECKING
 
 from rosflight_py_sim.commands.uthere_terminal.ground_link import PORT_IN, PORT_OUT, GroundLink
 from rosflight_py_sim.commands.uthere_terminal.line_check import RAW, check_line
+from rosflight_py_sim.graph.command_options import number_in
 from rosflight_py_sim.ground.extras import missing_extra
+from rosflight_py_sim.ground.parameters import Parameter
 from rosflight_py_sim.ground.process_signals import interrupt_on_signals
 
 if TYPE_CHECKING:
     from rosflight_py_sim.commands.uthere_terminal.completion import CommandCompleter
+
+LISTEN = Parameter("listen", 1.0, "Time to print packets after the last line", "s", minimum=0.0, maximum=1e6)
 
 PROMPT = "> "
 
@@ -45,7 +49,7 @@ def add_terminal_parser(commands: argparse._SubParsersAction[argparse.ArgumentPa
     )
     parser.add_argument(
         "--listen",
-        type=float,
+        type=number_in(LISTEN),
         default=1.0,
         metavar="S",
         help="seconds to print packets after the last line of a pipe or a file (default: 1)",
