@@ -186,10 +186,14 @@ class Receiver:
         if self.mapped[_ARM]:
             if self.switches[_ARM] is not machine.armed:
                 machine.handle(Event.REQUEST_DISARM if machine.armed else Event.REQUEST_ARM)
+            else:
+                machine.end_arming_request()
             return
         direction = -1.0 if machine.armed else 1.0
         held = self.throttle_stick_is_low() and direction * self.sticks[_Z] > 1.0 - self._threshold
         self._gesture_us = self._gesture_us + elapsed if held else 0
+        if not held:
+            machine.end_arming_request()
         if self._gesture_us > GESTURE_TIME_US:
             if machine.armed:
                 self._gesture_us = 0

@@ -12,9 +12,6 @@ from dataclasses import dataclass
 from enum import Enum, IntEnum, IntFlag, auto
 from typing import Protocol
 
-ARMING_REFUSAL_PERIOD_US = 1_000_000
-"""Interval at which the reasons against arming are logged while a request persists."""
-
 
 class Severity(IntEnum):
     """Severity of a log line."""
@@ -160,10 +157,6 @@ TRANSITIONS: tuple[Transition, ...] = (
 class Surroundings(Protocol):
     """Interface of the flight controller that the state machine uses."""
 
-    @property
-    def time_us(self) -> int:
-        """Time of the pass."""
-
     def throttle_stick_is_low(self) -> bool:
         """Whether the throttle stick is below RC_ARM_THRESHOLD."""
 
@@ -195,7 +188,7 @@ class StateMachine:
         self.errors = 0
         self.changed = False
         self._surroundings = surroundings
-        self._next_refusal_us: int | None = None
+        self._refusals: Sequence[str] = ()
         self._conditions: dict[Condition, Callable[[], bool]] = {
             Condition.ALWAYS: lambda: True,
             Condition.THROTTLE_HIGH: lambda: not surroundings.throttle_stick_is_low(),
@@ -270,14 +263,16 @@ class StateMachine:
             setattr(self, name, value)
             self.changed = True
 
+    def end_arming_request(self) -> None:
+        """Log every reason against the next request to arm, although it is the same as before."""
+        self._refusals = ()
+
     def _refuse_to_arm(self, reasons: Sequence[str]) -> None:
-        """Log the reasons, at most once per second: the arm switch requests arming with each frame."""
-        now = self._surroundings.time_us
-        if self._next_refusal_us is not None and now < self._next_refusal_us:
-            return
-        self._next_refusal_us = now + ARMING_REFUSAL_PERIOD_US
+        """Log the reasons that are new: the arm switch requests arming at every pass."""
         for reason in reasons:
-            self._surroundings.log(Severity.ERROR, f"cannot arm: {reason}")
+            if reason not in self._refusals:
+                self._surroundings.log(Severity.ERROR, f"cannot arm: {reason}")
+        self._refusals = reasons
 
 
 _ROWS: dict[tuple[State, Event], tuple[Transition, ...]] = {

@@ -17,10 +17,6 @@ class FirmwareSurroundings:
     def __init__(self, firmware: Firmware) -> None:
         self._firmware = firmware
 
-    @property
-    def time_us(self) -> int:
-        return self._firmware.time_us
-
     def throttle_stick_is_low(self) -> bool:
         return self._firmware.receiver.throttle_stick_is_low()
 

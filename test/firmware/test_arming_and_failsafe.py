@@ -61,14 +61,52 @@ def test_arming_requires_throttle_override_unless_min_throttle_is_taken(make_ben
     assert bench.firmware.status.armed
 
 
-def test_refusal_to_arm_is_logged_once_per_second(make_bench) -> None:
+NO_GUARD = "cannot arm: the throttle override switch is off (and TAKE_MIN_THR is 0)"
+STICK_HIGH = "cannot arm: the throttle stick is not low"
+
+
+def test_refusal_to_arm_is_logged_once_per_change_of_its_reason(make_bench) -> None:
     bench = make_bench(TAKE_MIN_THR=0)
     bench.run(0.1)
+
+    def refusals() -> list[str]:
+        return [text for _, text in bench.log_lines if "cannot arm" in text]
+
     bench.switch(4, True)
     bench.run(2.5)
-    assert [text for _, text in bench.log_lines if "cannot arm" in text] == [
-        "cannot arm: the throttle override switch is off (and TAKE_MIN_THR is 0)"
-    ] * 3
+    assert refusals() == [NO_GUARD]
+    bench.sticks(throttle=0.2)
+    bench.run(2.5)
+    assert refusals() == [NO_GUARD, STICK_HIGH]
+    bench.sticks()
+    bench.run(2.5)
+    assert refusals() == [NO_GUARD, STICK_HIGH, NO_GUARD]
+
+
+@pytest.mark.parametrize("by_sticks", [False, True])
+def test_each_request_to_arm_logs_the_reason_of_its_refusal(make_bench, by_sticks: bool) -> None:
+    bench = make_bench(TAKE_MIN_THR=0, **(STICK_ARMING if by_sticks else {}))
+    bench.run(0.1)
+    for _ in range(2):
+        for is_on in (True, False):
+            if by_sticks:
+                bench.sticks(yaw=1.0 if is_on else 0.0)
+            else:
+                bench.switch(4, is_on)
+            bench.run(2.0)
+    assert [text for _, text in bench.log_lines if "cannot arm" in text] == [NO_GUARD] * 2
+
+
+def test_reason_that_persists_beside_one_that_ends_is_not_logged_again(make_bench) -> None:
+    bench = make_bench(GYRO_X_BIAS=0.0, FAILSAFE_THR=-1.0)
+    bench.switch(4, True)
+    bench.run(0.5)
+    bench.firmware.parameters.set("FAILSAFE_THR", 0.5)
+    bench.run(0.5)
+    assert sorted(text for _, text in bench.log_lines if "cannot arm" in text) == [
+        "cannot arm: FAILSAFE_THR is not from 0 to 1",
+        "cannot arm: the IMU is not calibrated",
+    ]
 
 
 def test_sticks_arm_and_disarm_after_a_second_in_opposite_corners(make_bench) -> None:

@@ -27,7 +27,6 @@ REACH: dict[State, list[Event]] = {
 
 class FakeEnvironment:
     def __init__(self) -> None:
-        self.time_us = 0
         self.low = True
         self.guarded = True
         self.calibrate = False
@@ -103,14 +102,14 @@ def test_event_without_transition_changes_nothing(state: State, event: Event) ->
 
 
 @pytest.mark.parametrize("flag", [flag for flag in ErrorFlag if flag])
-def test_each_error_prevents_arming_and_is_logged_once_a_second(flag: ErrorFlag) -> None:
+def test_each_error_prevents_arming_and_is_logged_once(flag: ErrorFlag) -> None:
     machine, environment = machine_in(State.PREFLIGHT)
     machine.raise_error(flag)
-    for environment.time_us in range(0, 1_500_000, 20_000):
+    for _ in range(75):
         machine.handle(Event.REQUEST_ARM)
     assert machine.state is State.ERROR
     assert not machine.armed
-    assert len(environment.logged) == 2
+    assert environment.logged == [f"cannot arm: {flag.reason}"]
     machine.clear_error(flag)
     machine.handle(Event.REQUEST_ARM)
     assert machine.state is State.ARMED
