@@ -77,7 +77,7 @@ def command_parser() -> argparse.ArgumentParser:
         description="Fly a vehicle's mission in wind or current, with its autopilot or the client program named in its "
         "file; with --scenario, fly the missions of all vehicles of a scenario. Print a summary and draw a plot. The "
         f"missions run as fast as the machine allows, or with --view at {WATCHED_PACE:g} times real time. A terminal "
-        f"shows a progress bar; a file or pipe gets a line every {PERIOD_S:g} s.",
+        f"shows a progress bar with the time left; a file or pipe gets a line every {PERIOD_S:g} s.",
         epilog="Arguments after --ros-args are passed to ROS.",
     )
     add_options(fly, FLY)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import sys
-import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
@@ -12,7 +11,6 @@ from pathlib import Path
 
 from rich.console import Console
 from rich.markup import escape
-from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from std_msgs.msg import String
 
 from rosflight_py_sim.graph.composition import ComposedGraph
@@ -21,7 +19,7 @@ from rosflight_py_sim.graph.scenario import Scenario
 from rosflight_py_sim.ground.new_files import prepare, reserved
 from rosflight_py_sim.ground.parameters import ParameterError, Value, Values
 from rosflight_py_sim.ground.stamps import NANOSECONDS
-from rosflight_py_sim.missions.flight_progress import ProgressLines
+from rosflight_py_sim.missions.flight_progress import FlightProgress
 from rosflight_py_sim.missions.judge_node import JudgeNode
 from rosflight_py_sim.missions.mission_judge import MissionJudge
 from rosflight_py_sim.missions.mission_settings import MissionSettings
@@ -33,9 +31,6 @@ from rosflight_py_sim.vehicles import reference
 
 AUTOPILOT = "autopilot"
 """Name of the mission of a vehicle's autopilot."""
-
-# System time between updates of the progress bar, s: terminal output costs more than a step.
-_REDRAW_S = 0.1
 
 
 class Flight(ABC):
@@ -261,26 +256,5 @@ def print_verdict(judge: MissionJudge, console: Console) -> bool:
 
 
 def _spin(graph: ComposedGraph, flights: Flights, console: Console) -> None:
-    if console.is_terminal:
-        _spin_with_bar(graph, flights, console)
-    else:
-        graph.spin(ProgressLines(flights, console, lambda: graph.time_ns / NANOSECONDS).go_on)
-
-
-def _spin_with_bar(graph: ComposedGraph, flights: Flights, console: Console) -> None:
-    columns = (TextColumn("{task.description:34s}"), BarColumn(), TextColumn("{task.percentage:3.0f} %"))
-    with Progress(*columns, TimeElapsedColumn(), console=console, auto_refresh=False) as progress:
-        task = progress.add_task(flights.activity, total=1.0)
-        redraw_s = 0.0
-
-        def go_on() -> bool:
-            nonlocal redraw_s
-            now_s = time.monotonic()
-            over = flights.over
-            if over or now_s > redraw_s:
-                redraw_s = now_s + _REDRAW_S
-                progress.update(task, description=flights.activity, completed=flights.progress)
-                progress.refresh()
-            return not over
-
-        graph.spin(go_on)
+    with FlightProgress(flights, console, lambda: graph.time_ns / NANOSECONDS) as progress:
+        graph.spin(progress.go_on)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from datetime import timedelta
 from types import TracebackType
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn
+
+from rosflight_py_sim.missions.flight_progress import time_left
 
 PERIOD_S = 10.0
 """System time between lines, s."""
@@ -46,8 +47,8 @@ class SweepProgress:
     def text(self) -> str:
         """The progress as text: '120 of 1000 runs, 3 failed, 0:01:20 left'."""
         new, elapsed_s = self._done - self._done_before, self._system_s() - self._began_s
-        left = f", {timedelta(seconds=round(elapsed_s / new * (self._runs - self._done)))} left" if new else ""
-        return f"{self._done} of {self._runs} runs, {self._failed} failed{left}"
+        left = time_left(elapsed_s, new / (self._runs - self._done_before)) if new else ""
+        return f"{self._done} of {self._runs} runs, {self._failed} failed{left and ', '}{left}"
 
     def add(self, *, failed: bool) -> None:
         """Count a run."""
