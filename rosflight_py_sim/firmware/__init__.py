@@ -20,8 +20,8 @@ from rosflight_py_sim.firmware.parameters import (
     UnknownFirmwareParameter,
 )
 from rosflight_py_sim.firmware.quirks import AS_ROSFLIGHT, REPAIRED, Quirks
-from rosflight_py_sim.firmware.state_machine import ErrorFlag, Refused, Severity, State
-from rosflight_py_sim.firmware.status import Status
+from rosflight_py_sim.firmware.state_machine import ErrorFlag, Refused, Severity, State, error_reasons
+from rosflight_py_sim.firmware.status import Status, state_text
 
 __all__ = [
     "AS_ROSFLIGHT",
@@ -45,5 +45,7 @@ __all__ = [
     "State",
     "Status",
     "UnknownFirmwareParameter",
+    "error_reasons",
     "mixing_report",
+    "state_text",
 ]

@@ -60,6 +60,11 @@ _REASONS: dict[ErrorFlag, str] = {
 }
 
 
+def error_reasons(error_code: int) -> list[str]:
+    """Texts of the bits that are set."""
+    return [flag.reason for flag in ErrorFlag if error_code & flag]
+
+
 class State(Enum):
     """State of the vehicle."""
 
@@ -211,7 +216,7 @@ class StateMachine:
             Action.TELL_NO_THROTTLE_GUARD: lambda: refuse(
                 ["the throttle override switch is off (and TAKE_MIN_THR is 0)"]
             ),
-            Action.TELL_ARMING_REFUSALS: lambda: refuse([flag.reason for flag in ErrorFlag if self.errors & flag]),
+            Action.TELL_ARMING_REFUSALS: lambda: refuse(error_reasons(self.errors)),
         }
 
     def handle(self, event: Event) -> None:

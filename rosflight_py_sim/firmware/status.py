@@ -3,7 +3,13 @@
 from __future__ import annotations
 
 from rosflight_py_sim.firmware.command import CommandMux
-from rosflight_py_sim.firmware.state_machine import StateMachine
+from rosflight_py_sim.firmware.state_machine import StateMachine, error_reasons
+
+
+def state_text(error_code: int, *, armed: bool, failsafe: bool) -> str:
+    """State in words, with the reason for each error: "disarmed: the IMU is not calibrated"."""
+    state = ", ".join(["armed" if armed else "disarmed", *(["failsafe"] if failsafe else [])])
+    return ": ".join(filter(None, (state, ", ".join(error_reasons(error_code)))))
 
 
 class Status:

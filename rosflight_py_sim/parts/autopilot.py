@@ -19,11 +19,11 @@ from rosflight_py_sim.ground.node_kinds import NodeKind
 from rosflight_py_sim.ground.parameters import Parameter, ParameterTable, number
 from rosflight_py_sim.ground.shared_parameters import TAKE_OFF_TIMEOUT
 from rosflight_py_sim.ground.stamps import NANOSECONDS, set_time
-from rosflight_py_sim.parts.pilot_script import AutopilotScript, MissionScript
+from rosflight_py_sim.parts.pilot_script import AutopilotScript, MissionScript, PilotScript, awaited_by, hindrance_of
 from rosflight_py_sim.physics.rotations import quaternion_from_euler
 from rosflight_py_sim.step.diagnosis import Diagnosis
 from rosflight_py_sim.step.part import Part
-from rosflight_py_sim.step.ports import output, service, trigger
+from rosflight_py_sim.step.ports import output, polled, service, trigger
 from rosflight_py_sim.step.schedule import LONGEST_STEP_NS, Schedule
 from rosflight_py_sim.step.topic_statistics import Period
 from rosflight_py_sim.step.topics import (
@@ -33,9 +33,11 @@ from rosflight_py_sim.step.topics import (
     AUTOPILOT_ROUTE,
     COMMAND,
     SETPOINT,
+    STATUS,
     TRUTH_STATE,
     ControlCommand,
     SetpointSample,
+    StatusReport,
 )
 from rosflight_py_sim.step.vehicle_state import VehicleState
 
@@ -97,10 +99,12 @@ class AutopilotPart(Part, ABC):
     send_route = output(AUTOPILOT_ROUTE, when="plans_path")
     send_progress = output(AUTOPILOT_PROGRESS)
     states = trigger(TRUTH_STATE, needed=True)
+    take_status = polled(STATUS, when="commands_firmware")
 
     def initialise(self) -> None:
         """Wait for the start."""
         super().initialise()
+        self._status: StatusReport | None = None
         self._state = VehicleState()
         self._guided_ns = -1
         self._phase: MissionPhase | None = None
@@ -162,6 +166,19 @@ class AutopilotPart(Part, ABC):
         """
         self.send_route(self._places(AUTOPILOT_ROUTE.name, waypoints_ned))
 
+    def commands_firmware(self) -> bool:
+        """Whether the flight controller is ROSflight's firmware, whose status is an input."""
+        return issubclass(self.PILOT, PilotScript)
+
+    def hindrance(self) -> str:
+        """Why the flight controller cannot fly the mission, and what to do; empty if nothing is known."""
+        self._status = self.take_status() or self._status
+        return hindrance_of(self._status) if self._status is not None else ""
+
+    def awaited(self) -> str:
+        """What the mission that has just begun waits for; empty if nothing is known."""
+        return awaited_by(self._status) if self._status is not None else ""
+
     def plans_path(self) -> bool:
         """Whether the path and the waypoints are outputs."""
         return self.PLANS_PATH
@@ -184,8 +201,12 @@ class AutopilotPart(Part, ABC):
         if not self.has_state:
             response.message = f"no {TRUTH_STATE.name} yet"
             return response
+        hindrance = self.hindrance()
+        if hindrance:
+            response.message = hindrance
+            return response
         try:
-            response.message = self.start_mission(self._state)
+            response.message = "; ".join(filter(None, (self.start_mission(self._state), self.awaited())))
         except RuntimeError as error:
             response.message = str(error)
             return response

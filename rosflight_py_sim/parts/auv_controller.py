@@ -21,10 +21,10 @@ from rosflight_py_sim.physics.rotations import euler_from_quaternion, rotate_to_
 from rosflight_py_sim.step.diagnosis import Diagnosis
 from rosflight_py_sim.step.part import Part
 from rosflight_py_sim.step.ports import later, newest, output, repeated, service, synchronized, trigger
-from rosflight_py_sim.step.qos import LATCHED
 from rosflight_py_sim.step.schedule import LONGEST_STEP_NS
 from rosflight_py_sim.step.topic_statistics import Period
 from rosflight_py_sim.step.topics import (
+    HOLD_DOING,
     HOLD_SETPOINT,
     IMU,
     PWM_OUTPUT,
@@ -38,11 +38,13 @@ from rosflight_py_sim.step.vehicle_state import VehicleState
 
 _STILL = [CENTRE_US] * OUTPUTS
 
-_DOING = StepTopic[String]("hold/doing", String, LATCHED)
 _DEPTH = StepTopic[Float64]("hold/depth", Float64)
 _YAW = StepTopic[Float64]("hold/yaw", Float64)
 _SURGE = StepTopic[Float64]("hold/surge", Float64)
 _SWAY = StepTopic[Float64]("hold/sway", Float64)
+
+RELEASED = "released, thrusters stopped"
+"""Text on hold/doing of a vehicle that holds nothing."""
 
 _RELEASED = "the vehicle is released; call hold/here first"
 
@@ -84,7 +86,7 @@ class AuvController(Part):
     )
 
     send_pwm = output(PWM_OUTPUT)
-    send_doing = output(_DOING)
+    send_doing = output(HOLD_DOING)
 
     def initialise(self) -> None:
         """Stop the thrusters."""
@@ -191,7 +193,7 @@ class AuvController(Part):
     def _doing(self) -> str:
         held = self._setpoint
         if held is None:
-            return "released, thrusters stopped"
+            return RELEASED
         doing = f"holding {held.depth:.2f} m, {math.degrees(held.yaw):.0f} deg"
         if held.surge or held.sway:
             doing += f", surge {100.0 * held.surge:.0f} %, sway {100.0 * held.sway:.0f} %"

@@ -8,7 +8,7 @@ from std_msgs.msg import String
 from std_srvs.srv import Trigger
 
 from rosflight_py_sim.autopilot.mission_phase import LANDING_LABELS, ROLL_OUT_LABEL
-from rosflight_py_sim.firmware import ErrorFlag, Override
+from rosflight_py_sim.firmware import ErrorFlag, Override, state_text
 from rosflight_py_sim.parts.drift_watch import DriftWatch
 from rosflight_py_sim.parts.service_script import FlightAbortedError, Script, ServiceScript
 from rosflight_py_sim.parts.slide_watch import SlideWatch
@@ -32,6 +32,24 @@ _BY_SWITCH = Override.ATT_SWITCH | Override.THR_SWITCH
 # allows for the next status, up to 0.1 s later.
 _CALIBRATION = 1200
 _CALIBRATIONS = 10
+
+
+def hindrance_of(status: StatusReport) -> str:
+    """Why the firmware cannot fly a mission, and the services to call before; empty if it can."""
+    if status.armed and not status.failsafe:
+        return ""
+    text = f"the vehicle is {state_text(status.error_code, armed=status.armed, failsafe=status.failsafe)}"
+    if status.armed:
+        return text
+    names = ["calibrate_imu"] if status.error_code & ErrorFlag.UNCALIBRATED_IMU else []
+    return f"{text}; before autopilot/start, call {', then '.join([*names, 'toggle_arm'])}"
+
+
+def awaited_by(status: StatusReport) -> str:
+    """What a mission that has begun waits for; empty for nothing."""
+    if status.rc_override & _BY_SWITCH:
+        return "waiting for control, which the transmitter has until toggle_override is called"
+    return "" if status.offboard else "waiting for the flight controller to receive the autopilot's commands"
 
 
 class PilotScript(ServiceScript):
@@ -145,8 +163,9 @@ class PilotScript(ServiceScript):
         return self.slide.text if self.slide is not None and not self.status.armed else ""
 
     def unmet(self) -> str:
-        """Error flags of the flight controller."""
-        return f"error flags of the flight controller: 0x{self.status.error_code:02x}"
+        """State of the flight controller."""
+        status = self.status
+        return f"the vehicle is {state_text(status.error_code, armed=status.armed, failsafe=status.failsafe)}"
 
 
 class AutopilotScript(ServiceScript):

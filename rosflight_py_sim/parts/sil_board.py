@@ -23,6 +23,7 @@ from rosflight_py_sim.firmware import (
     Firmware,
     ParameterFileError,
     Severity,
+    state_text,
 )
 from rosflight_py_sim.ground.confined_files import expanded
 from rosflight_py_sim.ground.node_kinds import NodeKind
@@ -290,10 +291,8 @@ class RosflightBoard(CommandServices, ParameterServices, StatusReports, SensorRe
     def diagnose(self, period: Period) -> Iterable[Diagnosis]:
         """State of the firmware; an uncalibrated IMU is not a warning."""
         status = self.board.firmware.status
-        errors = [flag for flag in ErrorFlag if flag & status.error_code]
-        amiss = set(errors) - {ErrorFlag.UNCALIBRATED_IMU}
+        amiss = status.error_code & ~ErrorFlag.UNCALIBRATED_IMU
         level = Level.OK if not (amiss or status.failsafe) else Level.ERROR if status.armed else Level.WARN
-        words = ["armed" if status.armed else "disarmed", *(["failsafe"] if status.failsafe else [])]
-        message = ", ".join([*words, *(flag.reason for flag in errors)])
+        message = state_text(status.error_code, armed=status.armed, failsafe=status.failsafe)
         values = {"armed": status.armed, "failsafe": status.failsafe, "refused IMU samples": status.num_errors}
         yield Diagnosis("", message, level, values=values)

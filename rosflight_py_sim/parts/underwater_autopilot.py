@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import ClassVar, NamedTuple
 
+from std_msgs.msg import String
+
 from rosflight_py_sim.autopilot.setpoint import Vector3
 from rosflight_py_sim.autopilot.surge_guidance import SURGE_GUIDANCE_PARAMETERS, SurgeGuidance
 from rosflight_py_sim.autopilot.underwater_body import UNDERWATER_BODY_PARAMETERS, UnderwaterBody
@@ -15,10 +17,11 @@ from rosflight_py_sim.autopilot.underwater_mission import (
 )
 from rosflight_py_sim.ground.parameters import ParameterTable, Value
 from rosflight_py_sim.parts.autopilot import AutopilotPart, MissionAutopilot
+from rosflight_py_sim.parts.auv_controller import RELEASED
 from rosflight_py_sim.parts.underwater_script import UnderwaterScript
 from rosflight_py_sim.physics.rotations import euler_from_quaternion
-from rosflight_py_sim.step.ports import newest, output
-from rosflight_py_sim.step.topics import HOLD_SETPOINT, TRUTH_WIND, NamedNumbers, WindSample
+from rosflight_py_sim.step.ports import newest, output, polled
+from rosflight_py_sim.step.topics import HOLD_DOING, HOLD_SETPOINT, TRUTH_WIND, NamedNumbers, WindSample
 from rosflight_py_sim.step.vehicle_state import VehicleState
 
 _NAMES = ("depth", "yaw", "surge")
@@ -49,9 +52,11 @@ class UnderwaterAutopilot(MissionAutopilot[UnderwaterMission]):
     PILOT = UnderwaterScript
 
     send_command = output(HOLD_SETPOINT)
+    take_doing = polled(HOLD_DOING)
     current = newest(TRUTH_WIND, initial=WindSample(-1, (0.0, 0.0, 0.0)))
 
     _guidance: SurgeGuidance | None = None
+    _doing: String | None = None
 
     def configure(self, values: dict[str, Value]) -> None:
         """Build the guidance; a mission under way keeps its plan."""
@@ -61,6 +66,12 @@ class UnderwaterAutopilot(MissionAutopilot[UnderwaterMission]):
         self._guidance = guidance
         if not hasattr(self, "mission"):
             self.mission = UnderwaterMission(values)
+
+    def hindrance(self) -> str:
+        """A vehicle that is released ignores the set-points."""
+        self._doing = self.take_doing() or self._doing
+        released = self._doing is not None and self._doing.data == RELEASED
+        return f"the vehicle is {RELEASED}: call hold/here before autopilot/start" if released else ""
 
     def start_mission(self, state: VehicleState) -> str:
         """Dive at the current position.

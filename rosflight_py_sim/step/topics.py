@@ -591,6 +591,8 @@ CORRECTED_GNSS = GNSS_FIX.renamed("gnss")
 COMMAND = stamped("command", Command, ControlCommand)
 AUX_COMMAND = stamped("aux_command", AuxCommand, AuxiliaryCommand, {"types": "type_array"})
 EXTERNAL_ATTITUDE = ATTITUDE.renamed("external_attitude")
+# What a vehicle that can hold depth and heading does at present, in words.
+HOLD_DOING = StepTopic[String]("hold/doing", String, LATCHED)
 # Set-points of a vehicle that holds depth and heading, by name: depth, yaw, surge, sway.
 HOLD_SETPOINT = _named("hold/setpoint")
 SETPOINT = stamped(

@@ -77,7 +77,7 @@ def test_every_node_reports_ok(undisturbed_graph: Callable[..., Any]) -> None:
     names = own_nodes(made)
     assert len(names) == 7
     made.spin_until(lambda: all(latest.level(name) == OK for name in names), "all nodes healthy")
-    assert latest.message("sil_board") == "disarmed, the IMU is not calibrated"
+    assert latest.message("sil_board") == "disarmed: the IMU is not calibrated"
     assert latest.message("autopilot") == "wait"
 
 

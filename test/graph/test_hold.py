@@ -173,3 +173,15 @@ def test_hold_works_in_other_time_modes(graph: GraphMaker, mode: str) -> None:
     assert one.call("hold/here").success
     pilot.set(depth=0.6)
     one.spin_until(lambda: one.truth.pose.position.z > 0.5, "half a metre of depth")
+
+
+def test_mission_does_not_start_while_released(graph: GraphMaker) -> None:
+    one = graph(
+        *LONG_STEPS, vehicle_name="auv", flight_controller="auv_controller", executables=["underwater_autopilot"]
+    )
+    one.spin_for(0.1)
+    refused = one.call("autopilot/start")
+    assert not refused.success
+    assert refused.message == "the vehicle is released, thrusters stopped: call hold/here before autopilot/start"
+    assert one.call("hold/here").success
+    assert one.call("autopilot/start").success

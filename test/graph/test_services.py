@@ -330,15 +330,29 @@ def test_saved_parameters_survive_node_restart(filing: Any, folder: Path) -> Non
     assert g.firmware("RC_MAX_ROLL") == 0.25
 
 
-def test_autopilot_starts_only_once(graph: MakeGraph) -> None:
+def test_autopilot_starts_once_and_not_while_disarmed(graph: MakeGraph) -> None:
     g = graph(executables=["autopilot"])
     phases = g.collect_messages("autopilot/phase", String, LATCHED)
-    g.arm()
-    g.call("toggle_override")
-    g.spin_until(lambda: g.status.offboard, "offboard")
+    g.ready()
+    uncalibrated = g.call("autopilot/start")
+    assert not uncalibrated.success
+    assert uncalibrated.message == (
+        "the vehicle is disarmed: the IMU is not calibrated; before autopilot/start, call calibrate_imu, then "
+        "toggle_arm"
+    )
+    g.calibrate()
+    disarmed = g.call("autopilot/start")
+    assert not disarmed.success
+    assert disarmed.message == "the vehicle is disarmed; before autopilot/start, call toggle_arm"
+    assert [one.data for one in phases] == ["wait"]
+    assert g.call("toggle_arm").success
+    g.spin_until(lambda: g.status.armed, "armed")
     answer = g.call("autopilot/start")
     assert answer.success
-    assert answer.message.startswith("taking off")
+    assert answer.message == (
+        "taking off, about 52 s to fly; waiting for control, which the transmitter has until toggle_override is called"
+    )
+    g.call("toggle_override")
     again = g.call("autopilot/start")
     assert not again.success
     assert "under way" in again.message

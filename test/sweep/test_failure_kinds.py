@@ -33,7 +33,7 @@ def test_figures_that_are_equal_are_given_once() -> None:
 @pytest.mark.parametrize(
     ("one", "other"),
     [
-        ("error flags of the flight controller: 0x02", "error flags of the flight controller: 0x08"),
+        ("the vehicle is disarmed: invalid mixer", "the vehicle is disarmed: no RC signal"),
         ("plane1: not done", "plane2: not done"),
         ("take off: not done after 3 s", "side 1: not done after 3 s"),
     ],
