@@ -173,8 +173,8 @@ def _sim_alone(
             time_manager=scenario.time_manager,
             namespace=options.namespace,
             observers=scenario.observers,
-            # One joystick must not control a whole fleet.
-            transmitter="auto" if len(members) == 1 else "none",
+            # One joystick must not control a whole fleet; a pilot on the page flies the vehicle selected there.
+            transmitter="auto" if len(members) == 1 else "page" if options.view else "none",
             sidecars=options.viewers,
             record=options.record,
             names=options.names,
@@ -234,6 +234,8 @@ def _fly_alone(parsed: argparse.Namespace, options: SimulationOptions, other: Ot
         ros_arguments=parsed.ros_arguments,
         namespace=options.namespace,
         output=Path(parsed.output),
+        # Without the page, no device changes the flight.
+        transmitter="page" if options.view else "none",
         sidecars=options.viewers,
         record=options.record,
         alone=not options.share_domain,

@@ -1,4 +1,4 @@
-"""The rc node: RC frames from a joystick, the keyboard, or services."""
+"""The rc node: RC frames from a joystick, the keyboard, the browser viewer's page, or services."""
 
 from __future__ import annotations
 
@@ -7,6 +7,9 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, ClassVar
 
+from sensor_msgs.msg import Joy
+from std_srvs.srv import Trigger
+
 from rosflight_py_sim.failures.failure import FAILURES
 from rosflight_py_sim.ground.parameters import Parameter, ParameterError, ParameterTable, Value, number
 from rosflight_py_sim.ground.shared_parameters import TIME_MODE
@@ -14,12 +17,14 @@ from rosflight_py_sim.interfaces.part_node import PartNode
 from rosflight_py_sim.parts.transmitter import RC_FREQUENCY, RcTransmitter
 from rosflight_py_sim.step.diagnosis import Diagnosis, Level
 from rosflight_py_sim.step.part import Part
+from rosflight_py_sim.step.pilot_topics import PILOT
 from rosflight_py_sim.step.topic_statistics import Period
 from rosflight_py_sim.transmitter import joystick
 from rosflight_py_sim.transmitter.channels import Transmitter
 from rosflight_py_sim.transmitter.keyboard import LAYOUTS
 from rosflight_py_sim.transmitter.mapping import Mapping, MappingError, all_mappings
 from rosflight_py_sim.transmitter.opening import KEYBOARDS, NoKeyboardError, open_keyboard
+from rosflight_py_sim.transmitter.page import PageTransmitter, StickReport
 from rosflight_py_sim.transmitter.sdl import NoPygameError
 
 # System time, because the sticks move in real time at any speed of the simulation.
@@ -28,10 +33,12 @@ _SEARCH_PERIOD_S = 1.0
 
 
 class Rc(RcTransmitter, PartNode):
-    """Publishes sim/RC from a joystick, from the keyboard, or with sticks at rest and switches moved by services.
+    """Publishes sim/RC from a device, or with sticks at rest and switches moved by services.
 
-    The services toggle_arm and toggle_override exist only while neither joystick nor keyboard is in use. An unplugged
-    joystick counts as a lost transmitter: no frames are published until one is plugged in again.
+    Devices are a joystick, the keyboard, and the page of the browser viewer. The services toggle_arm and
+    toggle_override exist only while neither joystick nor keyboard is in use, and refuse while a pilot flies from the
+    page. An unplugged joystick, and a page that is closed or hidden, count as a lost transmitter: no frames are
+    published until the device is back.
     """
 
     WITHOUT_ROS: ClassVar[type[Part] | None] = RcTransmitter
@@ -40,9 +47,9 @@ class Rc(RcTransmitter, PartNode):
         Parameter(
             "device",
             "auto",
-            "Input device: joystick, keyboard, none (services set the switches), or auto (none until a joystick is "
-            "plugged in)",
-            choices=("auto", "none", "joystick", "keyboard"),
+            "Input device: joystick, keyboard, none (services set the switches), page (none until a pilot takes the "
+            "controls on the page of the browser viewer), or auto (page until a joystick is plugged in)",
+            choices=("auto", "none", "joystick", "keyboard", "page"),
             read_only=True,
         ),
         Parameter("use_vimfly", False, "ROSflight's name for `device` set to keyboard", read_only=True),
@@ -75,6 +82,7 @@ class Rc(RcTransmitter, PartNode):
 
     # A class attribute, because a node that fails during construction is also destroyed.
     _device: Transmitter | None = None
+    _page: PageTransmitter | None = None
 
     def __init__(self, **arguments: Any) -> None:
         """Open the device."""
@@ -90,17 +98,24 @@ class Rc(RcTransmitter, PartNode):
     @property
     def frame(self) -> Sequence[int] | None:
         """Pulse widths, us (8), from the device once that is in use; None while nothing is sent."""
-        return self._device.frame if self._device is not None and not self.offered else super().frame
+        device = self._device_in_use
+        return super().frame if device is None else device.frame
 
     def has_switch_services(self) -> bool:
         """Whether services move the switches until a joystick is plugged in."""
-        return not self.values["use_vimfly"] and self.values["device"] in ("none", "auto")
+        return not self.values["use_vimfly"] and self.values["device"] in ("none", "auto", "page")
 
     @property
     def unrepeatable_inputs(self) -> list[str]:
-        """The joystick or keyboard."""
+        """The joystick or keyboard; the page's reports arrive by topic."""
         moved = self._device is not None and not self.offered
         return [f"sticks of a joystick or keyboard ({self.get_fully_qualified_name()})"] if moved else []
+
+    @property
+    def _device_in_use(self) -> Transmitter | None:
+        if self._page is not None and self._page.is_present:
+            return self._page
+        return None if self.offered else self._device
 
     def destroy_node(self) -> None:
         """Also close the device."""
@@ -133,6 +148,10 @@ class Rc(RcTransmitter, PartNode):
             found = ", ".join(str(path) for path in joystick.joystick_devices())
             hint = f"; {found} exists: check its read permission" if found else ""
             self.get_logger().warning(f"no joystick found: sim/RC is not published until one is connected{hint}")
+        if device in ("auto", "page"):
+            self._page = PageTransmitter(self._mappings, self.get_logger())
+            self._page_timer = self.create_system_timer(_POLL_PERIOD_S, self._poll_page, autostart=False)
+            self._reports = self.subscribe(PILOT, self._on_report)
         if device == "auto":
             self._search_timer = self.create_system_timer(_SEARCH_PERIOD_S, self._search_joystick)
             self._search_joystick()
@@ -170,11 +189,39 @@ class Rc(RcTransmitter, PartNode):
             while self.offered:
                 self.destroy_service(self.offered.popitem()[1])
 
+    # The page.
+
+    def _on_report(self, message: Joy) -> None:
+        page = self._page
+        if page is None or (self._device is not None and self._device.is_present):
+            return
+        report = StickReport(message.header.frame_id, tuple(message.axes), tuple(map(bool, message.buttons)))
+        page.receive(report, self._at_rest, time.monotonic())
+        if page.is_present:
+            self._page_timer.reset()
+
+    def _poll_page(self) -> None:
+        page = self._page
+        assert page is not None
+        # A recorded run, which repeats its reports at a pace of its own, also repeats that of a closed page.
+        if self.hand_off is None or not self.hand_off.outside.is_repeating:
+            page.poll(time.monotonic())
+        if page.frame is None:
+            self._page_timer.cancel()
+
+    def _toggle(self, channel: int, name: str, response: Trigger.Response) -> Trigger.Response:
+        if self._page is None or not self._page.is_present:
+            return super()._toggle(channel, name, response)
+        response.success = False
+        response.message = f"{name} switch not moved: a pilot flies from the page; use the switches on the page"
+        return response
+
     def diagnose(self, period: Period) -> Iterable[Diagnosis]:
         """Source of the stick positions."""
-        if self._device is None or self.offered:
+        device = self._device_in_use
+        if device is None:
             yield from super().diagnose(period)
-        elif self._device.frame is None:
+        elif device.frame is None:
             yield Diagnosis("", "no RC frames: no transmitter", Level.WARN)
         else:
             yield Diagnosis("", "manual control")

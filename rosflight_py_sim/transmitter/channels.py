@@ -16,6 +16,8 @@ ROLL, PITCH, THROTTLE, YAW, ARM, OVERRIDE, ATTITUDE_TYPE, SPARE = range(8)
 
 The firmware's parameters define the functions of the switches; the names match the vehicles in config/."""
 
+SWITCHES = (ARM, OVERRIDE, ATTITUDE_TYPE, SPARE)
+
 CHANNELS = ("roll", "pitch", "throttle", "yaw", "switch_1", "switch_2", "switch_3", "switch_4")
 """Names of the channels in mapping files."""
 

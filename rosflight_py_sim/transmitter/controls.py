@@ -81,6 +81,11 @@ class ButtonControl:
         self._was_pressed = pressed
         return self.positions[self.position]
 
+    def move_to(self, width_us: int) -> None:
+        """Move a toggle to the position with this pulse width, us, if it has one."""
+        if not self.momentary and width_us in self.positions:
+            self.position = self.positions.index(width_us)
+
 
 @dataclass(frozen=True)
 class ThreePositionControl:

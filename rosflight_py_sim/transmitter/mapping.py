@@ -74,6 +74,12 @@ class Mapping:
         """Pulse widths (8), us, for the joystick's current position."""
         return [control.read(device) for control in self.controls]
 
+    def adopt(self, frame: Sequence[int]) -> None:
+        """Move the toggles of buttons to the positions of a frame (8), us; other controls follow the device alone."""
+        for control, width in zip(self.controls, frame, strict=True):
+            if isinstance(control, ButtonControl):
+                control.move_to(width)
+
 
 def all_mappings(own: Path | None) -> list[Mapping]:
     """Mappings of the user's file, if any, followed by those of the package.
