@@ -1,6 +1,8 @@
-# Every target first sets up its requirements in .venv. `make help` lists the targets.
+# Every target first sets up its requirements in .venv, or with ROS=jazzy in .venv-jazzy. `make help` lists the targets.
 
 PYTHON ?= python3
+# The ROS 2 distribution whose wheels are installed.
+ROS ?= kilted
 VEHICLE ?= multirotor
 ARGS ?=
 KILLS ?= 20
@@ -8,14 +10,18 @@ HOURS ?= 1
 # Continuous integration has no viewer.
 VIEW ?= $(if $(CI),,--view)
 
-VENV := .venv
+DISTRIBUTIONS := kilted $(patsubst requirements-%.lock,%,$(wildcard requirements-*.lock))
+$(if $(filter-out $(DISTRIBUTIONS),$(ROS)),$(error ROS=$(ROS) given; allowed: $(DISTRIBUTIONS)))
+
+OTHER := $(filter-out kilted,$(ROS))
+VENV := .venv$(OTHER:%=-%)
 BIN := $(VENV)/bin
 LOG := $(VENV)/set_up.log
 PIP := $(BIN)/python -m pip install --disable-pip-version-check --no-input
 
 # Keep a sourced ROS 2 distribution, and the library path of an outer Python with ROS 2 wheels, out of the environment.
 unexport PYTHONPATH PYTHONHOME AMENT_PREFIX_PATH CMAKE_PREFIX_PATH COLCON_PREFIX_PATH LD_LIBRARY_PATH
-unexport RMW_IMPLEMENTATION ROS_DISTRO ROS_VERSION ROS_PYTHON_VERSION VIRTUAL_ENV _ROS_WHEELS_BOOTSTRAP_COMPLETE
+unexport ROS RMW_IMPLEMENTATION ROS_DISTRO ROS_VERSION ROS_PYTHON_VERSION VIRTUAL_ENV _ROS_WHEELS_BOOTSTRAP_COMPLETE
 
 # Messages and kernels are built at the same time, and lint runs beside what the tests need.
 MAKEFLAGS += --jobs=2
@@ -33,7 +39,7 @@ KERNELS := $(wildcard rosflight_py_sim/kernels/*) $(shell grep -rl --include=*.p
 
 help:  ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 24
-	@echo "  Variables: VEHICLE=$(VEHICLE), SCENARIO (instead of VEHICLE), ARGS for the program or for pytest, PYTHON=$(PYTHON)"
+	@echo "  Variables: VEHICLE=$(VEHICLE), SCENARIO (instead of VEHICLE), ARGS for the program or for pytest, PYTHON=$(PYTHON), ROS=$(ROS)"
 
 setup: $(VENV)/.ready  ## set up .venv only
 
@@ -87,13 +93,11 @@ determinism: $(VENV)/.ready  ## measure whether the same seed gives the same fli
 proof: $(VENV)/.ready  ## measure the promises, or those in ARGS, and write docs/proof.md
 	@$(BIN)/python -m proof $(ARGS)
 
-lock: $(VENV)/.project  ## pin the newest allowed versions of all packages in requirements.lock
-	@$(BIN)/python tools/build_requirements.py | $(BIN)/python -m uv pip compile --quiet --no-config --upgrade \
-		--universal --python-version 3.10 --generate-hashes --all-extras --custom-compile-command "make lock" \
-		--override tools/lock_overrides.txt --output-file requirements.lock setup.py rosflight_msgs/pyproject.toml -
+lock: $(VENV)/.project  ## pin the newest allowed versions of all packages in the lock files
+	@$(BIN)/python tools/write_locks.py
 
 clean:  ## remove the environment and all build output
-	@rm -rf $(VENV) build install log dist *.egg-info rosflight_msgs/build rosflight_msgs/dist tf2_msgs/build tf2_msgs/dist \
+	@rm -rf .venv .venv-* build install log dist *.egg-info rosflight_msgs/build rosflight_msgs/dist tf2_msgs/build tf2_msgs/dist \
 		.mypy_cache .ruff_cache .pytest_cache .hypothesis
 	@find rosflight_py_sim test benchmarks proof tools -name __pycache__ -type d -prune -exec rm -rf {} +
 
@@ -109,8 +113,8 @@ $(VENV)/.created:
 	@$(PYTHON) -m venv --clear $(VENV)
 	@touch $@
 
-$(VENV)/.packages: requirements.lock $(VENV)/.created
-	$(call step,  installing the packages of requirements.lock (including ROS 2),$(BIN)/python tools/install_lock.py)
+$(VENV)/.packages: requirements.lock $(OTHER:%=requirements-%.lock) $(VENV)/.created
+	$(call step,  installing the packages of requirements.lock (including ROS 2 $(ROS)),$(BIN)/python tools/install_lock.py $(OTHER))
 	@touch $@
 
 $(VENV)/.project: setup.py setup.cfg package.xml $(VENV)/.packages

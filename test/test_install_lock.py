@@ -53,8 +53,34 @@ def test_certificates_proxy_and_timeout_of_pip_become_variables_of_uv(
     assert variables == {"SSL_CERT_FILE": "/ca.crt", "ALL_PROXY": "http://proxy:3128", "UV_HTTP_TIMEOUT": "9"}
 
 
-def test_entry_of_a_package_in_the_lock_has_its_hashes(tool: Any) -> None:
-    lock = "a==1 \\\n    --hash=sha256:1\n    # via b\nuv==2 \\\n    --hash=sha256:2 \\\n    --hash=sha256:3\n    # via"
-    assert tool.pinned("uv", lock) == "uv==2 \\\n    --hash=sha256:2 \\\n    --hash=sha256:3"
+LOCK = """\
+# made by a tool
+a-b==1 \\
+    --hash=sha256:1
+    # via c
+numpy==2 ; python_full_version < '3.11' \\
+    --hash=sha256:2 \\
+    --hash=sha256:3
+numpy==3 ; python_full_version >= '3.11' \\
+    --hash=sha256:4
+ros-rclpy[fastrtps]==9 \\
+    --hash=sha256:5
+"""
+
+
+def test_entries_of_a_package_in_the_lock_have_their_hashes(tool: Any) -> None:
+    assert tool.pinned("a-b", LOCK) == "a-b==1 \\\n    --hash=sha256:1\n    # via c\n"
+    assert [len(entry.splitlines()) for name, entry in tool.entries(LOCK) if name == "numpy"] == [3, 2]
     with pytest.raises(SystemExit, match="lacks pip; run make lock"):
-        tool.pinned("pip", lock)
+        tool.pinned("pip", LOCK)
+
+
+def test_another_distribution_replaces_the_ros_packages_alone(
+    tool: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(tool, "LOCK", tmp_path / "requirements.lock")
+    (tmp_path / "requirements.lock").write_text(LOCK)
+    (tmp_path / "requirements-jazzy.lock").write_text("ros-rclpy==7 \\\n    --hash=sha256:6\n")
+    assert tool.lock_for(None) == LOCK
+    names = [entry.partition(" ")[0] for _, entry in tool.entries(tool.lock_for("jazzy"))]
+    assert names == ["a-b==1", "numpy==2", "numpy==3", "ros-rclpy==7"]

@@ -6,11 +6,13 @@ import configparser
 import importlib
 import re
 import runpy
+import subprocess
 import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 from unittest import mock
 
 import pytest
+from project_programs import project_program
 
 import rosflight_py_sim
 from rosflight_py_sim.ground.node_kinds import NODE_CLASSES, RENAMED
@@ -48,23 +50,32 @@ def test_version_is_identical_everywhere() -> None:
     assert manifest == setup_cfg()["metadata"]["version"] == rosflight_py_sim.__version__
 
 
-def test_lock_file_pins_each_requirement_with_a_hash() -> None:
-    lock = (ROOT / "requirements.lock").read_text(encoding="utf-8")
+@pytest.mark.parametrize(("distribution", "others"), [(None, "jazzy"), ("jazzy", "kilted")])
+def test_lock_file_pins_each_requirement_with_a_hash(distribution: str | None, others: str) -> None:
+    lock = project_program("tools/install_lock.py").lock_for(distribution)
     pinned = dict(re.findall(r"^([a-z0-9-]+)==(?:.*\\\n)((?:    --hash=sha256:[0-9a-f]{64}.*\n)+)", lock, re.MULTILINE))
-    asked = setup_cfg()["options"]["install_requires"] + "".join(setup_cfg()["options.extras_require"].values())
+    extras = {name: text for name, text in setup_cfg()["options.extras_require"].items() if name != others}
+    asked = setup_cfg()["options"]["install_requires"] + "".join(extras.values())
     names = {re.split(r"[\[<>=~]", line)[0].lower().replace("_", "-") for line in asked.split("\n") if line.strip()}
     assert names - {"rosflight-py-sim"} <= pinned.keys()
+
+
+def test_make_refuses_an_unknown_distribution() -> None:
+    done = subprocess.run(["make", "ROS=dashing", "help"], cwd=ROOT, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 2
+    assert "ROS=dashing given; allowed: kilted jazzy" in done.stderr
 
 
 def test_extra_all_covers_every_user_facing_extra() -> None:
     extras = setup_cfg()["options.extras_require"]
     match = re.fullmatch(r"rosflight_py_sim\[([a-z,]+)\]", extras["all"].strip())
     assert match is not None
-    assert match[1].split(",") == sorted(set(extras) - {"all", "docs", "fuzz", "ray", "ros", "test"})
+    assert match[1].split(",") == sorted(set(extras) - {"all", "docs", "fuzz", "jazzy", "kilted", "ray", "ros", "test"})
 
 
-def test_lock_file_contains_no_local_paths() -> None:
-    lock = (ROOT / "requirements.lock").read_text(encoding="utf-8")
+@pytest.mark.parametrize("file", sorted(ROOT.glob("requirements*.lock")), ids=lambda file: file.name)
+def test_lock_file_contains_no_local_paths(file: Path) -> None:
+    lock = file.read_text(encoding="utf-8")
     assert not re.search(r"^\s*--(?!hash=)|://| @ |^/", lock, re.MULTILINE)
 
 

@@ -1,4 +1,4 @@
-"""Print the build requirements of both packages, one per line, for `make lock`."""
+"""Build requirements of both packages."""
 
 from __future__ import annotations
 
@@ -10,12 +10,11 @@ except ModuleNotFoundError:  # Python 3.10
     from pip._vendor import tomli as tomllib
 
 
-def main() -> None:
-    """Print the `requires` of both pyproject.toml."""
-    for path in (Path("pyproject.toml"), Path("rosflight_msgs/pyproject.toml")):
-        for requirement in tomllib.loads(path.read_text(encoding="utf-8"))["build-system"]["requires"]:
-            print(requirement)
-
-
-if __name__ == "__main__":
-    main()
+def build_requirements() -> list[str]:
+    """The `requires` of both pyproject.toml."""
+    files = (Path("pyproject.toml"), Path("rosflight_msgs/pyproject.toml"))
+    return [
+        requirement
+        for path in files
+        for requirement in tomllib.loads(path.read_text(encoding="utf-8"))["build-system"]["requires"]
+    ]

@@ -1,5 +1,7 @@
 """Install the packages of requirements.lock into the environment of this Python, for make.
 
+With the name of another ROS 2 distribution as argument, its lock file replaces the ROS packages.
+
 pip installs uv, and uv the others in a third of pip's time. uv does not read pip's configuration, so it is passed on:
 indexes, folders with packages, hosts and certificates.
 """
@@ -55,24 +57,51 @@ def uv_variables(settings: dict[str, str]) -> dict[str, str]:
     return {variable: settings[name] for name, variable in names.items() if name in settings}
 
 
+def lock_of(distribution: str) -> Path:
+    """Lock file of the ROS packages of a distribution other than that of requirements.lock."""
+    return LOCK.with_stem(f"{LOCK.stem}-{distribution}")
+
+
+def is_ros(package: str) -> bool:
+    """Whether a package of a lock file belongs to a ROS 2 distribution."""
+    return package.startswith("ros-")
+
+
+def entries(lock: str) -> list[tuple[str, str]]:
+    """Names of the packages of a lock file, and their entries, with hashes; a package may have several, for Pythons."""
+    found = re.finditer(r"^([a-z0-9._-]+)(?:\[[^]]*\])?==.*\n(?:[ \t].*\n?)*", lock, re.MULTILINE)
+    return [(entry[1], entry[0]) for entry in found]
+
+
 def pinned(name: str, lock: str) -> str:
-    """The entry of one package in a lock file, with its hashes."""
-    entry = re.search(rf"^{name}==(?:.*\\\n)*.*$", lock, re.MULTILINE)
-    if entry is None:
+    """The entry of one package in a lock file."""
+    entry = "".join(entry for package, entry in entries(lock) if package == name)
+    if not entry:
         raise SystemExit(f"{LOCK} lacks {name}; run make lock")
-    return entry[0]
+    return entry
+
+
+def lock_for(distribution: str | None) -> str:
+    """Lock file of an environment; None: with the ROS packages of requirements.lock."""
+    common = LOCK.read_text(encoding="utf-8")
+    if distribution is None:
+        return common
+    others = "".join(entry for name, entry in entries(common) if not is_ros(name))
+    return others + lock_of(distribution).read_text(encoding="utf-8")
 
 
 def main() -> None:
     """Install everything."""
+    lock = lock_for(*(sys.argv[1:] or [None]))
+    whole, own = Path(sys.prefix) / "packages.lock", Path(sys.prefix) / "uv.lock"
+    whole.write_text(lock, encoding="utf-8")
+    own.write_text(pinned("uv", lock), encoding="utf-8")
     settings = pip_settings()
-    own = Path(sys.prefix) / "uv.lock"
-    own.write_text(pinned("uv", LOCK.read_text(encoding="utf-8")), encoding="utf-8")
     subprocess.run([*_PIP, *_INSTALL, "--quiet", "-r", str(own)], check=True)
     subprocess.run(
         [
             *(sys.executable, "-m", "uv", "pip", *_INSTALL, "--no-config", "--python", sys.executable),
-            *("--index-strategy", "unsafe-best-match", *uv_options(settings), "-r", str(LOCK)),
+            *("--index-strategy", "unsafe-best-match", *uv_options(settings), "-r", str(whole)),
         ],
         env={**os.environ, **uv_variables(settings)},
         check=True,

@@ -9,7 +9,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rosflight_py_sim import __version__
 from rosflight_py_sim.commands.command_parser import CommandParser
 from rosflight_py_sim.commands.hand_over import add_hand_over_parser
 from rosflight_py_sim.commands.inject import add_inject_parser
@@ -19,6 +18,7 @@ from rosflight_py_sim.commands.status import add_status_parser
 from rosflight_py_sim.commands.sweep import add_sweep_parser
 from rosflight_py_sim.commands.trim import add_trim_parser
 from rosflight_py_sim.commands.uthere_terminal.command import add_terminal_parser
+from rosflight_py_sim.commands.version import PrintVersion
 from rosflight_py_sim.graph.command_options import add_options, existing_file, given_in_scenario
 from rosflight_py_sim.graph.flight_controllers import instructions, keyboard_settings
 from rosflight_py_sim.graph.options import FLY, SIM
@@ -57,7 +57,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
 def command_parser() -> argparse.ArgumentParser:
     """Parser of the command line, with every subcommand."""
     parser = CommandParser(prog="rosflight_py_sim", description="Flight simulator built as a ROS 2 node graph.")
-    parser.add_argument("--version", action="version", version=f"%(prog)s {__version__}")
+    parser.add_argument(
+        "--version",
+        action=PrintVersion,
+        help="show the versions of the program and of ROS 2, the middleware, and the end of ROS 2's support, and exit",
+    )
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
 
     sim = commands.add_parser(

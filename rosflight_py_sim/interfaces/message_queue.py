@@ -20,13 +20,16 @@ class MessageQueue:
 
     Attributes:
         subscription: the subscription.
-        lost: number of messages lost so far; always 0 with releases of rclpy that do not name the publisher.
+        lost: number of messages lost so far; 0 while they are not counted.
+        counts: whether losses are counted; False once a message has come without its number or its publisher, as every
+            message does with rclpy before release 9.
     """
 
     def __init__(self, node: Node, subscription: Subscription[Any]) -> None:
         """Take the subscription from the node's executor."""
         self.subscription = subscription
         self.lost = 0
+        self.counts = True
         self._numbers: dict[bytes, int] = {}
         self._last_ns = 0
         leave_unserved(node, subscription)
@@ -51,6 +54,7 @@ class MessageQueue:
     def _count(self, facts: dict[str, Any]) -> None:
         number, publisher = facts.get("publication_sequence_number"), facts.get("publisher_gid")
         if number is None or publisher is None:
+            self.counts = False
             return
         before = self._numbers.get(publisher["data"], number - 1)
         self.lost += max(0, number - before - 1)

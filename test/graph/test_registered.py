@@ -277,11 +277,12 @@ import os
 import time
 import rclpy
 if "RECORDED" in os.environ:
-    with rclpy.init():
-        node = rclpy.create_node("patience", start_parameter_services=False)
-        for topic in os.environ["RECORDED"].split():
-            while all(end.node_name != "recorder" for end in node.get_subscriptions_info_by_topic(topic)):
-                time.sleep(0.05)
+    rclpy.init()
+    node = rclpy.create_node("patience", start_parameter_services=False)
+    for topic in os.environ["RECORDED"].split():
+        while all(end.node_name != "recorder" for end in node.get_subscriptions_info_by_topic(topic)):
+            time.sleep(0.05)
+    rclpy.shutdown()
 print("\\n".join(f"line {number}" for number in range(100)), flush=True)
 for second in range(3):
     print(f"  {second}.0 s  wait", flush=True)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import pytest
 import rclpy
 from rclpy.executors import SingleThreadedExecutor
@@ -21,6 +23,13 @@ from rosflight_py_sim.step.ports import newest, output, polled, service, synchro
 from rosflight_py_sim.step.topics import FAULT, TRUTH_STATE, TRUTH_WIND, WAITING_FOR, StepTopic
 
 StandaloneDynamics = node_of(RigidBodyDynamics)
+
+
+@pytest.fixture
+def initialised(ros_domain: int) -> Iterator[None]:
+    rclpy.init(args=[])
+    yield
+    rclpy.shutdown()
 
 
 def test_part_of_a_node_is_the_class_that_it_runs() -> None:
@@ -64,15 +73,15 @@ class Waiting(Part):
     wind = synchronized(TRUTH_WIND)
 
 
-def test_part_that_waits_without_a_time_mode_is_refused_and_leaves_no_node(ros_domain: int) -> None:
-    with rclpy.init(args=[]):
-        observer = Node("observer")
-        reason = r"input 'wind' is synchronized, which depends on .* 'time_mode'; add"
-        # The exception keeps the frames in which the node was made.
-        with pytest.raises(ParameterError, match=reason) as refused:
-            node_of(Waiting)()
-        assert observer.get_node_names() == ["observer"], refused
-        observer.destroy_node()
+@pytest.mark.usefixtures("initialised")
+def test_part_that_waits_without_a_time_mode_is_refused_and_leaves_no_node() -> None:
+    observer = Node("observer")
+    reason = r"input 'wind' is synchronized, which depends on .* 'time_mode'; add"
+    # The exception keeps the frames in which the node was made.
+    with pytest.raises(ParameterError, match=reason) as refused:
+        node_of(Waiting)()
+    assert observer.get_node_names() == ["observer"], refused
+    observer.destroy_node()
 
 
 class Echo(Part):
@@ -105,33 +114,33 @@ class Hosting(PartNode):
             self.host(Echo({}), name)
 
 
-def test_node_connects_each_hosted_part_in_its_namespace(ros_domain: int) -> None:
-    with rclpy.init(args=[]):
-        node, tester = Hosting(), Node("tester")
-        executor = SingleThreadedExecutor()
-        executor.add_node(node)
-        executor.add_node(tester)
-        received: list[str] = []
-        tester.create_subscription(String, "red/sim/fault", lambda message: received.append(message.data), FAULT.qos)
-        text = tester.create_publisher(String, f"red/{WAITING_FOR.name}", WAITING_FOR.qos)
-        note = tester.create_publisher(String, "red/note", 1)
-        client = tester.create_client(Trigger, "red/note/read")
-        while not (text.get_subscription_count() and note.get_subscription_count() and client.service_is_ready()):
-            executor.spin_once(timeout_sec=0.05)
-        note.publish(String(data="calm"))
-        text.publish(String(data="wind"))
-        while not received:
-            executor.spin_once(timeout_sec=0.05)
-        reply = client.call_async(Trigger.Request())
-        while not reply.done():
-            executor.spin_once(timeout_sec=0.05)
-        assert (received, reply.result().message) == (["wind"], "calm")
-        assert node.count_publishers("green/sim/fault") == 1
-        node.destroy_node()
-        while tester.count_subscribers("red/note"):
-            executor.spin_once(timeout_sec=0.05)
-        executor.shutdown()
-        tester.destroy_node()
+@pytest.mark.usefixtures("initialised")
+def test_node_connects_each_hosted_part_in_its_namespace() -> None:
+    node, tester = Hosting(), Node("tester")
+    executor = SingleThreadedExecutor()
+    executor.add_node(node)
+    executor.add_node(tester)
+    received: list[str] = []
+    tester.create_subscription(String, "red/sim/fault", lambda message: received.append(message.data), FAULT.qos)
+    text = tester.create_publisher(String, f"red/{WAITING_FOR.name}", WAITING_FOR.qos)
+    note = tester.create_publisher(String, "red/note", 1)
+    client = tester.create_client(Trigger, "red/note/read")
+    while not (text.get_subscription_count() and note.get_subscription_count() and client.service_is_ready()):
+        executor.spin_once(timeout_sec=0.05)
+    note.publish(String(data="calm"))
+    text.publish(String(data="wind"))
+    while not received:
+        executor.spin_once(timeout_sec=0.05)
+    reply = client.call_async(Trigger.Request())
+    while not reply.done():
+        executor.spin_once(timeout_sec=0.05)
+    assert (received, reply.result().message) == (["wind"], "calm")
+    assert node.count_publishers("green/sim/fault") == 1
+    node.destroy_node()
+    while tester.count_subscribers("red/note"):
+        executor.spin_once(timeout_sec=0.05)
+    executor.shutdown()
+    tester.destroy_node()
 
 
 class Listener(Part):
@@ -146,12 +155,12 @@ class Listener(Part):
         return self.wants_wind
 
 
-def test_topic_has_a_receiver_while_the_part_wants_messages(ros_domain: int) -> None:
-    with rclpy.init(args=[]):
-        node = node_of(Listener)()
-        counts = []
-        for node.wants_wind in (False, True, False, True):
-            assert node.take_wind() is None
-            counts.append(node.count_subscribers(TRUTH_WIND.name))
-        assert counts == [0, 1, 0, 1]
-        node.destroy_node()
+@pytest.mark.usefixtures("initialised")
+def test_topic_has_a_receiver_while_the_part_wants_messages() -> None:
+    node = node_of(Listener)()
+    counts = []
+    for node.wants_wind in (False, True, False, True):
+        assert node.take_wind() is None
+        counts.append(node.count_subscribers(TRUTH_WIND.name))
+    assert counts == [0, 1, 0, 1]
+    node.destroy_node()
