@@ -20,6 +20,8 @@ KNOWN_TOPICS: dict[str, tuple[str, tuple[str, ...]]] = {
     topic_names.TRUTH_STATE: ("rosflight_msgs/msg/SimState", TRUTH_FIELDS),
     topic_names.TRUTH_WIND: ("geometry_msgs/msg/Vector3Stamped", _VECTOR),
     topic_names.PWM_OUTPUT: ("rosflight_msgs/msg/PwmOutput", ("values",)),
+    topic_names.TRUTH_IMU_BIAS: ("sensor_msgs/msg/Imu", tuple(f"angular_velocity.{axis}" for axis in "xyz")),
+    topic_names.STATUS: ("rosflight_msgs/msg/Status", ("error_code",)),
     topic_names.SETPOINT: ("geometry_msgs/msg/PoseStamped", ("pose.position.z",)),
     topic_names.RANGE: ("sensor_msgs/msg/Range", ("range",)),
     topic_names.ATTITUDE_EULER: ("geometry_msgs/msg/Vector3Stamped", _VECTOR),

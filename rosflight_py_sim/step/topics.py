@@ -554,7 +554,7 @@ BATTERY = stamped("sim/sensors/battery", BatteryStatus, BatterySample, exclusive
 # Name and position of each entry are the name of an error and its value.
 TRUTH_ERRORS = _named("sim/truth_errors")
 # Constant and slowly varying errors of the IMU alone, under ROSflight's name and type.
-TRUTH_IMU_BIAS = stamped("sim/truth_imu_bias", Imu, ImuBias, _IMU, frame_id="body", constants=_NO_ORIENTATION)
+TRUTH_IMU_BIAS = stamped(topic_names.TRUTH_IMU_BIAS, Imu, ImuBias, _IMU, frame_id="body", constants=_NO_ORIENTATION)
 
 # Outputs and RC frames of the flight controller.
 PWM_OUTPUT = stamped(
@@ -590,7 +590,7 @@ CORRECTED_GNSS = GNSS_FIX.renamed("gnss")
 # Commands to the flight controller.
 COMMAND = stamped("command", Command, ControlCommand)
 AUX_COMMAND = stamped("aux_command", AuxCommand, AuxiliaryCommand, {"types": "type_array"})
-EXTERNAL_ATTITUDE = ATTITUDE.renamed("external_attitude")
+EXTERNAL_ATTITUDE = ATTITUDE.renamed(topic_names.EXTERNAL_ATTITUDE)
 # What a vehicle that can hold depth and heading does at present, in words.
 HOLD_DOING = StepTopic[String]("hold/doing", String, LATCHED)
 # Set-points of a vehicle that holds depth and heading, by name: depth, yaw, surge, sway.

@@ -14,6 +14,7 @@ from rosflight_py_sim.ground import topic_names
 from rosflight_py_sim.recording.columns import Array, Columns
 from rosflight_py_sim.recording.recorded_vehicle import RecordedVehicle
 from rosflight_py_sim.recording.state_log import StateLog
+from rosflight_py_sim.recording.yaw_drift import yaw_drift
 from rosflight_py_sim.viewer.log_panels import draw_actuators, draw_attitude, draw_battery, draw_speed
 from rosflight_py_sim.viewer.picture_page import AMBER, BLACK, BLUE, GREEN, GREY, ORANGE, fit_map, svg_figure, svg_of
 from rosflight_py_sim.viewer.world_map import draw_world
@@ -34,10 +35,11 @@ _PALE = 0.45
 
 @dataclass(frozen=True)
 class Panel:
-    """A plot: title and SVG."""
+    """A plot: title, SVG, and an explanation below it, which may be empty."""
 
     title: str
     svg: str
+    note: str
 
 
 @dataclass(frozen=True)
@@ -64,7 +66,8 @@ def panels(data: PanelData) -> Iterator[Panel]:
             if draw is not _path:
                 _draw_time(axes, float(data.log.time_s[0]), float(data.log.time_s[-1]))
             svg = svg_of(figure)
-        yield Panel(title, svg)
+        drift = yaw_drift(data.vehicle, data.log) if draw is _attitude else None
+        yield Panel(title, svg, drift.text if drift else "")
 
 
 def _draw_time(axes: Axes, first_s: float, last_s: float) -> None:
