@@ -73,13 +73,8 @@ def _draw(url: str, options: argparse.Namespace, *, has_pilot: bool) -> None:
         page.goto(url)
         page.wait_for_selector(".simulated-time", state="attached")
         if has_pilot:
-            for label, answer in (
-                ("Calibrate", "calibrating with"),
-                ("Arm, disarm", "armed"),
-                ("Override", "override switch off"),
-                ("Start mission", "taking off"),
-            ):
-                _press(page, label, answer)
+            _press(page, "Fly")
+            page.get_by_text("Fly the mission").wait_for(state="attached")
         if options.open:
             page.get_by_label(options.open).dispatch_event("click")
         _wait_for_time(page, _time(page) + options.seconds)
@@ -93,16 +88,12 @@ def _draw(url: str, options: argparse.Namespace, *, has_pilot: bool) -> None:
     print(options.output)
 
 
-def _press(page: Any, label: str, answer: str) -> None:
+def _press(page: Any, label: str) -> None:
     button = page.get_by_role("button", name=label, exact=True)
     end = time.monotonic() + TIMEOUT_S
     while not button.is_enabled() and time.monotonic() < end:
         page.wait_for_timeout(100)
-    if label == "Arm, disarm":
-        # The firmware refuses until its IMU is calibrated; until then, the page shows the refusal next to the time.
-        _wait_for_time(page, _time(page) + 4.0)
     button.dispatch_event("click")
-    page.get_by_text(answer).first.wait_for(state="attached")
 
 
 def _time(page: Any) -> float:

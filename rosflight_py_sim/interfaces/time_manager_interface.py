@@ -24,7 +24,7 @@ from rosflight_py_sim.step.diagnosis import Diagnosis, Level
 from rosflight_py_sim.step.part import Part
 from rosflight_py_sim.step.ports import output, queued, service
 from rosflight_py_sim.step.topic_statistics import Period
-from rosflight_py_sim.step.topics import CLOCK, FAULT, HAS_STARTED, topic_of
+from rosflight_py_sim.step.topics import CLOCK, FAULT, HAS_STARTED, PAUSED, topic_of
 
 VEHICLES = Parameter(
     "vehicles",
@@ -95,7 +95,7 @@ class TimedVehicle(Part):
 
 
 class TimeManagerInterface(PartNode, ABC):
-    """Publishes /clock; offers time_manager/toggle_pause and time_manager/step.
+    """Publishes /clock and sim/paused; offers time_manager/toggle_pause and time_manager/step.
 
     A derived class calls `advance` whenever a new time is due and `may_advance` is true, and `check_end` once per step.
     It implements `update_time`, which advances its time, and `get_seconds` and `get_nanoseconds`, which return it. A
@@ -105,7 +105,6 @@ class TimeManagerInterface(PartNode, ABC):
     time after 0, so that dynamics publishes the initial state at time 0, but waits for /clock when it is restarted.
 
     Attributes:
-        paused: whether the simulation is paused.
         is_held: whether the condition of `advance_while` has ended the simulation.
         vehicles: namespaces of the vehicles, relative to the node's own.
         timed: a part for each vehicle, of the class in HOSTS, which is derived from `TimedVehicle`.
@@ -119,11 +118,12 @@ class TimeManagerInterface(PartNode, ABC):
     HOSTS: ClassVar[tuple[type[Any], ...]] = (TimedVehicle,)
 
     send_time = output(CLOCK)
+    send_paused = output(PAUSED)
 
     def initialise(self) -> None:
         """Set the state before the first step."""
         super().initialise()
-        self.paused = self.is_held = False
+        self._is_paused = self.is_held = False
         self._go_on: Callable[[], bool] = lambda: True
         self.vehicles: list[str] = []
         self.timed: Sequence[Any] = ()
@@ -139,6 +139,7 @@ class TimeManagerInterface(PartNode, ABC):
     def begin(self) -> None:
         """Connect the vehicles."""
         self.follow_stamps()
+        self.send_paused(Bool(data=self.paused))
         for vehicle in self.timed:
             self.host(vehicle, vehicle.name)
 
@@ -174,6 +175,17 @@ class TimeManagerInterface(PartNode, ABC):
 
     def on_resume(self) -> None:
         """Called when a pause ends or steps are requested, to take a step that was held back."""
+
+    @property
+    def paused(self) -> bool:
+        """Whether the simulation is paused; each change is published."""
+        return self._is_paused
+
+    @paused.setter
+    def paused(self, paused: bool) -> None:
+        if paused is not self._is_paused:
+            self._is_paused = paused
+            self.send_paused(Bool(data=paused))
 
     @property
     def step_is_complete(self) -> bool:

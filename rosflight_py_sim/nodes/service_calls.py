@@ -22,11 +22,13 @@ _TYPES = {
 }
 
 Report = Callable[[str, str, bool], None]
-"""Function of the result of a call: service, text of the reply, and whether it succeeded."""
+"""Function of the result of a call: name of the action, text of the reply, and whether it succeeded."""
 
 
 class ServiceCalls:
     """Asynchronous service calls; a sequence of calls continues when the previous call has succeeded.
+
+    Results are reported under the `label` of the action, or without one under the name of the service.
 
     All methods and callbacks run in the thread of the node's executor.
     """
@@ -37,7 +39,7 @@ class ServiceCalls:
         self._report = report
         self._aliases = aliases or {}
         self._clients: dict[str, Client] = {}
-        self._pending: list[tuple[float, str, Client, Future[Any]]] = []
+        self._pending: list[tuple[float, str, str, Client, Future[Any]]] = []
         self._reading: dict[str, tuple[float, Future[Any]]] = {}
 
     def discover(self, wanted: Callable[[str], bool]) -> set[str]:
@@ -58,15 +60,15 @@ class ServiceCalls:
         node, slash, rest = service.partition("/")
         return self._aliases.get(node, node) + slash + rest
 
-    def trigger(self, services: Sequence[str]) -> None:
+    def trigger(self, services: Sequence[str], label: str = "") -> None:
         """Call services, one after the other."""
-        self._run((name, Trigger.Request()) for name in services)
+        self._run(label, ((name, Trigger.Request()) for name in services))
 
-    def set_parameter(self, node: str, name: str, value: object, then: Sequence[str] = ()) -> None:
+    def set_parameter(self, node: str, name: str, value: object, then: Sequence[str] = (), label: str = "") -> None:
         """Set a parameter of a node, and then call services."""
         changes = [Parameter(name, value=value).to_parameter_msg()]
         first = (f"{node}/set_parameters", SetParameters.Request(parameters=changes))
-        self._run(iter([first, *((service, Trigger.Request()) for service in then)]))
+        self._run(label, iter([first, *((service, Trigger.Request()) for service in then)]))
 
     def read_parameter(self, node: str, name: str, take: Callable[[object], None]) -> None:
         """Read a parameter of a node and pass its value to `take`, or None if the node has no such parameter.
@@ -91,30 +93,30 @@ class ServiceCalls:
         self._reading[service] = now_s + _REPLY_TIMEOUT_S, future
         future.add_done_callback(answered)
 
-    def set_state(self, service: str, request: SetSimState.Request) -> None:
+    def set_state(self, service: str, request: SetSimState.Request, label: str = "") -> None:
         """Call dynamics/set_sim_state of a vehicle."""
-        self._run(iter([(service, request)]))
+        self._run(label, iter([(service, request)]))
 
     def give_up_old(self) -> None:
         """Report calls without a reply as failed after the time limit."""
         now_s = time.monotonic()
         for entry in [entry for entry in self._pending if entry[0] < now_s]:
             self._pending.remove(entry)
-            _, name, client, future = entry
+            _, label, name, client, future = entry
             client.remove_pending_request(future)
-            self._report(name, f"no reply within {_REPLY_TIMEOUT_S:g} s", False)
+            self._report(label or name, f"no reply from {name} within {_REPLY_TIMEOUT_S:g} s", False)
 
-    def _run(self, script: Iterator[tuple[str, Any]]) -> None:
+    def _run(self, label: str, script: Iterator[tuple[str, Any]]) -> None:
         step = next(script, None)
         if step is None:
             return
         name, request = step
         client = self._clients.get(name)
         if client is None or not client.service_is_ready():
-            self._report(name, "this service is not available", False)
+            self._report(label or name, f"the service {name} is not available", False)
             return
         future = client.call_async(request)
-        entry = (time.monotonic() + _REPLY_TIMEOUT_S, name, client, future)
+        entry = (time.monotonic() + _REPLY_TIMEOUT_S, label, name, client, future)
         self._pending.append(entry)
 
         def answered(done: Future[Any]) -> None:
@@ -122,9 +124,9 @@ class ServiceCalls:
                 self._pending.remove(entry)
                 good, text = _verdict(done.result())
                 if text or not good:
-                    self._report(name, text, good)
+                    self._report(label or name, text, good)
                 if good:
-                    self._run(script)
+                    self._run(label, script)
 
         future.add_done_callback(answered)
 

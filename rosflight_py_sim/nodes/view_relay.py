@@ -1,4 +1,4 @@
-"""Relay for viewers in other processes: the newest truth states, wind, pulse widths and wrenches at a display rate."""
+"""Relay for viewers in other processes: the newest messages of frequent topics at a display rate."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from rosflight_py_sim.interfaces.part_node import PartNode
 from rosflight_py_sim.interfaces.time_manager_interface import VEHICLES, vehicle_namespaces
 from rosflight_py_sim.step.part import Part
 from rosflight_py_sim.step.ports import Output, Polled, output, polled
-from rosflight_py_sim.step.topics import FORCES_AND_MOMENTS, PWM_OUTPUT, TRUTH_STATE, TRUTH_WIND
+from rosflight_py_sim.step.topics import BATTERY, FORCES_AND_MOMENTS, PWM_OUTPUT, RC, SETPOINT, TRUTH_STATE, TRUTH_WIND
 from rosflight_py_sim.step.viewed_topics import viewed
 
 
@@ -17,10 +17,14 @@ class _RelayedVehicle(Part):
     """The newest messages of a vehicle, sent again."""
 
     truth, wind, pwm, wrench = polled(TRUTH_STATE), polled(TRUTH_WIND), polled(PWM_OUTPUT), polled(FORCES_AND_MOMENTS)
+    rc, battery, setpoint = polled(RC), polled(BATTERY), polled(SETPOINT)
     send_truth = output(viewed(TRUTH_STATE, relayed=True))
     send_wind = output(viewed(TRUTH_WIND, relayed=True))
     send_pwm = output(viewed(PWM_OUTPUT, relayed=True))
     send_wrench = output(viewed(FORCES_AND_MOMENTS, relayed=True))
+    send_rc = output(viewed(RC, relayed=True))
+    send_battery = output(viewed(BATTERY, relayed=True))
+    send_setpoint = output(viewed(SETPOINT, relayed=True))
 
     def relay(self) -> None:
         """Send each message that has arrived since the last call."""
@@ -31,7 +35,7 @@ class _RelayedVehicle(Part):
 
 
 class ViewRelay(PartNode):
-    """Publishes the newest truth states, wind, pulse widths and wrenches on view/..., at a display's rate.
+    """Publishes the newest messages of the topics in VIEWED and PILOTED on view/..., at a display's rate.
 
     A subscription in another process wakes that process for each message, which costs a graph in one process a quarter
     of its speed. This node, in the graph's process, costs one percent.

@@ -3,19 +3,39 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
+from std_msgs.msg import String
 
 from rosflight_py_sim.ground.pulse_width import OUTPUTS
 from rosflight_py_sim.ground.topic_names import CAMERAS, compressed_image
 from rosflight_py_sim.interfaces.polled_subscription import PolledSubscription
 from rosflight_py_sim.interfaces.simulation_node import SimulationNode
+from rosflight_py_sim.parts.auv_controller import RELEASED
 from rosflight_py_sim.step.camera_topics import PictureFile, compressed_topic
 from rosflight_py_sim.step.part import Part
-from rosflight_py_sim.step.ports import polled
-from rosflight_py_sim.step.topics import PWM_OUTPUT, STATUS, TRUTH_STATE, TRUTH_WIND, topic_of
+from rosflight_py_sim.step.ports import newest, polled
+from rosflight_py_sim.step.topics import (
+    AUTOPILOT_PHASE,
+    AUTOPILOT_PROGRESS,
+    BATTERY,
+    HOLD_DOING,
+    PWM_OUTPUT,
+    RC,
+    SETPOINT,
+    STATUS,
+    TRUTH_STATE,
+    TRUTH_WIND,
+    topic_of,
+)
 from rosflight_py_sim.step.vehicle_state import VehicleState
+from rosflight_py_sim.transmitter.channels import ARM, CENTRE, OVERRIDE
+from rosflight_py_sim.viewer.web.pilot_state import PilotState, has_landed
 from rosflight_py_sim.viewer.web.vehicle_view import VehicleView
+
+_OF_STATUS = ("armed", "failsafe", "error_code", "rc_override", "offboard")
 
 
 class ViewedVehicle(Part):
@@ -28,6 +48,8 @@ class ViewedVehicle(Part):
 
     take_truth, take_wind = polled(TRUTH_STATE), polled(TRUTH_WIND)
     take_pwm, take_status = polled(PWM_OUTPUT), polled(STATUS)
+    take_rc, take_battery = polled(RC), polled(BATTERY)
+    take_setpoint, take_progress = polled(SETPOINT), polled(AUTOPILOT_PROGRESS)
 
     def __init__(self, node: SimulationNode, name: str) -> None:
         """Build the part of a vehicle, whose cameras the node polls."""
@@ -38,6 +60,7 @@ class ViewedVehicle(Part):
         self._cameras: dict[str, PolledSubscription[PictureFile]] = {}
         self._wind_ned = np.zeros(3)
         self._pwm_us = np.zeros(OUTPUTS)
+        self._pilot = PilotState()
 
     def poll(self) -> VehicleView | None:
         """Current view of the vehicle; None if nothing has changed."""
@@ -53,15 +76,34 @@ class ViewedVehicle(Part):
             return None
         return VehicleView(self.state.time_s, self.state.truth.copy(), self._wind_ned, self._pwm_us, images)
 
-    def status_text(self) -> str | None:
-        """Text of the flight controller's newest status; None if there is none since the last call."""
-        status = self.take_status()
-        if status is None:
-            return None
-        text = "armed" if status.armed else "disarmed"
-        text += ", failsafe" if status.failsafe else ""
-        text += f", errors {status.error_code:#04x}" if status.error_code else ""
-        return text + (", flown by the computer" if status.offboard and not status.rc_override else "")
+    def pilot_state(self, *, paused: bool) -> PilotState:
+        """What is known of flight controller, transmitter and mission, with the time of the newest truth state."""
+        status, rc, battery = self.take_status(), self.take_rc(), self.take_battery()
+        setpoint, progress = self.take_setpoint(), self.take_progress()
+        change: dict[str, Any] = {"time_s": self.state.time_s, "paused": paused}
+        if status is not None:
+            change |= {name: getattr(status, name) for name in _OF_STATUS}
+        if rc is not None:
+            change |= {"arm_switch": rc.pulse_us[ARM] > CENTRE, "override_switch": rc.pulse_us[OVERRIDE] > CENTRE}
+        if battery is not None:
+            change["battery_v"] = battery.voltage
+        if setpoint is not None:
+            change["target_down"] = setpoint.position_ned[2]
+        if progress is not None:
+            change["progress"] = progress.data
+        self._pilot = replace(self._pilot, **change)
+        return self._pilot
+
+    @newest(AUTOPILOT_PHASE)
+    def on_phase(self, message: String) -> None:
+        """Note the phase of the mission."""
+        landed = has_landed(self._pilot.phase, message.data) or (self._pilot.landed and message.data == "done")
+        self._pilot = replace(self._pilot, phase=message.data, landed=landed)
+
+    @newest(HOLD_DOING)
+    def on_doing(self, message: String) -> None:
+        """Note what a vehicle that can hold depth and heading does."""
+        self._pilot = replace(self._pilot, holds=message.data != RELEASED)
 
     def cameras(self, topics: list[tuple[str, list[str]]]) -> dict[str, str]:
         """Camera names of the vehicle to their topics, given all topics of the graph."""

@@ -21,12 +21,15 @@ from rosflight_py_sim.nodes.service_calls import ServiceCalls
 from rosflight_py_sim.nodes.vehicle_shape import SHAPE_PARAMETERS, VEHICLE_SHAPE_PARAMETERS, vehicle_shapes
 from rosflight_py_sim.nodes.viewed_vehicle import ViewedVehicle
 from rosflight_py_sim.step.diagnosis import Diagnosis, Level
+from rosflight_py_sim.step.mission_topics import MISSION_SETTINGS
 from rosflight_py_sim.step.part import Part
+from rosflight_py_sim.step.ports import newest
 from rosflight_py_sim.step.topic_statistics import Period
-from rosflight_py_sim.step.topics import topic_of
+from rosflight_py_sim.step.topics import PAUSED, topic_of
 from rosflight_py_sim.step.vehicle_state import message_of_truth
 from rosflight_py_sim.step.viewed_topics import RELAYED, viewed
 from rosflight_py_sim.viewer.graph_watch import GraphWatch
+from rosflight_py_sim.viewer.web.pilot_state import PilotState
 from rosflight_py_sim.viewer.web.server import NoServerError, open_server, stop_server, url_of
 from rosflight_py_sim.viewer.web.viser_internals import pushing
 from rosflight_py_sim.world import WORLD, world_of
@@ -86,6 +89,8 @@ class WebViewer(PartNode):
     VEHICLE_PARAMETERS: ClassVar[ParameterTable] = VEHICLE_SHAPE_PARAMETERS
     HOSTS: ClassVar[tuple[type[Part], ...]] = (ViewedVehicle,)
 
+    paused = newest(PAUSED)
+
     # A class attribute, because a node that fails during construction is also destroyed.
     _server: Any = None
 
@@ -121,6 +126,7 @@ class WebViewer(PartNode):
         renamed = partial(viewed, relayed=bool(self.values[RELAYED.name]))
         self._vehicles = [self.host(ViewedVehicle(self, name), name, renamed) for name in names]
         self._unseen = 0
+        self._pilot_state = PilotState()
         self._paces: deque[tuple[float, float]] = deque()
         self.create_system_timer(1.0 / number(self.values, "web_viewer.rate"), self._draw)
         self.create_system_timer(_CHECK_PERIOD_S, self._check_graph)
@@ -165,7 +171,7 @@ class WebViewer(PartNode):
     def set_state(self, truth: NDArray[np.float64]) -> None:
         """Set the state (19,) of the selected vehicle."""
         request = SetSimState.Request(state=message_of_truth(truth))
-        self._calls.set_state(topic_of(self._display.chosen, "dynamics/set_sim_state"), request)
+        self._calls.set_state(topic_of(self._display.chosen, "dynamics/set_sim_state"), request, "Set state")
 
     @pushing()
     def _report_call(self, what: str, text: str, good: bool) -> None:
@@ -185,10 +191,15 @@ class WebViewer(PartNode):
                 self._display.show(vehicle.name, view)
             if vehicle.name == self._display.chosen:
                 self._note_pace(vehicle.state.time_s)
-                status = vehicle.status_text()
-                if status is not None:
-                    self._display.note("status", status)
+                self._show_pilot_state(vehicle)
         self._display.refresh()
+
+    def _show_pilot_state(self, vehicle: ViewedVehicle) -> None:
+        state = vehicle.pilot_state(paused=self.paused is not None and self.paused.data)
+        self._display.show_state(state)
+        if state != self._pilot_state:
+            self._pilot_state = state
+            self.controls.show(state)
 
     def _note_pace(self, time_s: float) -> None:
         now_s = time.monotonic()
@@ -215,6 +226,8 @@ class WebViewer(PartNode):
             self._graph_page.show(self._graph.model())
         watched = bool(self._server.get_clients()) and self._display.shows_pictures
         topics = self.get_topic_names_and_types() if watched else []
+        chosen_name = self._display.chosen
+        self.controls.pilot.flown_by_program = self.count_publishers(topic_of(chosen_name, MISSION_SETTINGS.name)) > 0
         for vehicle in self._vehicles:
             chosen = watched and vehicle.name == self._display.chosen
             vehicle.watch_cameras(vehicle.cameras(topics) if chosen else ())
@@ -226,16 +239,19 @@ class _Actions:
     def __init__(self, node: WebViewer) -> None:
         self._node = node
 
-    def call(self, services: Sequence[str]) -> None:
-        self._node.request(lambda: self._node.calls.trigger(services))
+    def call(self, label: str, services: Sequence[str]) -> None:
+        self._node.request(lambda: self._node.calls.trigger(services, label))
 
     def step(self, count: int) -> None:
         node = self._node
-        node.request(lambda: node.calls.set_parameter("time_manager", "step_count", count, then=["time_manager/step"]))
+        then = ["time_manager/step"]
+        node.request(lambda: node.calls.set_parameter("time_manager", "step_count", count, then, "Step"))
 
     def set_pace(self, multiplier: float) -> None:
         node = self._node
-        node.request(lambda: node.calls.set_parameter("time_manager", "real_time_multiplier", multiplier))
+        node.request(
+            lambda: node.calls.set_parameter("time_manager", "real_time_multiplier", multiplier, label="Set pace")
+        )
 
     def set_state(self, truth: NDArray[np.float64]) -> None:
         self._node.request(lambda: self._node.set_state(truth))

@@ -487,6 +487,8 @@ SIM_STEP_SIZE = StepTopic[StepSize](
 SIM_STEP_SIZE_REQUEST = SIM_STEP_SIZE.renamed("sim/step_size_request")
 WAITING_FOR = StepTopic[String]("sim/waiting_for", String, LATCHED)
 FAULT = StepTopic[String]("sim/fault", String, LATCHED)
+# Whether the time manager is paused.
+PAUSED = StepTopic[Bool]("sim/paused", Bool, LATCHED)
 # Active failures of a node; created with the node's first failure.
 ACTIVE_FAILURES = StepTopic[String]("sim/failures", String, LATCHED)
 

@@ -129,7 +129,7 @@ class Watched:
     def start_simulation(self) -> None:
         # A slow pace and long steps: the tests wait for the page more than for simulated time.
         slowly = ("--real-time-multiplier", str(SLOWLY), "--ros-args", "-p", f"step_size:={STEP_S}")
-        self.simulation = self.processes.command("sim", *slowly)
+        self.simulation = self.processes.command("sim", "--autopilot", *slowly)
 
     def _on_status(self, message: Status) -> None:
         self.status = message
@@ -178,7 +178,7 @@ large_page = pytest.mark.parametrize("tab", [LARGE], indirect=True, ids=["large"
 @pytest.fixture(scope="module")
 def page_without_simulation(browser: Any, watched: Watched) -> Iterator[Tab]:
     """One page for all tests, because loading takes longer than most of them, loaded before the simulation starts."""
-    tab = Tab(browser, watched.url, **SMALL, ready="text=Pause, resume")
+    tab = Tab(browser, watched.url, **SMALL, ready="text=Pause")
     yield tab
     tab.page.close()
 
@@ -186,7 +186,7 @@ def page_without_simulation(browser: Any, watched: Watched) -> Iterator[Tab]:
 @pytest.fixture(scope="module")
 def is_disabled_without_simulation(page_without_simulation: Tab) -> bool:
     """Whether a button was disabled before the simulation started."""
-    return bool(page_without_simulation.button("Pause, resume").is_disabled())
+    return bool(page_without_simulation.button("Pause").is_disabled())
 
 
 @pytest.fixture(scope="module")
@@ -224,19 +224,19 @@ def shows_vehicle(tab: Tab) -> bool:
 
 def test_pause_stops_displayed_time_and_simulated_clock(tab: Tab, watched: Watched) -> None:
     assert_time_advances(tab, "before the pause")
-    tab.click("Pause, resume")
+    tab.click("Pause")
     tab.until(lambda: "paused at" in tab.text, "the answer to pause")
     paused_at = agreed_time(tab, watched)
     for _ in range(20):
         watched.listen()
         tab.page.wait_for_timeout(20)
     assert (float(tab.shown_time), watched.observer.time_s) == (paused_at, pytest.approx(paused_at))
-    tab.click("Pause, resume")
+    tab.click("Resume")
     assert_time_advances(tab, "after the pause")
 
 
 def test_step_button_takes_the_requested_number_of_steps(tab: Tab, watched: Watched) -> None:
-    tab.click("Pause, resume")
+    tab.click("Pause")
     tab.until(lambda: "paused at" in tab.text, "the answer to pause")
     began = agreed_time(tab, watched)
     tab.click("Step")
@@ -249,7 +249,7 @@ def test_step_button_takes_the_requested_number_of_steps(tab: Tab, watched: Watc
     tab.click("Step")
     tab.until(lambda: "advanced 40 steps," in tab.text, "the answer to forty steps")
     assert agreed_time(tab, watched) == pytest.approx(began + 41 * STEP_S, abs=1e-6)
-    tab.click("Pause, resume")
+    tab.click("Resume")
     assert_time_advances(tab, "after the steps")
 
 
@@ -264,20 +264,27 @@ def agreed_time(tab: Tab, watched: Watched) -> float:
     return float(tab.shown_time)
 
 
-def test_rejected_call_shows_reason(tab: Tab) -> None:
-    tab.click("Step")
-    tab.until(lambda: "pause it with time_manager/toggle_pause before stepping" in tab.text, "the refusal")
+def test_button_that_cannot_work_is_grey(tab: Tab) -> None:
+    tab.until(lambda: "disarmed: the IMU is not calibrated" in tab.text, "the firmware's reason")
+    # Each would be refused: time is running, and the IMU is not calibrated.
+    for label in ("Step", "Arm", "Start mission"):
+        tab.until(lambda label=label: tab.button(label).is_disabled(), f"{label}, grey")
+    for label in ("Fly", "Calibrate", "Set pace"):
+        tab.until(lambda label=label: tab.button(label).is_enabled(), label)
+    assert "arm switch: off, override switch: on" in tab.text
 
 
-def test_arm_button_arms(tab: Tab, watched: Watched) -> None:
+def test_arm_button_arms_and_is_named_after_what_it_does(tab: Tab, watched: Watched) -> None:
     watched.set_multiplier(5.0)
     tab.click("Calibrate")
     tab.until(lambda: not watched.status.error_code, "the calibration", watched.listen)
     watched.set_multiplier(SLOWLY)
-    tab.click("Arm, disarm")
+    tab.click("Arm")
     tab.until(lambda: watched.status.armed, "armed", watched.listen)
     tab.until(lambda: re.search(r"^armed", tab.text, re.MULTILINE), "armed, on the page")
-    tab.click("Arm, disarm")
+    tab.until(lambda: "arm switch: on" in tab.text, "the switch")
+    assert tab.button("Calibrate").is_disabled()
+    tab.click("Disarm")
     tab.until(lambda: not watched.status.armed, "disarmed", watched.listen)
 
 
@@ -340,12 +347,26 @@ def test_two_browsers_can_view_at_once_and_one_may_be_closed(browser: Any, tab: 
     other = Tab(browser, watched.url, **SMALL)
     assert_time_advances(tab, "first")
     assert_time_advances(other, "second")
-    other.click("Pause, resume")
+    other.click("Pause")
     tab.until(lambda: "paused at" in tab.text, "what the second browser did, in the first")
     other.page.close()
-    tab.click("Pause, resume")
+    tab.click("Resume")
     assert_time_advances(tab, "first, alone")
     assert watched.viewer.error_lines == []
+
+
+def test_fly_button_makes_the_vehicle_ready_and_flies_the_mission(tab: Tab, watched: Watched) -> None:
+    watched.set_multiplier(5.0)
+    tab.click("Fly")
+    tab.until(lambda: "mission: side 1" in tab.text, "the first side", watched.listen)
+    watched.set_multiplier(SLOWLY)
+    done = ("Calibrate the IMU", "Arm", "Give control to the autopilot", "Start the mission")
+    for line in (*(f"\N{CHECK MARK} {step}" for step in done), "battery 2", "target height 5."):
+        assert line in tab.text, line
+    assert "% done" in tab.text
+    assert watched.status.armed and watched.status.offboard
+    tab.until(lambda: tab.button("Fly").is_disabled(), "no second flight")
+    tab.until(lambda: tab.button("Start mission").is_disabled(), "no second mission")
 
 
 def test_page_continues_after_simulation_restart(tab: Tab, watched: Watched) -> None:
@@ -360,7 +381,7 @@ def test_page_continues_after_simulation_restart(tab: Tab, watched: Watched) -> 
 
 def test_buttons_without_service_are_disabled(is_disabled_without_simulation: bool, tab: Tab) -> None:
     assert is_disabled_without_simulation
-    tab.until(lambda: tab.button("Pause, resume").is_enabled(), "the button, with the service")
+    tab.until(lambda: tab.button("Pause").is_enabled(), "the button, with the service")
 
 
 def test_port_in_use_ends_viewer_with_one_line(processes: Processes) -> None:

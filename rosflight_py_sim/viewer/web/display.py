@@ -5,16 +5,20 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Mapping
+from html import escape
 
 import numpy as np
 import viser
 
 from rosflight_py_sim.viewer.appearance import Appearance
+from rosflight_py_sim.viewer.web.pilot_state import PilotState
 from rosflight_py_sim.viewer.web.plots import Plots
 from rosflight_py_sim.viewer.web.scene import Scene
 from rosflight_py_sim.viewer.web.vehicle_view import VehicleView
 from rosflight_py_sim.viewer.web.viser_internals import show_jpeg
 from rosflight_py_sim.world import World
+
+_PAUSED_COLOUR = "#b35900"
 
 # Update rate of plots and readings, slower than the scene for legibility.
 _PERIODS_S = {"plots": 0.2, "reading": 0.1, "pictures": 0.1}
@@ -45,6 +49,7 @@ class Display:
         self.pictures: dict[str, viser.GuiImageHandle] = {}
         self._due_s = dict.fromkeys(_PERIODS_S, 0.0)
         self._factor = 0.0
+        self._state = PilotState()
         self._notes: dict[str, str] = {}
         self._reading = self._gui.add_html("")
         self.tabs = self._gui.add_tab_group()
@@ -82,6 +87,10 @@ class Display:
     def note(self, what: str, text: str) -> None:
         """Show a text beside the time, in place of the previous one with the same key."""
         self._notes[what] = text
+
+    def show_state(self, state: PilotState) -> None:
+        """Show flight controller, mission and battery of the selected vehicle beside the time."""
+        self._state = state
 
     def show_pace(self, factor: float) -> None:
         """Show the pace, in simulated seconds per second."""
@@ -153,14 +162,21 @@ class Display:
         north, east, down = view.truth[0:3]
         speed = float(np.linalg.norm(view.truth[7:10]))
         flow = float(np.linalg.norm(view.wind_ned))
-        height = f"depth {down:.1f} m" if self._underwater else f"height {-down:.1f} m"
+        height_m = down if self._underwater else -down
+        height = f"{'depth' if self._underwater else 'height'} {rounded(height_m)} m"
         time_s = f'<span class="simulated-time">{view.time_s:.4f}</span> s'
+        paused = self._state.paused
+        colour = _PAUSED_COLOUR if paused else "inherit"
+        state_lines = self._state.lines(height_m, underwater=self._underwater)
         lines = [
-            f'<span style="font-size:1.6em;font-weight:600">{time_s}</span>',
-            f"{self._factor:.2f} &times; real time",
-            f"north {north:.1f} m, east {east:.1f} m, {height}",
+            f'<span style="font-size:1.6em;font-weight:600;color:{colour}">{time_s}</span>',
+            f'<b style="color:{colour}">paused at {view.time_s:.4f} s</b>'
+            if paused
+            else f"{self._factor:.2f} &times; real time",
+            f"north {rounded(north)} m, east {rounded(east)} m, {height}",
             f"{speed:.1f} m/s over ground, {'current' if self._underwater else 'wind'} {flow:.1f} m/s",
-            *self._notes.values(),
+            *map(escape, state_lines.values()),
+            *map(escape, self._notes.values()),
         ]
         return f'<div style="padding:0.4em 0.8em;line-height:1.45;font-size:0.9em">{"<br>".join(lines)}</div>'
 
@@ -171,3 +187,8 @@ class Display:
                 with self._cameras:
                     self.pictures[name] = self._gui.add_image(np.zeros((2, 2, 3), dtype=np.uint8), label=name)
             show_jpeg(self.pictures[name], jpeg)
+
+
+def rounded(number: float) -> str:
+    """A number with one decimal place, and without the sign of a negative zero."""
+    return f"{round(number, 1) + 0.0:.1f}"

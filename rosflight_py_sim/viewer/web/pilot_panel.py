@@ -1,0 +1,193 @@
+"""Folders `Fly`, with the checklist of the steps to a flight, and `Pilot`, with each of the actions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from html import escape
+
+import viser
+
+from rosflight_py_sim.viewer.web.buttons import Buttons
+from rosflight_py_sim.viewer.web.fly_steps import FIRMWARE_STEPS, HOLDING_STEPS, FlySequence, FlyStep
+from rosflight_py_sim.viewer.web.pilot_state import PilotState
+
+_START = "autopilot/start"
+_NO_AUTOPILOT = "this simulation has no autopilot; start it with `sim --autopilot`"
+_PROGRAM = "the command `rosflight_py_sim fly` flies this mission"
+
+_DONE, _PRESENT, _FAILED, _OPEN = (
+    '<span style="color:#1a7f37">&#10003;</span>',
+    '<span style="color:#2264c0">&#8230;</span>',
+    '<span style="color:#cf222e">&#10007;</span>',
+    '<span style="color:#8b949e">&#9675;</span>',
+)
+
+Call = Callable[[str, Sequence[str]], None]
+"""Function that calls services of the selected vehicle in order, given the name of the action."""
+
+
+class PilotPanel:
+    """Buttons of the pilot, and the checklist.
+
+    Attributes:
+        sequence: the sequence behind the button *Fly*.
+        flown_by_program: whether another program flies the selected vehicle's mission.
+    """
+
+    def __init__(self, gui: viser.GuiApi, buttons: Buttons, call: Call) -> None:
+        """Add the folders at the current place."""
+        self._buttons = buttons
+        self._state = PilotState()
+        self.flown_by_program = False
+        self._is_wanted = False
+        self.sequence = FlySequence(lambda label, service: call(label, [service]))
+        with gui.add_folder("Fly", order=1.0):
+            buttons.add(
+                "Fly",
+                (),
+                "make the vehicle ready, and fly the autopilot's mission",
+                viser.Icon.PLANE_DEPARTURE,
+                self._request_flight,
+                hindrance=self._fly_hindrance,
+            )
+            self._checklist = gui.add_html("")
+        with gui.add_folder("Pilot", order=20.0):
+            self._switches = gui.add_html("")
+            buttons.add(
+                "Calibrate",
+                ("calibrate_imu",),
+                "calibrate the IMU at rest, before the first arming",
+                viser.Icon.RULER_MEASURE,
+                lambda: call("Calibrate", ["calibrate_imu"]),
+                hindrance=lambda state: "the vehicle is armed" if state.is_armed else "",
+            )
+            self._arm = buttons.add(
+                "Arm",
+                ("toggle_arm",),
+                "move the transmitter's arm switch",
+                viser.Icon.POWER,
+                lambda: call(self._arm.label, ["toggle_arm"]),
+                hindrance=_arm_hindrance,
+            )
+            self._control = buttons.add(
+                "Give control to the autopilot",
+                ("toggle_override",),
+                "move the transmitter's override switch",
+                viser.Icon.SWITCH_HORIZONTAL,
+                lambda: call(self._control.label, ["toggle_override"]),
+            )
+            buttons.add(
+                "Start mission",
+                (_START,),
+                "start the autopilot's mission",
+                viser.Icon.FLAG,
+                lambda: call("Start mission", [_START]),
+                hindrance=_start_hindrance,
+            )
+            buttons.add(
+                "Reset",
+                ("dynamics/reset", "forces_and_moments/reset"),
+                "reset the vehicle to its initial state; time continues",
+                viser.Icon.RESTORE,
+                lambda: self._reset(call),
+            )
+
+    def show(self, state: PilotState) -> None:
+        """Show the switches, and go on with the sequence."""
+        self._state = state
+        self.sequence.steps = self._steps(state)
+        if self._is_wanted:
+            self._is_wanted = False
+            self.sequence.begin(state)
+        self.sequence.update(state)
+        _set_label(self._arm, "Disarm" if state.arm_switch else "Arm")
+        to_autopilot = state.override_switch is not False
+        _set_label(self._control, "Give control to the autopilot" if to_autopilot else "Take control")
+        _set_content(self._switches, _switches(state))
+        _set_content(self._checklist, self.checklist())
+
+    def _request_flight(self) -> None:
+        """Begin with the next state; viser calls this in a thread of its own."""
+        self._is_wanted = True
+
+    def note_refusal(self, label: str, text: str) -> None:
+        """End the sequence if the refused action is its present step."""
+        present = self.sequence.present
+        if present is not None and present.label == label:
+            self.sequence.stop(text)
+
+    def checklist(self) -> str:
+        """HTML of the steps with their states."""
+        hindrance = self._fly_hindrance(self._state)
+        rows = [self._row(step) for step in self.sequence.steps]
+        if hindrance and not self.sequence.is_running:
+            rows.append(f'<span style="color:#57606a">{escape(hindrance)}</span>')
+        return f'<div style="padding:0.2em 0.8em;line-height:1.5;font-size:0.85em">{"<br>".join(rows)}</div>'
+
+    def _row(self, step: FlyStep) -> str:
+        sequence, state = self.sequence, self._state
+        is_present = step is sequence.present
+        if is_present and sequence.failure:
+            return f"{_FAILED} {escape(step.label)}: {escape(sequence.failure)}"
+        if sequence.is_done(step, state):
+            return f"{_DONE} {escape(step.label)}"
+        why = step.reason(state)
+        text = escape(step.label) + (f": {escape(why)}" if why else "")
+        return f"{_PRESENT if is_present else _OPEN} {text}"
+
+    def _steps(self, state: PilotState) -> tuple[FlyStep, ...]:
+        if not self._buttons.has(_START):
+            return ()
+        if state.has_firmware:
+            return FIRMWARE_STEPS
+        return HOLDING_STEPS if state.holds is not None else ()
+
+    def _fly_hindrance(self, state: PilotState) -> str:
+        if not self._buttons.has(_START):
+            return _NO_AUTOPILOT
+        if self.flown_by_program:
+            return _PROGRAM
+        if state.paused:
+            return "the simulation is paused"
+        if not self._steps(state):
+            return "no status of the flight controller yet"
+        if self.sequence.is_running:
+            return "the flight is under way"
+        return f"the mission is under way: {state.phase}" if state.is_under_way else ""
+
+    def _reset(self, call: Call) -> None:
+        self.sequence.stop("the vehicle was reset")
+        call("Reset", ["dynamics/reset", "forces_and_moments/reset"])
+
+
+def _arm_hindrance(state: PilotState) -> str:
+    if state.arm_switch or state.is_armed or not state.has_firmware:
+        return ""
+    return f"the vehicle cannot be armed: {state.arming_refusal}" if state.arming_refusal else ""
+
+
+def _start_hindrance(state: PilotState) -> str:
+    if state.is_under_way:
+        return f"the mission is under way: {state.phase}"
+    if state.has_firmware and not state.is_armed:
+        return ": ".join(filter(None, ("the vehicle is disarmed", state.arming_refusal)))
+    return "the vehicle is released; hold depth and heading first" if state.holds is False else ""
+
+
+def _switches(state: PilotState) -> str:
+    rows = [
+        f"{name} switch: <b>{'on' if on else 'off'}</b>"
+        for name, on in (("arm", state.arm_switch), ("override", state.override_switch))
+        if on is not None
+    ]
+    return f'<div style="padding:0 0.8em;font-size:0.85em">{", ".join(rows)}</div>' if rows else ""
+
+
+def _set_label(button: viser.GuiButtonHandle, label: str) -> None:
+    if button.label != label:
+        button.label = label
+
+
+def _set_content(html: viser.GuiHtmlHandle, content: str) -> None:
+    if html.content != content:
+        html.content = content
