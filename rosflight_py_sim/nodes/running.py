@@ -200,9 +200,11 @@ def _run(cls: type[SimulationNode], argv: list[str], signals: list[int], started
 def start_shutdown_watchdog(seconds: float) -> None:
     """After `seconds`, print "Timeout", the time and each thread's stack to stderr, and exit with code 1.
 
-    Fast DDS 3.2 may deadlock if another participant leaves while a participant is being destroyed: on Ctrl-C, this
-    happens to about one node in several hundred. The thread then holds Python's interpreter lock, so the watchdog must
-    not run Python code.
+    Fast DDS 3.2 deadlocks if the timer of its announcements fires while an endpoint of another participant is removed:
+    `PDP::removeWriterProxyData` holds the lock of the discovery and waits for the timers, and the timer waits for this
+    lock in `PDP::set_next_announcement_interval`. The next call that creates or destroys an endpoint then never returns.
+    When all nodes leave at once, on Ctrl-C, this happens to about one in several hundred. The thread holds Python's
+    interpreter lock, so the watchdog must not run Python code.
     """
     faulthandler.dump_traceback_later(seconds, exit=True)
 
