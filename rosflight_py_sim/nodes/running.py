@@ -200,8 +200,8 @@ def _run(cls: type[SimulationNode], argv: list[str], signals: list[int], started
 def start_shutdown_watchdog(seconds: float) -> None:
     """After `seconds`, print "Timeout", the time and each thread's stack to stderr, and exit with code 1.
 
-    Fast DDS 3.2 deadlocks if the timer of its announcements fires while an endpoint of another participant is removed:
-    `PDP::removeWriterProxyData` holds the lock of the discovery and waits for the timers, and the timer waits for this
+    Fast DDS 3.2 deadlocks if its announcement timer fires while an endpoint of another participant is removed:
+    `PDP::removeWriterProxyData` holds the lock of the discovery and waits for the timers, and the timer waits for that
     lock in `PDP::set_next_announcement_interval`. The next call that creates or destroys an endpoint then never returns.
     When all nodes leave at once, on Ctrl-C, this happens to about one in several hundred. The thread holds Python's
     interpreter lock, so the watchdog must not run Python code.
