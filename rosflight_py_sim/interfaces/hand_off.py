@@ -28,12 +28,12 @@ from rclpy.task import Future
 from rosflight_py_sim.interfaces.outside_inputs import OutsideInputs
 from rosflight_py_sim.interfaces.rclpy_internals import leave_unserved, serve
 from rosflight_py_sim.interfaces.shared_clock import SharedClock
-from rosflight_py_sim.step.topic_statistics import TopicCounter
+from rosflight_py_sim.step.topic_statistics import SAMPLED, TopicCounter
 from rosflight_py_sim.step.topics import CLOCK, STATUS, TRUTH_STATE, StepTopic
 
-# Steps after which the executor runs: few enough to run it every half millisecond, and enough to make its cost
-# negligible.
-_STEPS = 8
+# Steps after which the executor runs: few enough to run it every half millisecond for one vehicle, and enough to make
+# its cost, which is that of a step, small.
+_STEPS = 16
 
 # With guests (nodes of the executor that are not connected), or while a member waits for a service's reply, the
 # executor instead runs after each message on these topics. They do not depend on the subscriptions of the guests, so
@@ -71,17 +71,21 @@ class Outlet:
         name: full name of the topic.
         last: last message sent; None before the first.
         history: last messages sent, as many as the queue of a latched topic holds; None unless that is several.
+        counter: counter of the messages.
         inlets: subscriptions of the hand-off that match.
         at_once: functions that deliver a message to those of these subscriptions that receive it at once.
         targets: functions that deliver a message to the others.
         sent_count: number of messages that the publisher sent through the middleware.
         is_encoded: whether messages are encoded, for external subscriptions or for a tap.
+        is_received: whether there is a subscription or a tap.
+        is_plain: whether messages need nothing but delivery to subscriptions of the hand-off.
     """
 
     def __init__(
         self,
         topic: StepTopic[Any],
         publisher: Publisher[Any],
+        counter: TopicCounter,
         tap: Callable[[bytes], None] | None,
         renew: Callable[[], None],
     ) -> None:
@@ -90,12 +94,14 @@ class Outlet:
         Args:
             topic: row of the table `step/topics.py`.
             publisher: the node's publisher of the topic.
+            counter: counter of the messages.
             tap: called with each encoded message.
             renew: replaces the publisher by one that has sent nothing, and calls `use` with the new one.
         """
         self.topic = topic
         self.name = publisher.topic_name
         self.last: Any = None
+        self.counter = counter
         self.inlets: tuple[Inlet, ...] = ()
         self.at_once: tuple[Deliver, ...] = ()
         self.targets: tuple[Deliver, ...] = ()
@@ -105,7 +111,8 @@ class Outlet:
         self.renew = renew
         self._tap = tap
         self._has_external = False
-        self.is_encoded = tap is not None
+        self.is_encoded = self.is_received = tap is not None
+        self.is_plain = False
         self.use(publisher)
 
     def use(self, publisher: Publisher[Any]) -> None:
@@ -151,6 +158,7 @@ class Outlet:
         self._count = self._counted()
         had_external, self._has_external = self._has_external, self._count > len(self.inlets)
         self.is_encoded = self._has_external or self._tap is not None
+        self.is_received = self.is_encoded or bool(self.inlets)
         if self._has_external and not had_external and self.is_latched:
             for message in self.kept:
                 self._send(self.topic.encode(message))
@@ -164,6 +172,7 @@ class Inlet:
         topic: row of the table `step/topics.py`.
         name: full name of the topic.
         deliver: called with each message; None for a polled subscription, which fetches the newest when needed.
+        counter: counter of the messages.
         is_at_once: whether a message is delivered within the call that sends it.
         is_removed: whether the subscription is being destroyed; a callback may destroy its own.
     """
@@ -176,6 +185,7 @@ class Inlet:
         deliver: Deliver | None,
         show: Callable[[bool], None],
         take: Callable[[bytes], None] | None = None,
+        counter: TopicCounter | None = None,
         *,
         at_once: bool = False,
     ) -> None:
@@ -189,6 +199,7 @@ class Inlet:
         self.subscription = subscription
         self.name = subscription.topic_name
         self.deliver = deliver
+        self.counter = counter or TopicCounter()
         self.is_at_once = at_once
         self.is_removed = False
         self._show, self._is_shown = show, True
@@ -266,10 +277,11 @@ class HandOff:
         self._node_count = 0
         self._queue: deque[tuple[Deliver, Any]] = deque()
         self._is_idle = True
-        self._steps = 0
+        self._steps = self._turns = 0
         self._turn_ends = False
         self._has_guests = False
         self._calls = 0
+        self._marking: list[TopicCounter] = []
         self._outlets: dict[str, list[Outlet]] = {}
         self._inlets: dict[str, list[Inlet]] = {}
 
@@ -292,17 +304,22 @@ class HandOff:
 
         def call_attended(request: Any) -> Future[Any]:
             self._turn_ends = True
-            self._calls += 1
-            self._called[name] += 1
+            self._count_call(name, 1)
             future = call(request)
             future.add_done_callback(on_answer)
             return future
 
         def on_answer(_: Future[Any]) -> None:
-            self._calls -= 1
-            self._called[name] -= 1
+            self._count_call(name, -1)
 
         return call_attended
+
+    def _count_call(self, service: str, change: int) -> None:
+        had_more_turns = self._has_more_turns
+        self._called[service] += change
+        self._calls += change
+        if self._has_more_turns != had_more_turns:
+            self._set_plain()
 
     def is_called(self, service: str) -> bool:
         """Whether a node of the hand-off waits for the service with this full name."""
@@ -311,6 +328,7 @@ class HandOff:
     def admits(self, end: str, data: Callable[[], bytes]) -> bool:
         """Note an input from outside; return whether to process it."""
         time_ns = 0 if self.clock is None else self.clock.time_ns
+        self.outside.marks = self._marks
         return self.outside.admits(end, data, idle=self._is_idle, time_ns=time_ns)
 
     def when_idle(self, act: Callable[[], None]) -> None:
@@ -326,7 +344,7 @@ class HandOff:
         if not self._is_idle:
             return
         try:
-            if self._calls or self.outside.act(idle=True):
+            if self._calls or self._act(idle=True):
                 self._create_task(self._proceed)
             elif self._when_idle is not None:
                 act, self._when_idle = self._when_idle, None
@@ -349,53 +367,73 @@ class HandOff:
         """Publishing ends of a topic, by its full name."""
         return self._outlets.setdefault(name, [])
 
-    def add_outlet(self, outlet: Outlet, counter: TopicCounter) -> Sender[Any]:
+    def add_outlet(self, outlet: Outlet) -> Sender[Any]:
         """Connect a publisher, and return the functions that send its messages and count them."""
         self.outlets(outlet.name).append(outlet)
         self._connect(outlet.name)
-        put, topic = self._queue.append, outlet.topic
-        as_received = topic.as_received
-        ends = topic in _MORE_TURNS
-        outside = self.outside
+        put, counter, attend, rounded = self._queue.append, outlet.counter, self._attend, outlet.topic.as_received
+        if outlet.topic in _MORE_TURNS:
+            self._marking.append(counter)
 
         def send(message: Any) -> None:
             counter.count += 1
-            if as_received is not None:
+            if rounded is not None:
                 # Subscriptions in this process must receive the same numbers as those in others.
-                message = as_received(message)
-            if self._has_guests and outlet.has_changed():
-                self.check_matches(outlet.name)
+                message = rounded(message)
+            if not outlet.is_plain:
+                attend(outlet, message)
             outlet.last = message
-            if outlet.is_encoded:
-                outlet.send_encoded(message)
-            for deliver in outlet.targets:
-                put((deliver, message))
+            if outlet.targets:
+                for deliver in outlet.targets:
+                    put((deliver, message))
+                if self._is_idle:
+                    self._wake()
             try:
                 for deliver in outlet.at_once:
                     deliver(message)
             except Exception as error:
                 # The sender may be in a callback of the executor, and EventsExecutor fails on an exception.
                 self.failure = self.failure or error
-            if ends:
-                outside.marks += 1
-                if self._has_guests or self._calls or outside.marks >= outside.next_marks:
-                    self._turn_ends = True
-            if self._is_idle and outlet.targets:
-                self._wake()
-
-        def send_time(time_ns: int) -> None:
-            self._steps += 1
-            send(time_ns)
-
-        send_and_keep: Deliver = send if outlet.history is None else _after(send, outlet.history.append)
 
         def send_lazily(make: Callable[[], Any]) -> None:
-            if outlet.inlets or outlet.is_encoded or (self._has_guests and outlet.has_changed()):
-                send_and_keep(make())
+            if outlet.is_received or (self._has_guests and outlet.has_changed()):
+                send(make())
             else:
                 counter.count += 1
 
-        return Sender(send_time if topic is CLOCK else send_and_keep, send_lazily)
+        return Sender(send, send_lazily)
+
+    def _attend(self, outlet: Outlet, message: Any) -> None:
+        """Do what a message needs besides delivery, for an outlet that is not plain."""
+        if outlet.topic is CLOCK:
+            self._steps += 1
+            if self._steps >= _STEPS:
+                self._turn_ends = True
+        if self._has_guests and outlet.has_changed():
+            self.check_matches(outlet.name)
+        if outlet.is_encoded:
+            outlet.send_encoded(message)
+        if outlet.history is not None:
+            outlet.history.append(message)
+        if self._has_more_turns and outlet.topic in _MORE_TURNS:
+            is_due = self.outside.is_repeating and self._marks >= self.outside.next_marks
+            if is_due or self._has_guests or self._calls:
+                self._turn_ends = True
+
+    @property
+    def _has_more_turns(self) -> bool:
+        """Whether a message on _MORE_TURNS may end the executor's turn."""
+        return self._has_guests or self._calls > 0 or self.outside.is_repeating
+
+    @property
+    def _marks(self) -> int:
+        """Number of messages on _MORE_TURNS that have been sent."""
+        return sum(counter.count for counter in self._marking)
+
+    def _act(self, *, idle: bool) -> bool:
+        """Process the recorded inputs from outside that are due; return whether there were any."""
+        self.outside.marks = self._marks
+        return self.outside.act(idle=idle)
 
     def add_inlet(self, inlet: Inlet) -> None:
         """Connect a subscription, and deliver latched messages to it."""
@@ -405,6 +443,7 @@ class HandOff:
             return
         for outlet in self.outlets(inlet.name):
             if outlet.kept and _fit(outlet, inlet):
+                inlet.counter.count += len(outlet.kept)
                 self._queue.extend((_target(outlet, inlet), message) for message in outlet.kept)
                 self._wake()
 
@@ -416,8 +455,15 @@ class HandOff:
                 inlet.is_removed |= inlet.subscription is end
             kept = [o for o in outlets if o.publisher is not end], [i for i in inlets if i.subscription is not end]
             if (len(kept[0]), len(kept[1])) != (len(outlets), len(inlets)):
+                self._discard([inlet.deliver for inlet in inlets if inlet.is_removed])
                 outlets[:], inlets[:] = kept
                 self._connect(name)
+
+    def _discard(self, targets: Collection[Deliver | None]) -> None:
+        """Discard the messages that have not been delivered to these targets."""
+        kept = [one for one in self._queue if one[0] not in targets]
+        self._queue.clear()
+        self._queue.extend(kept)
 
     def connect(self, node: Node) -> None:
         """Add a node whose topics are connected."""
@@ -459,6 +505,16 @@ class HandOff:
             if outlet.check_matches():
                 # Not at once: the caller may be using the publisher.
                 self._later(outlet.renew)
+        self._set_plain(name)
+
+    def _set_plain(self, name: str | None = None) -> None:
+        """Determine which outlets are plain; None: those of all topics."""
+        has_more_turns = self._has_more_turns
+        for outlets in self._outlets.values() if name is None else [self.outlets(name)]:
+            for outlet in outlets:
+                is_attended = self._has_guests or outlet.is_encoded or outlet.history is not None
+                ends_turns = outlet.topic is CLOCK or (has_more_turns and outlet.topic in _MORE_TURNS)
+                outlet.is_plain = not (is_attended or ends_turns)
 
     def subscribe(
         self,
@@ -467,6 +523,7 @@ class HandOff:
         name: str,
         qos: QoSProfile,
         deliver: Callable[[M], None],
+        counter: TopicCounter | None = None,
         *,
         at_once: bool = False,
     ) -> Subscription[Any]:
@@ -478,15 +535,18 @@ class HandOff:
             name: of the topic.
             qos: of the subscription.
             deliver: called with each message.
+            counter: counter of the messages; None: a new one.
             at_once: whether a message is delivered within the call that sends it.
         """
         inlet: Inlet
         subscription: Subscription[Any]
+        counter = counter or TopicCounter()
+        from_outside = counter.timed(deliver)
         if topic is CLOCK and self.clock is not None:
-            deliver = _after(self.clock.set, deliver)
+            from_outside = _after(self.clock.set, from_outside)
 
         def act(data: bytes) -> None:
-            deliver(topic.decode(data))
+            from_outside(topic.decode(data))
 
         def take(data: bytes) -> None:
             if self.admits(end, lambda: data):
@@ -502,7 +562,7 @@ class HandOff:
 
         subscription = Node.create_subscription(node, topic.message_type, name, on_outside, qos, raw=True)
         end = self.outside.add_end("topic", subscription.topic_name, node.get_fully_qualified_name(), act)
-        inlet = Inlet(topic, qos, subscription, deliver, show, take, at_once=at_once)
+        inlet = Inlet(topic, qos, subscription, deliver, show, take, counter, at_once=at_once)
         self.add_inlet(inlet)
         return subscription
 
@@ -514,8 +574,11 @@ class HandOff:
     def _admit_guests(self) -> None:
         """Check for guests, whose subscriptions may queue only one message."""
         nodes = self._get_nodes()
-        self._has_guests = any(node not in self._members for node in nodes)
         self._node_count = len(nodes)
+        has_guests = any(node not in self._members for node in nodes)
+        if has_guests != self._has_guests:
+            self._has_guests = has_guests
+            self._set_plain()
 
     def _names(self) -> set[str]:
         return {*self._outlets, *self._inlets}
@@ -527,6 +590,10 @@ class HandOff:
             taking = [inlet for inlet in outlet.inlets if inlet.deliver is not None]
             outlet.at_once = tuple(_target(outlet, inlet) for inlet in taking if inlet.is_at_once)
             outlet.targets = tuple(_target(outlet, inlet) for inlet in taking if not inlet.is_at_once)
+            if outlet.targets and outlet.topic is CLOCK and self.clock is not None:
+                outlet.targets = (self.clock.set, *outlet.targets)
+        for inlet in inlets:
+            inlet.counter.follow(outlet.counter for outlet in outlets if inlet in outlet.inlets)
         self.check_matches(name)
 
     def run(self, act: Callable[[], None]) -> None:
@@ -556,17 +623,23 @@ class HandOff:
             for name in self._names():
                 self.check_matches(name)
         queue = self._queue
-        take, end = queue.popleft, self._steps + _STEPS
+        take = queue.popleft
         self._turn_ends = False
+        self._steps = 0
+        self._turns += 1
         if self.outside.is_repeating:
-            self.outside.act(idle=False)
+            self._act(idle=False)
         try:
+            timed = self._timed() if self._turns % SAMPLED == 0 else None
             while queue:
                 deliver, message = take()
-                deliver(message)
-                if self._turn_ends or self._steps >= end:
+                if timed is not None and deliver in timed:
+                    timed[deliver].time(deliver, message)
+                else:
+                    deliver(message)
+                if self._turn_ends:
                     if self.outside.is_repeating:
-                        self.outside.act(idle=False)
+                        self._act(idle=False)
                     self._create_task(self._deliver)
                     return
         except Exception as error:
@@ -576,6 +649,11 @@ class HandOff:
         self._is_idle = True
         if self.outside.is_repeating:
             self._create_task(self._proceed)
+
+    def _timed(self) -> dict[Deliver, TopicCounter]:
+        """Counter of each function that delivers messages, to note the durations of its calls."""
+        inlets = (inlet for inlets in self._inlets.values() for inlet in inlets)
+        return {inlet.deliver: inlet.counter for inlet in inlets if inlet.deliver is not None}
 
 
 def _after(first: Deliver, then: Deliver) -> Deliver:
@@ -604,7 +682,7 @@ def _target(outlet: Outlet, inlet: Inlet) -> Deliver:
     assert deliver is not None
     if outlet.topic.carried is inlet.topic.carried:
         return deliver
-    return lambda message: deliver(converted(outlet.topic, inlet.topic, message))
+    return lambda message: None if inlet.is_removed else deliver(converted(outlet.topic, inlet.topic, message))
 
 
 def converted(sent: StepTopic[Any], received: StepTopic[M], message: Any) -> M:

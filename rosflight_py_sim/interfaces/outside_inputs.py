@@ -71,7 +71,7 @@ class OutsideInputs:
     """Notes the outside inputs of a run, or repeats those of a recorded run.
 
     Attributes:
-        marks: number of clock, state and status messages that have been sent.
+        marks: number of clock, state and status messages that have been sent; set before each use.
         note: called with each input; None: inputs are not noted.
         is_repeating: whether inputs come from a recorded run, and those that arrive are ignored.
         waits_for_idle: whether steps begin only while the graph is idle, as they did in a recorded run with a pace.

@@ -145,7 +145,7 @@ class PartPorts:
         elif kind in (Kind.LATER, Kind.EXPECTED) and part.lockstep:
             on_message = self._held(port, on_message)
         elif kind is Kind.SYNCHRONIZED or port.required:
-            on_message = self._joined(port, on_message)
+            on_message = self.join.taking(port.key, on_message)
         self.subscribe(port, on_message)
 
     def subscribe(self, port: Input[Any], on_message: Callable[[Any], None]) -> None:
@@ -198,15 +198,6 @@ class PartPorts:
             client.call_async(request).add_done_callback(lambda future: take(future.result()))
 
         return Call(client.service_is_ready, send)
-
-    def _joined(self, port: Input[Any], take: Callable[[Any], None]) -> Callable[[Any], None]:
-        arrived = self.join.input(port.key)
-
-        def on_message(message: Any) -> None:
-            take(message)
-            arrived(message.time_ns)
-
-        return on_message
 
     def _on_trigger(self, message: Any) -> None:
         time_ns = message.time_ns

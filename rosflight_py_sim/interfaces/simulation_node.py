@@ -477,8 +477,8 @@ class SimulationNode(Part, Node):
         if topic.is_exclusive:
             self.exclusive_topics.append(publisher.topic_name)
         tap = None if self._tap is None else self._tap(publisher.topic_name, topic.message_type, topic.qos)
-        outlet = Outlet(topic, publisher, tap, renew)
-        return hand_off.add_outlet(outlet, counter)
+        outlet = Outlet(topic, publisher, counter, tap, renew)
+        return hand_off.add_outlet(outlet)
 
     def subscribe(
         self,
@@ -507,7 +507,7 @@ class SimulationNode(Part, Node):
             on_data = counter.timed(lambda data: callback(decode(data)))
             subscription = super().create_subscription(topic.message_type, name, on_data, qos, raw=True)
         else:
-            subscription = self.hand_off.subscribe(self, topic, name, qos, counter.timed(callback), at_once=at_once)
+            subscription = self.hand_off.subscribe(self, topic, name, qos, callback, counter, at_once=at_once)
         self._statistics.add_subscription(subscription, counter)
         return subscription
 

@@ -106,7 +106,8 @@ class SteppingTimeManager(TimeManagerInterface):
             self._anchor(self.next_ns)
         else:
             self._took_s.append(time.perf_counter() - self._began_s)
-        self.answer_step()
+        if self._stepped is not None:
+            self.answer_step()
         self.check_end()
         self._go()
 

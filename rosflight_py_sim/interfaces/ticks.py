@@ -18,7 +18,8 @@ def subscribe_to_clock(node: SimulationNode, on_time: Callable[[int], None]) -> 
         on_time(time_ns)
 
     node.follow_stamps()
-    node.subscribe(CLOCK, on_clock)
+    # In a hand-off the nodes have one clock, which is set before any node receives the time.
+    node.subscribe(CLOCK, on_clock if node.hand_off is None else on_time)
 
 
 def start_ticks(node: SimulationNode, rate_hz: float, on_tick: Callable[[int], None]) -> None:
@@ -39,7 +40,7 @@ def start_ticks(node: SimulationNode, rate_hz: float, on_tick: Callable[[int], N
     schedule = Schedule(rate_hz)
 
     def on_time(time_ns: int) -> None:
-        if schedule.due(time_ns):
+        if not schedule.since_ns <= time_ns < schedule.next_ns and schedule.due(time_ns):
             on_tick(time_ns)
 
     subscribe_to_clock(node, on_time)

@@ -219,8 +219,7 @@ class TimeManagerInterface(PartNode, ABC):
 
     def check_end(self) -> None:
         """Hold the simulation once the condition of `advance_while` is false; called once per step."""
-        if not self.is_held:
-            self.is_held = not self._go_on()
+        self.is_held = self.is_held or not self._go_on()
 
     def advance(self) -> None:
         """Advance time by one step and publish it."""
@@ -229,7 +228,7 @@ class TimeManagerInterface(PartNode, ABC):
         self.steps += 1
         if self._steps_left > 0:
             self._steps_left -= 1
-        if self.step_is_complete:
+        if self._stepped is not None and self.step_is_complete:
             self.answer_step()
 
     def publish_time(self) -> None:

@@ -30,10 +30,12 @@ class _TruthPorts(PartPorts):
 
     def _on_trigger(self, message: Any) -> None:
         part, stamp = self._part, message.time_ns
-        part.start_at(stamp)
-        part.update_clock(stamp)
+        if not part.time_is_known:
+            part.start_at(stamp)
+        if self._sets_clock:
+            part.update_clock(stamp)
         part.is_idle = False
-        if part.is_past(stamp):
+        if (stamp != part.time_ns or not part.lockstep) and part.is_past(stamp):
             part.answer_again(stamp)
         else:
             self.join.trigger(stamp, message)

@@ -162,10 +162,13 @@ class LockstepTimeManager(SteppingTimeManager):
                 vehicle.repeats_at_once = 0
         is_first = self.time_ns < 0
         super().update_time()
-        self._behind.update(v for v in self.timed if v.ready_ns <= self.time_ns)
+        for vehicle in self.timed:
+            if vehicle.ready_ns <= self.time_ns:
+                self._behind.add(vehicle)
         if is_first:
             self._set_ordinary_step()
-        self._set_requested_step()
+        if self._requesting:
+            self._set_requested_step()
 
     def on_resume(self) -> None:
         """Take the step that was held back."""
@@ -245,23 +248,33 @@ class LockstepTimeManager(SteppingTimeManager):
             vehicle.ready_ns = stamp
             self._behind.discard(vehicle)
             if not self._behind:
-                self._complete()
+                self._complete(stamp)
         elif stamp == self.time_ns and vehicle in self._behind and vehicle.repeats_at_once < _MAX_REPEATS_AT_ONCE:
             self._repeat(vehicle)
 
-    def _complete(self) -> None:
-        stamps = [vehicle.ready_ns for vehicle in self.timed]
-        # They differ only if the manager or dynamics has been restarted. Vehicles one step ahead wait for the others; a
-        # vehicle that restarts at 0 continues at the time of the others.
-        newest_ns = max(stamps)
-        if min(stamps) != newest_ns:
-            newest_ns = min(stamp for stamp in stamps if newest_ns - stamp <= _LONGEST_STEP_NS)
-        self._ready_ns = newest_ns
+    def _complete(self, stamp: int) -> None:
+        """Complete the step with the last state that was missing, which has this stamp, ns."""
+        for vehicle in self.timed:
+            if vehicle.ready_ns != stamp:
+                stamp = self._common_stamp()
+                break
+        self._ready_ns = stamp
         if self._present_step.length_ns != self._step_ns:
             self._set_ordinary_step()
-        self._repeats = 0
-        self.end_of_missing()
+        if self._repeats:
+            self._repeats = 0
+            self.end_of_missing()
         self.complete_step()
+
+    def _common_stamp(self) -> int:
+        """Time at which to continue, ns, with states of different stamps.
+
+        The stamps differ only if the manager or dynamics has been restarted. Vehicles one step ahead wait for the
+        others; a vehicle that restarts at 0 continues at the time of the others.
+        """
+        stamps = [vehicle.ready_ns for vehicle in self.timed]
+        newest_ns = max(stamps)
+        return min(stamp for stamp in stamps if newest_ns - stamp <= _LONGEST_STEP_NS)
 
     def _repeat(self, late: _Vehicle | None = None) -> None:
         """Publish the current time again; the nodes repeat their answers, except the sensors.

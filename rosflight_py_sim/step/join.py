@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from functools import partial
 from typing import Any, NamedTuple
@@ -70,7 +71,9 @@ class StepJoin:
         "_content",
         "_expected",
         "_is_lockstep",
+        "_is_quiet",
         "_is_stale",
+        "_late_after_ns",
         "_missing",
         "_names",
         "_older",
@@ -107,6 +110,11 @@ class StepJoin:
         self._renewed_by = rule.renewed_by if lockstep else ()
         self._content: Any = None
         self._is_stale = False
+        # Whether only stamps decide about the next trigger: all answers are admitted and every required input has
+        # arrived, no trigger is waiting, the last answer is not stale, and the last trigger was the newest.
+        self._is_quiet = False
+        # Time after which an expected input is late.
+        self._late_after_ns = math.inf
 
     def input(self, name: str) -> Callable[..., None]:
         """Function that reports a message of a synchronized, required or expected input.
@@ -119,12 +127,30 @@ class StepJoin:
         """
         if name in self._expected:
             return partial(self._expected_arrived, self._expected[name])
-        arrived = self._renewing_arrived if name in self._renewed_by else self._arrived
-        return partial(arrived, self._names.index(name))
+        return partial(self._arrived, self._names.index(name), name in self._renewed_by)
+
+    def taking(self, name: str, take: Callable[[Any], None]) -> Callable[[Any], None]:
+        """Function that passes each message of a synchronized or required input to `take`, and reports its stamp.
+
+        Raises:
+            ValueError: the rule has no such input.
+        """
+        index, renews, stamps = self._names.index(name), name in self._renewed_by, self._stamps
+
+        def on_message(message: Any) -> None:
+            take(message)
+            stamp_ns = message.time_ns
+            if self._is_quiet and stamp_ns != self.answered_ns:
+                stamps[index] = stamp_ns
+            else:
+                self._arrived(index, renews, stamp_ns)
+
+        return on_message
 
     def admit(self, stamp_ns: int = _EVERY_NS) -> None:
         """Admit the answer of this stamp, and no other; without a stamp, all answers; with -1, none."""
         self._admitted_ns = stamp_ns
+        self._is_quiet = False
         self._give_if_complete()
 
     def is_late(self, stamp_ns: int) -> bool:
@@ -133,6 +159,16 @@ class StepJoin:
 
     def trigger(self, stamp_ns: int, content: Any = None) -> None:
         """Process a message of the trigger: answer it, repeat the answer, or wait."""
+        if (
+            self._is_quiet
+            and self.answered_ns < stamp_ns <= self._late_after_ns
+            and self._stamps.count(stamp_ns) >= self._waits_for
+        ):
+            self._content = content
+            self._answer(stamp_ns, content)
+            self.answered_ns = stamp_ns
+            return
+        self._is_quiet = False
         if stamp_ns <= self.answered_ns or stamp_ns < self.waiting_ns:
             if self.is_late(stamp_ns):
                 self._older = stamp_ns, content
@@ -158,11 +194,7 @@ class StepJoin:
 
     def give_up(self) -> None:
         """End the wait, if there is one, as a repeated trigger does."""
-        if self.waiting_ns != _NONE_NS and not self._missing and self._admitted_ns in (self.waiting_ns, _EVERY_NS):
-            if self._is_any_late(self.waiting_ns):
-                for one in self._awaited:
-                    one.give_up()
-            self._give()
+        self._give_if_complete(are_inputs_lost=True)
 
     def make_stale(self) -> None:
         """Make the last answer stale: the next trigger with its stamp gets a new one.
@@ -170,18 +202,14 @@ class StepJoin:
         A call from within `answer` applies to the answer under way.
         """
         self._is_stale = True
+        self._is_quiet = False
 
-    def _arrived(self, index: int, stamp_ns: int = _NONE_NS) -> None:
+    def _arrived(self, index: int, renews: bool, stamp_ns: int = _NONE_NS) -> None:
+        if renews and stamp_ns == self.answered_ns:
+            self.make_stale()
         self._stamps[index] = stamp_ns
-        if self._missing:
-            self._missing.discard(index)
-        if self.waiting_ns != _NONE_NS:
-            self._give_if_complete()
-
-    def _renewing_arrived(self, index: int, stamp_ns: int) -> None:
-        if stamp_ns == self.answered_ns:
-            self._is_stale = True
-        self._arrived(index, stamp_ns)
+        self._missing.discard(index)
+        self._give_if_complete()
 
     @property
     def _newest_ns(self) -> int:
@@ -190,24 +218,29 @@ class StepJoin:
 
     def _expected_arrived(self, one: ExpectedInput, stamp_ns: int = _NONE_NS) -> None:
         one.received(self._newest_ns if stamp_ns == _NONE_NS else stamp_ns)
+        self._note_lateness()
         self._give_if_complete()
 
-    def _is_any_late(self, stamp_ns: int) -> bool:
-        return any(one.is_late(stamp_ns) for one in self._awaited)
+    def _note_lateness(self) -> None:
+        self._late_after_ns = min((one.late_after_ns for one in self._awaited), default=math.inf)
 
-    def _give_if_complete(self) -> None:
-        waiting_ns = self.waiting_ns
+    def _give_if_complete(self, *, are_inputs_lost: bool = False) -> None:
+        """Answer the trigger that is waiting, if there is one and its inputs are complete or lost."""
+        stamp_ns = self.waiting_ns
+        is_late = stamp_ns > self._late_after_ns
         if (
-            waiting_ns != _NONE_NS
-            and self._stamps.count(waiting_ns) >= self._waits_for
-            and not self._missing
-            and self._admitted_ns in (_EVERY_NS, waiting_ns)
-            and not (self._awaited and self._is_any_late(waiting_ns))
+            stamp_ns == _NONE_NS
+            or self._missing
+            or self._admitted_ns not in (_EVERY_NS, stamp_ns)
+            or (not are_inputs_lost and (is_late or self._stamps.count(stamp_ns) < self._waits_for))
         ):
-            self._give()
-
-    def _give(self) -> None:
-        stamp_ns, self.waiting_ns = self.waiting_ns, _NONE_NS
+            return
+        if is_late:
+            for one in self._awaited:
+                one.give_up()
+            self._note_lateness()
+        self.waiting_ns = _NONE_NS
         self._is_stale = False
+        self._is_quiet = self._admitted_ns == _EVERY_NS and self._older is _NO_TRIGGER
         self._answer(stamp_ns, self._content)
         self.answered_ns = stamp_ns

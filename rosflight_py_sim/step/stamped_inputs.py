@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any, TypeVar
 
@@ -16,21 +17,27 @@ class ExpectedInput:
 
     The input is regular from its first two messages within 25 ms of simulated time until `give_up`. It is late 50 ms
     after the last message, half of the time after which the firmware reports it as lost.
+
+    Attributes:
+        late_after_ns: time after which the next message is late, ns; infinite while the input is not regular.
     """
+
+    __slots__ = ("_last_ns", "late_after_ns")
 
     def __init__(self) -> None:
         self._last_ns = 0
-        self._regular = False
+        self.late_after_ns: float = math.inf
 
     def received(self, time_ns: int) -> None:
-        self._regular = self._regular or 0 <= time_ns - self._last_ns <= 25_000_000
+        if self.late_after_ns < math.inf or 0 <= time_ns - self._last_ns <= 25_000_000:
+            self.late_after_ns = time_ns + 50_000_000
         self._last_ns = time_ns
 
     def is_late(self, time_ns: int) -> bool:
-        return self._regular and time_ns - self._last_ns > 50_000_000
+        return time_ns > self.late_after_ns
 
     def give_up(self) -> None:
-        self._regular = False
+        self.late_after_ns = math.inf
 
 
 class StampedInputs:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from statistics import median
 from time import perf_counter_ns
@@ -10,7 +10,7 @@ from typing import Any
 
 from rosflight_py_sim.ground.stamps import NANOSECONDS
 
-_SAMPLED = 17
+SAMPLED = 17
 """One callback in this many is timed; a prime number, so that the timed callback varies within the step."""
 
 _MICROSECONDS = 1e-3
@@ -20,19 +20,30 @@ class TopicCounter:
     """Messages of one publisher or subscription.
 
     Attributes:
-        count: number of messages so far.
+        count: number of messages so far, without those of the publishers that the counter follows.
         needed: whether the node requires these messages.
         has_ended: whether the node has been destroyed; an executor may still have a message for it.
         took_ns: durations of the callbacks timed since the last reading, ns.
     """
 
-    __slots__ = ("count", "has_ended", "needed", "took_ns")
+    __slots__ = ("_followed", "count", "has_ended", "needed", "took_ns")
 
     def __init__(self, needed: bool = False) -> None:
         self.count = 0
+        self._followed: list[tuple[TopicCounter, int]] = []
         self.needed = needed
         self.has_ended = False
         self.took_ns: list[int] = []
+
+    @property
+    def total(self) -> int:
+        """Number of messages so far."""
+        return self.count + sum(sender.count - before for sender, before in self._followed)
+
+    def follow(self, senders: Iterable[TopicCounter]) -> None:
+        """From now on, also count each message of these publishers, and of no others."""
+        self.count = self.total
+        self._followed = [(sender, sender.count) for sender in senders]
 
     def counted(self, act: Callable[[Any], None]) -> Callable[[Any], None]:
         """The same function, with its calls counted."""
@@ -50,14 +61,18 @@ class TopicCounter:
             if self.has_ended:
                 return
             self.count += 1
-            if self.count % _SAMPLED:
+            if self.count % SAMPLED:
                 callback(message)
-                return
-            began_ns = perf_counter_ns()
-            callback(message)
-            self.took_ns.append(perf_counter_ns() - began_ns)
+            else:
+                self.time(callback, message)
 
         return count
+
+    def time(self, callback: Callable[[Any], None], message: Any) -> None:
+        """Call a callback, and note its duration."""
+        began_ns = perf_counter_ns()
+        callback(message)
+        self.took_ns.append(perf_counter_ns() - began_ns)
 
 
 @dataclass(frozen=True)
@@ -154,7 +169,7 @@ class TopicStatistics:
         return Period(wall_s, simulated_s, received, published)
 
     def _flow(self, topic: str, counter: TopicCounter, wall_s: float) -> TopicFlow:
-        total, took = counter.count, counter.took_ns
+        total, took = counter.total, counter.took_ns
         counter.took_ns = []
         count = total - self._before.get(counter, 0)
         self._before[counter] = total

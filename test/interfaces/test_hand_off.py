@@ -24,6 +24,7 @@ from rosflight_py_sim.interfaces.simulation_node import SimulationNode
 from rosflight_py_sim.nodes.running import make_executor
 from rosflight_py_sim.step.camera_topics import PictureFile, compressed_topic
 from rosflight_py_sim.step.qos import CHAIN, LATCHED, LATCHED_LIST
+from rosflight_py_sim.step.topic_statistics import TopicCounter
 from rosflight_py_sim.step.topics import (
     BATTERY,
     CLOCK,
@@ -346,6 +347,41 @@ def test_destroyed_node_receives_nothing_and_leaves_the_graph(process: Process) 
     send(wind(2))
     process.until(lambda: first.count_subscribers(TRUTH_WIND.name) == 0)
     assert not received
+
+
+def test_message_of_another_row_does_not_reach_a_destroyed_node(process: Process) -> None:
+    first, second = process.member("first"), process.member("second")
+    received: list[ImuEstimate] = []
+    second.subscribe(IMU_DATA.renamed(IMU.name), received.append)
+    first.publisher(IMU)(ImuSample(1, (1.0, 2.0, 3.0), (4.0, 5.0, 6.0)))
+    process.executor.remove_node(second)
+    process.nodes.remove(second)
+    second.destroy_node()
+    process.idle(0.1)
+    assert not received
+
+
+def test_each_message_counts_once_whatever_its_way(process: Process) -> None:
+    first, second = process.member("first"), process.member("second")
+    send = first.publisher(TRUTH_WIND)
+    send(wind(0))
+    counter, at_once = TopicCounter(), TopicCounter()
+    received: list[WindSample] = []
+    subscribe = process.hand_off.subscribe
+    subscribe(second, TRUTH_WIND, TRUTH_WIND.name, LATCHED, received.append, counter)
+    subscribe(second, TRUTH_WIND, TRUTH_WIND.name, CHAIN, lambda _: None, at_once, at_once=True)
+    outside = process.outside().create_publisher(TRUTH_WIND.message_type, TRUTH_WIND.name, LATCHED)
+    for k in range(1, 101):
+        send(wind(k))
+        process.turn()
+    process.until(lambda: outside.get_subscription_count() == 2)
+    outside.publish(TRUTH_WIND.encode(wind(101)))
+    process.until(lambda: len(received) == 102 and at_once.total == 101)
+    (outlet,) = process.hand_off.outlets("/sim/truth_wind")
+    assert (outlet.counter.total, counter.total) == (101, 102)
+    assert counter.took_ns and min(counter.took_ns) > 0
+    first.destroy_publisher(outlet.publisher)
+    assert (counter.total, at_once.total) == (102, 101)
 
 
 def test_callback_may_end_its_subscription_while_external_messages_wait(process: Process) -> None:

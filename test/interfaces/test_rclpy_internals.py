@@ -51,6 +51,15 @@ def test_node_returns_the_replaced_clock(node: Node) -> None:
     assert node.get_clock() is clock, CHANGED
 
 
+def test_time_setter_sets_the_time_of_a_clock() -> None:
+    clock: Any = ROSClock()
+    clock._set_ros_time_is_active(True)
+    set_time = rclpy_internals.time_setter(clock)
+    for time_ns in (2_500_000, 0, 1_700_000_000_123_456_789):
+        set_time(time_ns)
+        assert clock.now().nanoseconds == time_ns, CHANGED
+
+
 def test_last_callback_is_called_only_for_changes_that_all_others_accept(node: Node) -> None:
     node.declare_parameter("mass", 1.0)
     called: list[str] = []
