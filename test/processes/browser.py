@@ -127,10 +127,10 @@ class Tab:
         self.until(condition, what, every_ms=400)
 
     def picture(self, top: int = 130, height: int = 300) -> np.ndarray:
-        """The page between notes and panel, as red, green and blue (height, width, 3)."""
+        """The middle of the scene, left of the panel, as red, green and blue (height, width, 3)."""
         from PIL import Image
 
-        file = self.page.screenshot(clip={"x": 318, "y": top, "width": 250, "height": height})
+        file = self.page.screenshot(clip={"x": 165, "y": top, "width": 250, "height": height})
         return np.asarray(Image.open(io.BytesIO(file)).convert("RGB"), dtype=int)
 
 

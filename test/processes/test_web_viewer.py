@@ -321,6 +321,10 @@ PLOTS = """() => Object.values((window.__viserTestpoints || {}).uplots || {}).ma
     chart => [chart.width, chart.scales.x.min, chart.scales.x.max, chart.data[0][0], chart.data[0].at(-1)])"""
 
 
+# Labels of the vertical axis of each plot.
+LABELS = """() => Object.values(window.__viserTestpoints.uplots).map(plot => plot.chart.axes[1]._values)"""
+
+
 @large_page
 def test_plot_tab_opened_late_shows_history(tab: Tab, watched: Watched) -> None:
     watched.set_multiplier(5.0)
@@ -331,6 +335,10 @@ def test_plot_tab_opened_late_shows_history(tab: Tab, watched: Watched) -> None:
     for _, lowest, highest, first, last in tab.page.evaluate(PLOTS):
         assert (lowest, highest) == (-30.0, 0.0)
         assert -30.0 <= first < -5.0 and last == 0.0
+    # At rest the labels of an axis differ: "0", "-0", "-0" would not.
+    for labels in tab.page.evaluate(LABELS):
+        shown = [label for label in labels if label]
+        assert len(shown) > 1 and len(set(shown)) == len(shown), labels
     tab.page.get_by_text("Flight", exact=True).click()
 
 

@@ -131,7 +131,7 @@ class PilotPanel:
             return f"{_FAILED} {escape(step.label)}: {escape(sequence.failure)}"
         if sequence.is_done(step, state):
             return f"{_DONE} {escape(step.label)}"
-        why = step.reason(state)
+        why = step.reason(state) if is_present else ""
         text = escape(step.label) + (f": {escape(why)}" if why else "")
         return f"{_PRESENT if is_present else _OPEN} {text}"
 

@@ -12,6 +12,7 @@ from viser import uplot
 
 from rosflight_py_sim.physics.rotations import euler_from_quaternion
 from rosflight_py_sim.viewer.appearance import Appearance
+from rosflight_py_sim.viewer.web.axis_range import round_range
 from rosflight_py_sim.viewer.web.history import SPAN_S, History, broken_at_wraps
 from rosflight_py_sim.viewer.web.vehicle_view import VehicleView
 
@@ -71,6 +72,13 @@ def _send(plot: viser.GuiUplotHandle, times: NDArray[np.float64], quantities: Se
     # uPlot breaks a line at null but not at NaN. viser turns the items of a tuple into arrays of floats, which have no
     # null, and sends a list as it is.
     plot.data = [times, *map(_with_nulls, quantities)]  # type: ignore[assignment]
+    finite = np.concatenate([column[np.isfinite(column)] for column in quantities])
+    if len(finite):
+        limits = round_range(float(finite.min()), float(finite.max()))
+        scales = _scales(limits)
+        # A change of the scales makes the browser draw the whole plot again.
+        if plot.scales != scales:
+            plot.scales = scales
 
 
 def _with_nulls(column: NDArray[np.float64]) -> NDArray[np.float64] | list[float | None]:
@@ -85,6 +93,12 @@ def _moving_outputs(appearance: Appearance) -> list[int]:
     return sorted({output for motion in motions for output in motion.outputs}) or [0, 1, 2, 3]
 
 
+def _scales(limits: tuple[float, float]) -> dict[str, uplot.Scale]:
+    # Fixed ranges: viser would fit the range of time to the first data, before the plot has a width, and the plot could
+    # then show only the first second; it would fit the other to values whose labels have no digits left.
+    return {"x": uplot.Scale(time=False, range=(-SPAN_S, 0.0)), "y": uplot.Scale(range=limits)}
+
+
 def _plot(gui: viser.GuiApi, title: str, labels: Sequence[str]) -> viser.GuiUplotHandle:
     nothing: tuple[NDArray[np.float64], ...] = tuple(np.zeros(1) for _ in range(len(labels) + 1))
     lines = [
@@ -95,9 +109,7 @@ def _plot(gui: viser.GuiApi, title: str, labels: Sequence[str]) -> viser.GuiUplo
         nothing,
         (uplot.Series(label="time from now, s"), *lines),
         title=title,
-        # A fixed range: viser would fit the range to the first data, before the plot has a width, and the plot could
-        # then show only the first second.
-        scales={"x": uplot.Scale(time=False, range=(-SPAN_S, 0.0)), "y": uplot.Scale(auto=True)},
+        scales=_scales(round_range(0.0, 0.0)),
         legend=uplot.Legend(show=True),
         height=160,
         padding=(8, 24, 0, 0),

@@ -46,6 +46,8 @@ def open_server(address: str, port: int, label: str) -> viser.ViserServer:
     server.gui.configure_theme(
         control_width="medium", show_logo=False, show_share_button=False, brand_color=(34, 100, 150)
     )
+    # Beside the scene: a floating panel would hide the vehicle on a narrow page.
+    server.gui.main_panel.dock_right()
     return server
 
 
