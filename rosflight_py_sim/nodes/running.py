@@ -202,7 +202,7 @@ def start_shutdown_watchdog(seconds: float) -> None:
 
     Fast DDS 3.2 deadlocks if its announcement timer fires while an endpoint of another participant is removed:
     `PDP::removeWriterProxyData` holds the lock of the discovery and waits for the timers, and the timer waits for that
-    lock in `PDP::set_next_announcement_interval`. The next call that creates or destroys an endpoint then never returns.
+    lock in `PDP::set_next_announcement_interval`. The next call that creates or destroys an endpoint never returns.
     When all nodes leave at once, on Ctrl-C, this happens to about one in several hundred. The thread holds Python's
     interpreter lock, so the watchdog must not run Python code.
     """
