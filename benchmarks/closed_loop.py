@@ -26,7 +26,7 @@ from rosflight_py_sim.firmware.firmware import Firmware
 from rosflight_py_sim.firmware.parameters import FirmwareParameters
 from rosflight_py_sim.ground.parameters import ParameterTable, Value
 from rosflight_py_sim.ground.pulse_width import LOW_US, MOTOR, command_of
-from rosflight_py_sim.interfaces.parameter_files import named_values, wildcard_values
+from rosflight_py_sim.interfaces.given_values import merged_values
 from rosflight_py_sim.kernels.jit import COMPILED
 from rosflight_py_sim.missions.autopilot.log import FlightLog
 from rosflight_py_sim.physics.dynamics import DYNAMICS_PARAMETERS, VehicleDynamics
@@ -241,8 +241,7 @@ def fly_mission(
 
 def configured(table: ParameterTable, node: str, given: Mapping[str, Value] | None = None) -> dict[str, Value]:
     """Checked values of the vehicle's configuration for one node, with those given in place of the file's."""
-    file = str(VEHICLE.parameter_file)
-    values = {**wildcard_values(file), **named_values(file, node, "/")}
+    values = merged_values([VEHICLE.parameter_file], (node,))
     return table.checked({name: value for name, value in values.items() if name in table} | dict(given or {}))
 
 

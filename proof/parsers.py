@@ -24,7 +24,8 @@ from rosflight_py_sim.graph.launch_arguments import all_arguments
 from rosflight_py_sim.graph.scenario import load_scenario
 from rosflight_py_sim.graph.simulation_options import SimulationOptions
 from rosflight_py_sim.ground.parameters import ParameterError
-from rosflight_py_sim.interfaces.parameter_files import check_files, values_of_arguments
+from rosflight_py_sim.interfaces.given_values import merged_values, sources_of_arguments
+from rosflight_py_sim.interfaces.parameter_files import check_files
 from rosflight_py_sim.protocols import zmtp
 from rosflight_py_sim.protocols.ardupilot_json import ProtocolError, decode_frame, encode_frame
 from rosflight_py_sim.protocols.auv_zeromq import decode_telemetry, decode_thrusters, encode_thrusters
@@ -118,13 +119,13 @@ def _in_file(parse: Callable[[Path], object], error: type[Exception], suffix: st
 
 def _parameter_file(path: Path) -> None:
     check_files([str(path)])
-    values_of_arguments(["--params-file", str(path)], "dynamics", "/quad", ("sim",))
+    merged_values([path], ("dynamics", "sim"), "/quad")
 
 
 def _single_parameter(data: bytes) -> None:
     text = data.decode("utf-8", "replace").replace("\0", "")
     with contextlib.suppress(ParameterError):
-        values_of_arguments(["-p", text], "dynamics", "/quad", ("sim",))
+        merged_values(sources_of_arguments(["-p", text]), ("dynamics", "sim"), "/quad")
 
 
 def _recording(path: Path) -> None:

@@ -17,7 +17,7 @@ from rosflight_py_sim.vehicles import vehicle
 def gains(name: str, airspeed: float) -> dict[str, float]:
     """Autopilot parameters of the vehicle with this name, to three digits."""
     chosen = vehicle(name)
-    steady = steady_vehicle(chosen, ["--ros-args", "--params-file", str(chosen.parameter_file)])
+    steady = steady_vehicle(chosen, [chosen.parameter_file])
     return {key: float(f"{value:.3g}") for key, value in designed_gains(steady.model, airspeed).items()}
 
 

@@ -71,13 +71,13 @@ def _section(title: str, figures: Mapping[str, Mapping[str, str]]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _arguments(name: str) -> list[str]:
-    return ["--ros-args", "--params-file", str(vehicle(name).parameter_file)]
+def _sources(name: str) -> list[Path]:
+    return [vehicle(name).parameter_file]
 
 
 def _forces(name: str, table: Any) -> dict[str, Any]:
     chosen = vehicle(name)
-    return given_values(table, _arguments(name), "forces_and_moments", "", chosen.forces_and_moments)
+    return given_values(table, _sources(name), "forces_and_moments", "", chosen.forces_and_moments)
 
 
 def _minutes(seconds: float) -> str:
@@ -85,7 +85,7 @@ def _minutes(seconds: float) -> str:
 
 
 def _fixed_wing(name: str, cruise: float) -> Iterator[tuple[str, str]]:
-    model, values = steady_vehicle(vehicle(name), _arguments(name)).model, _forces(name, FIXEDWING_PARAMETERS)
+    model, values = steady_vehicle(vehicle(name), _sources(name)).model, _forces(name, FIXEDWING_PARAMETERS)
     lift, angle = performance.greatest_lift(model, cruise)
     slowest = performance.farthest(model, FlightCondition, 0.7 * cruise, 0.5 * cruise)
     fastest = performance.farthest(model, FlightCondition, 1.3 * cruise, 1.8 * cruise)
@@ -150,7 +150,7 @@ def _plane_pulses(throttle: float) -> np.ndarray:
 
 
 def _multirotor(name: str) -> Iterator[tuple[str, str]]:
-    model, values = steady_vehicle(vehicle(name), _arguments(name)).model, _forces(name, MULTIROTOR_PARAMETERS)
+    model, values = steady_vehicle(vehicle(name), _sources(name)).model, _forces(name, MULTIROTOR_PARAMETERS)
     hover = trim(model, FlightCondition(0.0, altitude=OUT_OF_GROUND_EFFECT))
     throttle, rotors = float(hover.inputs[0]), len(hover.inputs)
     full = -float(model.wrench(hover.truth, np.ones(rotors))[2])

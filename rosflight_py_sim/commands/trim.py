@@ -5,11 +5,13 @@ from __future__ import annotations
 import argparse
 import math
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from rich.console import Console
 from rich.table import Table
 
 from rosflight_py_sim.graph.command_options import add_options
+from rosflight_py_sim.graph.fleet import Member
 from rosflight_py_sim.graph.options import TRIM
 from rosflight_py_sim.ground.parameters import ParameterError
 from rosflight_py_sim.ground.process_signals import interrupt_on_signals
@@ -18,6 +20,9 @@ from rosflight_py_sim.physics.linearisation import Mode, linearise
 from rosflight_py_sim.physics.steady_model import Array, SteadyVehicle
 from rosflight_py_sim.physics.trim import FlightCondition, Trim, TrimError, trim
 from rosflight_py_sim.vehicles import Vehicle, vehicle
+
+if TYPE_CHECKING:
+    from rosflight_py_sim.interfaces.given_values import Source
 
 SLOWEST = 1e-3
 """Magnitude below which a mode counts as neutral, 1/s."""
@@ -60,7 +65,7 @@ def _run(options: argparse.Namespace) -> int:
     )
     interrupt_on_signals()
     prepare_kernels()
-    steady = steady_vehicle(chosen, _arguments(chosen, options), options.namespace)
+    steady = steady_vehicle(chosen, _sources(chosen, options), options.namespace)
     try:
         trimmed = trim(steady.model, condition)
     except TrimError as error:
@@ -73,10 +78,13 @@ def _run(options: argparse.Namespace) -> int:
     return 0
 
 
-def _arguments(chosen: Vehicle, options: argparse.Namespace) -> list[str]:
-    """Parameter files and single values, in increasing priority."""
-    files = [str(chosen.parameter_file), *options.params_file]
-    return ["--ros-args", *(word for file in files for word in ("--params-file", file)), *options.ros_arguments]
+def _sources(chosen: Vehicle, options: argparse.Namespace) -> list[Source]:
+    """Parameter files and single values, in increasing order of precedence."""
+    from rosflight_py_sim.graph.plan import named_arguments, planned_nodes
+    from rosflight_py_sim.interfaces.given_values import sources_of_arguments
+
+    given = named_arguments(planned_nodes([Member(chosen)]), options.ros_arguments)
+    return [chosen.parameter_file, *options.params_file, *sources_of_arguments(given)]
 
 
 def print_trim(name: str, steady: SteadyVehicle, trimmed: Trim, console: Console) -> None:

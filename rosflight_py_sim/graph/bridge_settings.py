@@ -9,7 +9,7 @@ from rosflight_py_sim.graph.fleet import Member
 from rosflight_py_sim.graph.flight_controllers import flight_controller_of, front_end_class
 from rosflight_py_sim.ground.parameters import ParameterError, Value
 from rosflight_py_sim.ground.registry import registered, registered_node
-from rosflight_py_sim.interfaces.parameter_files import values_of_arguments
+from rosflight_py_sim.interfaces.given_values import merged_values
 from rosflight_py_sim.vehicles.physics_model import physics_node
 
 
@@ -55,7 +55,6 @@ def settings_of_front_ends(member: Member, front_ends: Sequence[str]) -> dict[st
         settings = {selector: loops.NAME for selector in selectors if selector}
     for name in front_ends:
         if name != commander and name in member.vehicle.pairings:
-            file = str(member.vehicle.pairings[name].file)
-            values = values_of_arguments(["--params-file", file], "bridge", "", ())
+            values = merged_values([member.vehicle.pairings[name].file], ("bridge",))
             settings |= {key: value for key, value in values.items() if key.startswith(f"{name}.")}
     return settings

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -17,16 +16,16 @@ from rclpy.qos import QoSProfile
 
 from rosflight_py_sim.graph.fleet import Member
 from rosflight_py_sim.graph.flight_controllers import step_size_settings
-from rosflight_py_sim.graph.named_parameters import NamedParameters
 from rosflight_py_sim.graph.other_simulation import refuse_others
 from rosflight_py_sim.graph.parameter_sources import parameter_sources, ros_arguments
-from rosflight_py_sim.graph.plan import PlannedNode, planned_nodes
+from rosflight_py_sim.graph.plan import PlannedNode, named_arguments, planned_nodes
 from rosflight_py_sim.graph.run_description import RunDescription, versions
 from rosflight_py_sim.graph.sidecar import Sidecar
 from rosflight_py_sim.graph.time_modes import time_manager_of
 from rosflight_py_sim.ground.parameters import Value
 from rosflight_py_sim.ground.stamps import EPOCH
 from rosflight_py_sim.ground.vehicle_parameters import values_of_vehicle
+from rosflight_py_sim.interfaces.given_values import Source, sources_of_arguments
 from rosflight_py_sim.interfaces.hand_off import HandOff
 from rosflight_py_sim.interfaces.node_of_part import node_of
 from rosflight_py_sim.interfaces.outside_inputs import RepeatedInputs
@@ -137,7 +136,8 @@ class ComposedGraph:
         sidecar_names = list(sidecars)
         common = _for_ros(arguments)[1:]
         for one in sources.own.values():
-            ordinary_arguments([sys.argv[0], "--ros-args", *ros_arguments(one), *common])
+            own_files = (source for source in one if not isinstance(source, Mapping))
+            ordinary_arguments([sys.argv[0], "--ros-args", *ros_arguments(own_files), *common])
         check_namespace(namespace)
         # An interrupted callback of rclpy leaves the process unable to end.
         with deferred_signals() as signals:
@@ -145,8 +145,7 @@ class ComposedGraph:
             if signals:
                 raise KeyboardInterrupt
             planned = planned_nodes(vehicles, [*filter(None, [manager]), *sidecar_names], observers=observers)
-            classes = [node_class(one.executable) for one in planned]
-            common = NamedParameters((cls.DEFAULT_NAME, cls.PARAMETERS) for cls in classes).ros_arguments(common)
+            common = named_arguments(planned, common)
             initialise([sys.argv[0], "--ros-args", *common])
             # Set by the nodes' parameters; an earlier graph of the process may have had another.
             EPOCH.ns = 0
@@ -162,6 +161,7 @@ class ComposedGraph:
                 **step_size_settings(vehicles),
             }
             self._sources, self._arguments, self._namespace = sources, common, namespace
+            self._strongest = sources_of_arguments(common)
             self._members = vehicles
             self._options: dict[str, Any] = {
                 "files": [str(file) for file in files],
@@ -272,16 +272,17 @@ class ComposedGraph:
         return self._add(executable, namespace)
 
     def _sidecar_arguments(self, executable: str, namespace: str) -> list[str]:
-        arguments = self._arguments_of(node_class(executable))
-        for name, value in self._parameters(node_class(executable)).items():
-            arguments += ["-p", f"{name}:={json.dumps(value)}"]
-        name = node_name(node_class(executable).DEFAULT_NAME, executable, self._names)
-        return [*arguments, "-r", f"__ns:=/{namespace.strip('/')}", "-r", f"__node:={name}"]
+        cls = node_class(executable)
+        weaker = ros_arguments(self._weaker_sources(cls, None))
+        own = ros_arguments([self._parameters(cls)])
+        name = node_name(cls.DEFAULT_NAME, executable, self._names)
+        named = ["-r", f"__ns:=/{namespace.strip('/')}", "-r", f"__node:={name}"]
+        return ["--ros-args", *weaker, *self._arguments, *own, *named]
 
-    def _arguments_of(self, cls: type[SimulationNode], member: Member | None = None) -> list[str]:
-        """ROS arguments of a node of one vehicle; without a vehicle, of a node that serves all."""
-        different = self._sources.of_vehicles(cls, member, self._arguments, self._namespace)
-        return ["--ros-args", *ros_arguments([different, *self._sources.of(member)]), *self._arguments]
+    def _weaker_sources(self, cls: type[SimulationNode], member: Member | None) -> list[Source]:
+        """Sources of a node of one vehicle; without a vehicle, of one that serves all. The arguments override them."""
+        different = self._sources.of_vehicles(cls, member, self._strongest, self._namespace)
+        return [different, *self._sources.of(member)]
 
     def _parameters(self, cls: type[SimulationNode]) -> dict[str, Any]:
         """The graph's own parameters that the node has."""
@@ -290,11 +291,10 @@ class ComposedGraph:
     def _add(self, executable: str, namespace: str, member: Member | None = None) -> SimulationNode:
         """Create a node of the package; without a vehicle it serves all of them."""
         cls = node_class(executable)
-        arguments = self._arguments_of(cls, member)
         require_complete(cls)
         name = node_name(cls.DEFAULT_NAME, executable, self._names)
-        shared = SharedNames()
-        node = self._create(cls, namespace, name=name, arguments=arguments, cli_args=arguments, shared_names=shared)
+        sources = [*self._weaker_sources(cls, member), *self._strongest]
+        node = self._create(cls, namespace, name=name, sources=sources, shared_names=SharedNames())
         self._adopt(node)
         return node
 

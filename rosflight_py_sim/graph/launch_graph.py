@@ -182,7 +182,7 @@ def _processes(options: SimulationOptions, scenario: Scenario) -> list[LaunchDes
 
     def node(planned: PlannedNode) -> Node:
         *weaker, strongest = sources.of(planned.member)
-        assert not isinstance(strongest, Path)
+        assert isinstance(strongest, Mapping)
         cls = node_class(planned.executable)
         if different := sources.of_vehicles(cls, planned.member, namespace=options.namespace):
             weaker.insert(0, _parameter_file(cls.DEFAULT_NAME, different))
@@ -193,7 +193,7 @@ def _processes(options: SimulationOptions, scenario: Scenario) -> list[LaunchDes
             name=planned.name,
             namespace="/".join(filter(None, (options.namespace, planned.namespace))) or "/",
             parameters=[
-                *filter(None, (str(one) if isinstance(one, Path) else planned.own(one) for one in weaker)),
+                *filter(None, (planned.own(one) if isinstance(one, Mapping) else str(one) for one in weaker)),
                 {"use_sim_time": time_mode != "wall", **planned.own(strongest)},
             ],
             ros_arguments=["--log-level", options.log_level],

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from typing import Any
 
 from rosflight_py_sim.ground.parameters import Parameter, ParameterError, ParameterTable
 
@@ -79,9 +78,3 @@ def _agreed(declared: Iterable[Parameter]) -> Parameter | None:
         if other.overrides == first:
             first = other
     return first
-
-
-def settings_of(node: str, settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Settings that apply to a node, by its default name: those for all nodes, overridden by those for this node."""
-    own = {name.removeprefix(f"{node}:"): value for name, value in settings.items() if name.startswith(f"{node}:")}
-    return {name: value for name, value in settings.items() if ":" not in name} | own

@@ -6,22 +6,18 @@ import json
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any
 
 from rosflight_py_sim.graph.bridge_settings import bridge_settings, settings_of_front_ends
 from rosflight_py_sim.graph.fleet import Member
 from rosflight_py_sim.graph.flight_controllers import flight_controller_of
-from rosflight_py_sim.graph.named_parameters import settings_of
 from rosflight_py_sim.ground.parameters import Value
-from rosflight_py_sim.interfaces.parameter_files import named_values, values_of_arguments, wildcard_values
+from rosflight_py_sim.interfaces.given_values import GivenValue, Source, checked_values, given_by, merged_values
 from rosflight_py_sim.interfaces.simulation_node import SimulationNode
-from rosflight_py_sim.nodes.vehicle_physics import PHYSICS, physics_of_arguments
+from rosflight_py_sim.nodes.vehicle_physics import PHYSICS, physics_of_sources
 from rosflight_py_sim.vehicles import reference
 from rosflight_py_sim.vehicles.physics_model import physics_models
 from rosflight_py_sim.viewer.appearance import APPEARANCE
-
-Source: TypeAlias = "Mapping[str, Value] | Path"
-"""Values by parameter name, or a parameter file."""
 
 
 @dataclass(frozen=True)
@@ -41,15 +37,14 @@ class ParameterSources:
         """Sources of a node of one vehicle; without a vehicle, of a node that serves all."""
         return self.own[member.namespace] if member else self.shared
 
-    def values_of(self, node: type[SimulationNode], member: Member, namespace: str = "") -> dict[str, Value]:
-        """Checked values of all parameters of a vehicle's node.
+    def values_of(self, node: type[SimulationNode], member: Member | None, namespace: str = "") -> dict[str, Value]:
+        """Checked values of all parameters of a vehicle's node; without a vehicle, of a node that serves all.
 
         Raises:
             ParameterError: a parameter file cannot be read, or a value is missing or not allowed.
         """
-        given = self.given_to(node, member, namespace)
-        table = node.table_for(given)
-        return table.checked({name: value for name, value in given.items() if name in table})
+        found = self._given_to(node, member, namespace)
+        return checked_values(node.table_for({one.name: one.value for one in found}), found)
 
     def given_to(self, node: type[SimulationNode], member: Member, namespace: str = "") -> dict[str, Any]:
         """Values, not checked, that the sources of a vehicle give for its node, and for others.
@@ -57,20 +52,17 @@ class ParameterSources:
         Raises:
             ParameterError: a parameter file cannot be read.
         """
-        given: dict[str, Any] = {}
-        place = f"/{'/'.join(filter(None, (namespace.strip('/'), member.namespace)))}"
-        for source in self.of(member):
-            if isinstance(source, Path):
-                given |= values_of_file(source, node, place)
-            else:
-                given |= settings_of(node.DEFAULT_NAME, source)
-        return given
+        return {one.name: one.value for one in self._given_to(node, member, namespace)}
+
+    def _given_to(self, node: type[SimulationNode], member: Member | None, namespace: str) -> list[GivenValue]:
+        full = f"/{'/'.join(filter(None, (namespace.strip('/'), member.namespace if member else '')))}"
+        return given_by(self.of(member), (node.DEFAULT_NAME, *node.ALIASES), full)
 
     def of_vehicles(
         self,
         node: type[SimulationNode],
         member: Member | None = None,
-        arguments: Sequence[str] = (),
+        strongest: Sequence[Source] = (),
         namespace: str = "",
     ) -> dict[str, Value]:
         """Parameters of a node for single vehicles, whose values differ from the node's own.
@@ -78,7 +70,7 @@ class ParameterSources:
         Args:
             node: class of the node.
             member: vehicle of the node; None if the node serves all.
-            arguments: ROS arguments for all nodes, which override the sources.
+            strongest: further sources for all nodes, which override the others.
             namespace: namespace of the node.
 
         Raises:
@@ -88,15 +80,15 @@ class ParameterSources:
         if PHYSICS.name in names:
             names |= {one.name for _, model in physics_models() for one in model.SHAPE_PARAMETERS}
 
-        def relevant(sources: Sequence[Source]) -> tuple[str, ...]:
-            return tuple(ros_arguments(_restricted(sources, names)))
+        def relevant(sources: Sequence[Source]) -> list[Source]:
+            return [*_restricted(sources, names)]
 
         given = {vehicle: relevant(sources) for vehicle, sources in self.own.items()}
         common = relevant(self.of(member))
-        if not names or {*given.values()} == {common}:
+        if not names or all(one == common for one in given.values()):
             return {}
-        general = _values(node, [*common, *arguments], namespace, member.namespace if member else "")
-        own = {vehicle: _values(node, [*one, *arguments], namespace, vehicle) for vehicle, one in given.items()}
+        general = _values(node, [*common, *strongest], namespace, member.namespace if member else "")
+        own = {vehicle: _values(node, [*one, *strongest], namespace, vehicle) for vehicle, one in given.items()}
         return {
             f"{vehicle}.{name}": value
             for vehicle, values in own.items()
@@ -139,50 +131,38 @@ def parameter_sources(
     return ParameterSources({member.namespace: sources(member) for member in members}, sources(shared))
 
 
-def values_of_file(file: Path, node: type[SimulationNode], namespace: str) -> dict[str, Any]:
-    """Values for a node in a parameter file: of the section with its name, then of one with an alias, then of `/**`.
-
-    Raises:
-        ParameterError: the file cannot be read, or is not a parameter file.
-    """
-    values = wildcard_values(str(file))
-    for name in (*reversed(node.ALIASES), node.DEFAULT_NAME):
-        values |= named_values(str(file), name, namespace)
-    return values
-
-
 def _restricted(sources: Iterable[Source], names: Collection[str]) -> Iterator[Source]:
     for one in sources:
         yield (
-            one
-            if isinstance(one, Path)
-            else {name: value for name, value in one.items() if name.rpartition(":")[2] in names}
+            {name: value for name, value in one.items() if name.rpartition(":")[2] in names}
+            if isinstance(one, Mapping)
+            else one
         )
 
 
-def _values(node: type[SimulationNode], arguments: Sequence[str], namespace: str, vehicle: str) -> dict[str, Value]:
+def _values(node: type[SimulationNode], sources: Sequence[Source], namespace: str, vehicle: str) -> dict[str, Value]:
     """Values of one vehicle: those given, and defaults; PHYSICS has those of the vehicle's physics."""
     path = f"/{namespace.strip('/')}"
-    given = values_of_arguments(arguments, node.DEFAULT_NAME, path, node.ALIASES)
+    given = merged_values(sources, (node.DEFAULT_NAME, *node.ALIASES), path)
     values: dict[str, Value] = {
         one.name: given.get(one.name, one.default)
         for one in node.VEHICLE_PARAMETERS
         if one.name in given or not one.required
     }
     if PHYSICS.name in values:
-        physics = physics_of_arguments(arguments, str(values[APPEARANCE.name]), namespace, vehicle)
+        physics = physics_of_sources(sources, str(values[APPEARANCE.name]), namespace, vehicle)
         values[PHYSICS.name] = json.dumps(physics)
     return values
 
 
 def ros_arguments(sources: Iterable[Source]) -> list[str]:
-    """The sources as ROS arguments, without --ros-args."""
+    """The sources as ROS arguments of a node in another process, without --ros-args."""
     arguments: list[str] = []
     for source in sources:
-        if isinstance(source, Path):
-            arguments += ["--params-file", str(source)]
-        else:
+        if isinstance(source, Mapping):
             for name, value in source.items():
                 # Quoted, so that a text stays one, even if it is empty.
                 arguments += ["-p", f"{name}:={json.dumps(value) if isinstance(value, str) else value}"]
+        else:
+            arguments += ["--params-file", str(source)]
     return arguments

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 
 from rosflight_py_sim.graph.fleet import Member
 from rosflight_py_sim.graph.flight_controllers import flight_controller_of
-from rosflight_py_sim.graph.named_parameters import settings_of
+from rosflight_py_sim.graph.named_parameters import NamedParameters
 from rosflight_py_sim.ground.parameters import Value
+from rosflight_py_sim.interfaces.given_values import merged_values
 from rosflight_py_sim.nodes.node_names import SHORT, node_name
 from rosflight_py_sim.nodes.running import chosen_nodes, node_class
 
@@ -43,7 +44,8 @@ class PlannedNode:
     def own(self, values: Mapping[str, Value]) -> dict[str, Value]:
         """The given parameters that the node has."""
         cls = node_class(self.executable)
-        return {name: value for name, value in settings_of(cls.DEFAULT_NAME, values).items() if name in cls.PARAMETERS}
+        given = merged_values([values], (cls.DEFAULT_NAME,))
+        return {name: value for name, value in given.items() if name in cls.PARAMETERS}
 
 
 def planned_nodes(
@@ -86,3 +88,13 @@ def planned_nodes(
         name = node_name(node_class(executable).DEFAULT_NAME, executable, names)
         planned[name] = PlannedNode(name, executable, "", None)
     return list(planned.values())
+
+
+def named_arguments(planned: Iterable[PlannedNode], arguments: Sequence[str]) -> list[str]:
+    """ROS arguments with `-p NODE:NAME:=VALUE` in place of `-p NODE.NAME:=VALUE`, for the parameters of the nodes.
+
+    Raises:
+        ParameterError: a short name is given that the nodes declare differently.
+    """
+    classes = [node_class(one.executable) for one in planned]
+    return NamedParameters((cls.DEFAULT_NAME, cls.PARAMETERS) for cls in classes).ros_arguments(arguments)

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from rcl_interfaces.msg import SetParametersResult
@@ -17,6 +17,8 @@ from rclpy.service import Service
 from rclpy.subscription import Subscription
 from rclpy.task import Future
 from rclpy.time import Time
+
+from rosflight_py_sim.ground.parameters import ParameterError
 
 RCLError: type[RuntimeError] = rclpy_implementation.RCLError
 """Error of rcl about a domain, a name or a parameter file; `rclpy.exceptions` has no class for it."""
@@ -31,6 +33,21 @@ def parameter_overrides(node: Node) -> dict[str, Any]:
     rclpy's public interface returns only those of declared parameters.
     """
     return {name: parameter.value for name, parameter in node._parameter_overrides.items()}
+
+
+def override(node: Node, values: Mapping[str, Any]) -> None:
+    """Give values to a node whose parameters are not declared yet, as by its constructor.
+
+    The constructor takes them before the node has its name, by which they are chosen.
+
+    Raises:
+        ParameterError: a value is not of a ROS type.
+    """
+    for name, value in values.items():
+        try:
+            node._parameter_overrides[name] = Parameter(name, value=value)
+        except TypeError as error:
+            raise ParameterError(f"parameter '{name}': {value} given; allowed: a value of one ROS type") from error
 
 
 def set_clock(node: Node, clock: Clock) -> None:

@@ -7,11 +7,9 @@ misspelt names.
 
 from __future__ import annotations
 
-import difflib
 import functools
 import inspect
 import math
-import re
 import traceback
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import lru_cache
@@ -37,14 +35,22 @@ from rosflight_py_sim.ground.stamps import EPOCH
 from rosflight_py_sim.ground.start_date import start_of, unix_ns
 from rosflight_py_sim.ground.vehicle_parameters import vehicle_parameters
 from rosflight_py_sim.interfaces.diagnostics import DIAGNOSTICS_TOPIC, Reports
+from rosflight_py_sim.interfaces.given_values import (
+    GivenValue,
+    Source,
+    given_by,
+    placed,
+    refuse_misspelt,
+    unknown_names,
+)
 from rosflight_py_sim.interfaces.hand_off import HandOff, Outlet, Sender
-from rosflight_py_sim.interfaces.parameter_files import files_of_arguments, named_values, place_of, values_of_arguments
 from rosflight_py_sim.interfaces.polled_subscription import PolledSubscription
 from rosflight_py_sim.interfaces.publishers import PublisherWatch
 from rosflight_py_sim.interfaces.rclpy_internals import (
     answer_later,
     call_last,
     is_served,
+    override,
     parameter_overrides,
     serve,
     set_clock,
@@ -75,18 +81,11 @@ _READING = (
     "param_get",
 )
 
-# Parameters that rcl and rclpy declare.
-_NOT_OURS = ("use_sim_time", "start_type_description_service", "qos_overrides")
-
 _REPORT_PERIOD_S = 1.0
 
 _PACKAGE = "rosflight_py_sim."
 
 _NO_ARGUMENTS = inspect.Signature()
-
-# A name this similar to a known one counts as misspelt (ratio as in difflib).
-_NEAR = 0.8
-
 
 _TYPES = {
     bool: (RosParameter.Type.BOOL, RosParameter.Type.BOOL_ARRAY),
@@ -129,12 +128,6 @@ def _ros_time(time_ns: int) -> Time:
     return Time(nanoseconds=time_ns, clock_type=ClockType.ROS_TIME)
 
 
-@lru_cache(maxsize=1024)
-def _is_near(name: str, known: tuple[str, ...]) -> bool:
-    """Whether a name resembles a known one; cached because nodes of the same class read the same wildcard sections."""
-    return bool(difflib.get_close_matches(name, known, n=1, cutoff=_NEAR))
-
-
 def _serialised(message: Any) -> bytes:
     return message if isinstance(message, bytes) else bytes(serialize_message(message))
 
@@ -169,7 +162,7 @@ class SimulationNode(Part, Node):
         self,
         *,
         name: str | None = None,
-        arguments: Sequence[str] = (),
+        sources: Sequence[Source] = (),
         shared_names: Iterable[str] = (),
         hand_off: HandOff | None = None,
         tap: Tap | None = None,
@@ -179,7 +172,7 @@ class SimulationNode(Part, Node):
 
         Args:
             name: name of the node; None: DEFAULT_NAME.
-            arguments: ROS arguments, already given to rclpy; parameters are read by the rules of `parameter_files`.
+            sources: where parameters come from, in increasing order of precedence, by the rules of `given_by`.
             shared_names: parameter names of other nodes, which a wildcard section may therefore contain; read only when
                 a name is unknown.
             hand_off: hand-off between the nodes of the process; None: messages go through the middleware.
@@ -187,6 +180,7 @@ class SimulationNode(Part, Node):
             node_arguments: passed to rclpy.node.Node (namespace, context, parameter_overrides, ...).
         """
         self._statistics = TopicStatistics()
+        self.sources = tuple(sources)
         self.hand_off = hand_off
         self._tap = tap
         self._time_modes: TimeModeWatch | None = None
@@ -205,22 +199,24 @@ class SimulationNode(Part, Node):
         self.follows_stamps = False
         self.values = {}
         self._warned: set[str] = set()
-        given = parameter_overrides(self)
-        given |= values_of_arguments(arguments, self.get_name(), self.get_namespace(), self._other_names)
+        names = dict.fromkeys((self.get_name(), *self.ALIASES, self.DEFAULT_NAME))
+        found = given_by(sources, tuple(names), self.get_namespace())
+        given = parameter_overrides(self) | {one.name: one.value for one in found}
         given |= {parameter.name: parameter.value for parameter in node_arguments.get("parameter_overrides") or ()}
         self.table = self.table_for(given)
         try:
-            self._refuse_misspelt(files_of_arguments(arguments), shared_names)
+            self._refuse_misspelt(given, found, shared_names)
+            override(self, {name: value for name, value in given.items() if name not in self.table})
             for parameter in self.table:
                 self._declare(parameter, given)
             if self.values[CLOCK_FROM_START_DATE.name]:
                 EPOCH.ns = self.start_ns
             self._configure(self.values, {name: given[name] for name in self.values if name in given})
         except ParameterError as error:
-            placed = self._placed(error, arguments)
+            error_with_place = placed(error, found)
             # Otherwise the context would call the derived class's method, for which the node is not complete.
             SimulationNode.destroy_node(self)
-            raise placed from error
+            raise error_with_place from error
         self._warn_of_ignored(given)
         # After all other callbacks, so that none of them refuses values that the node has already configured.
         call_last(self, self._on_set_parameters)
@@ -332,45 +328,19 @@ class SimulationNode(Part, Node):
             given = self.table.given({**values, **changes}, changes)
             raise ParameterError(f"{given} cannot be used: {type(error).__name__}: {error}") from error
 
-    def _placed(self, error: ParameterError, arguments: Sequence[str]) -> ParameterError:
-        """The error, preceded by file and line of the first parameter that it names."""
-        for name in re.findall(r"[\w.]+", str(error)):
-            place = place_of(name, arguments, self.get_name(), self.get_namespace(), self._other_names)
-            if place:
-                return ParameterError(f"{place}: {error}")
-        return error
-
-    @property
-    def _other_names(self) -> tuple[str, ...]:
-        """Names besides the node's own whose sections in parameter files apply, strongest first."""
-        return tuple(name for name in (*self.ALIASES, self.DEFAULT_NAME) if name != self.get_name())
-
-    def _refuse_misspelt(self, files: Sequence[str], shared_names: Iterable[str]) -> None:
+    def _refuse_misspelt(self, given: Iterable[str], found: Sequence[GivenValue], shared_names: Iterable[str]) -> None:
         """Refuse unknown names: any in a section that names this node, near misses in a wildcard section.
 
         A section under one of the ALIASES may be meant for a node of another package with the same name: parameters of
         other nodes are ignored there. So they are, with a warning, in the sections of a node of another package, which
         may be meant for the node of this package that it replaces.
         """
-
-        def given(node_names: Iterable[str]) -> set[str]:
-            return {
-                name
-                for file in files
-                for node_name in node_names
-                for name in named_values(file, node_name, self.get_namespace())
-            }
-
-        of_place = given({self.get_name(), self.DEFAULT_NAME} - set(self.ALIASES))
-        own = of_place if type(self).__module__.startswith(_PACKAGE) else set()
-        named = of_place | given(self.ALIASES)
-        known = tuple(parameter.name for parameter in self.table)
-        for name in sorted(named | set(parameter_overrides(self))):
-            if name in self.table or name.split(".")[0] in _NOT_OURS:
-                continue
-            if name in own or ((name in named or _is_near(name, known)) and name not in shared_names):
-                raise ParameterError(self.table.unknown(name))
-        others = sorted(name for name in of_place if name not in self.table and name.split(".")[0] not in _NOT_OURS)
+        own_names = {self.get_name(), self.DEFAULT_NAME} - set(self.ALIASES)
+        of_place = [one.name for one in found if one.node_name in own_names]
+        others = unknown_names(of_place, self.table)
+        if others and type(self).__module__.startswith(_PACKAGE):
+            raise ParameterError(self.table.unknown(others[0]))
+        refuse_misspelt(given, self.table, [one.name for one in found if one.node_name], shared_names)
         if others:
             self.get_logger().warning(f"parameters of other nodes are ignored: {', '.join(others)}")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import cache, cached_property, partial
-from typing import Any, ClassVar, TypeAlias
+from typing import ClassVar, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -84,11 +84,6 @@ class CameraNode(PartNode):
     # A class attribute, because a node that fails during construction is also destroyed.
     _renderer: Renderer | None = None
 
-    def __init__(self, **arguments: Any) -> None:
-        """Build the world and subscribe to the truth states."""
-        self._arguments = arguments.get("arguments", ())
-        super().__init__(**arguments)
-
     def initialise(self) -> None:
         """Set the state before the first image."""
         super().initialise()
@@ -110,7 +105,7 @@ class CameraNode(PartNode):
         """Build the world."""
         self._encoder = _JpegEncoder()
         around, others = self._surroundings
-        shapes = vehicle_shapes(self, self._arguments, others, around)
+        shapes = vehicle_shapes(self, others, around)
         self._renderer = self._new_renderer([faces_of_shape(shape) for shape in shapes.values()])
 
     @cached_property

@@ -112,7 +112,7 @@ class Recorder(SimulationNode):
         # Topics with a publisher of incompatible QoS, and functions that subscribe again.
         self._refused: dict[str, Callable[[], None]] = {}
         namespaces = _full_namespaces(self.get_namespace(), self._vehicles)
-        first, *others = (self._facts_of(arguments.get("arguments", ()), one) for one in self._vehicles)
+        first, *others = (self._facts_of(one) for one in self._vehicles)
         facts = {
             "version": __version__,
             "epoch_ns": str(EPOCH.ns),
@@ -138,11 +138,11 @@ class Recorder(SimulationNode):
     def _vehicles(self) -> list[str]:
         return vehicle_namespaces(self.values["vehicles"])
 
-    def _facts_of(self, arguments: Sequence[str], vehicle: str) -> dict[str, str]:
+    def _facts_of(self, vehicle: str) -> dict[str, str]:
         """Facts about a vehicle, by which the replay draws it."""
         values = values_of_vehicle(self.values, vehicle)
         appearance = str(values["appearance"])
-        physics = physics_of_vehicle(self.values, arguments, appearance, self.get_namespace(), vehicle)
+        physics = physics_of_vehicle(self.values, self.sources, appearance, self.get_namespace(), vehicle)
         return {
             "vehicle": str(values["record.vehicle"]),
             "appearance": appearance,

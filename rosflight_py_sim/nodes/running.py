@@ -21,6 +21,7 @@ from rclpy.validate_namespace import validate_namespace
 from rosflight_py_sim.ground.node_kinds import present_name
 from rosflight_py_sim.ground.parameters import ParameterError, ParameterTable, is_utf8, shown
 from rosflight_py_sim.ground.registry import node_names, registered_node, usable_classes
+from rosflight_py_sim.interfaces.given_values import sources_of_arguments
 from rosflight_py_sim.interfaces.node_of_part import node_of
 from rosflight_py_sim.interfaces.parameter_files import check_files, files_of_arguments
 from rosflight_py_sim.interfaces.rclpy_internals import RCLError, UnknownROSArgsError
@@ -183,7 +184,7 @@ def _run(cls: type[SimulationNode], argv: list[str], signals: list[int], started
         return 0
     initialise(argv)
     with refusals_of_ros():
-        node = cls(arguments=argv, shared_names=SharedNames())
+        node = cls(sources=sources_of_arguments(argv), shared_names=SharedNames())
     executor = make_executor()
     executor.add_node(node)
     settle()

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable
 
 from rosflight_py_sim.ground.node_kinds import NodeKind
 from rosflight_py_sim.ground.parameters import Parameter, ParameterError, Value, Values
 from rosflight_py_sim.ground.registry import node_names
-from rosflight_py_sim.interfaces.parameter_files import values_of_arguments
+from rosflight_py_sim.interfaces.given_values import Source, merged_values
 from rosflight_py_sim.vehicles.physics_model import model_with_appearance
 
 PHYSICS = Parameter(
@@ -21,11 +21,11 @@ PHYSICS = Parameter(
 """Parameter that a node which draws or records all vehicles may be given for one of them."""
 
 
-def physics_of_arguments(arguments: Sequence[str], appearance: str, *namespaces: str) -> dict[str, Value]:
-    """Parameters on which a vehicle's shape depends, from the ROS arguments of a graph.
+def physics_of_sources(sources: Iterable[Source], appearance: str, *namespaces: str) -> dict[str, Value]:
+    """Parameters on which a vehicle's shape depends, from the sources of its nodes' parameters.
 
     Args:
-        arguments: as given to rclpy.init.
+        sources: in increasing order of precedence.
         appearance: name of the shape.
         namespaces: parts of the namespace of the vehicle's nodes.
 
@@ -37,18 +37,18 @@ def physics_of_arguments(arguments: Sequence[str], appearance: str, *namespaces:
     values: dict[str, Value] = {}
     if len(table):
         for place, kind in (("dynamics", NodeKind.DYNAMICS), ("forces_and_moments", NodeKind.FORCES_AND_MOMENTS)):
-            values |= values_of_arguments(arguments, place, namespace, node_names(kind))
+            values |= merged_values(sources, (place, *node_names(kind)), namespace)
     return {name: value for name, value in values.items() if name in table}
 
 
 def physics_of_vehicle(
-    values: Values, arguments: Sequence[str], appearance: str, namespace: str, vehicle: str
+    values: Values, sources: Iterable[Source], appearance: str, namespace: str, vehicle: str
 ) -> dict[str, Value]:
     """Parameters on which the shape of one vehicle depends, for a node that serves all of them.
 
     Args:
         values: parameter values of the node, among them those given for the vehicle alone.
-        arguments: ROS arguments of the node.
+        sources: of the node's parameters, in increasing order of precedence.
         appearance: name of the shape.
         namespace: namespace of the node.
         vehicle: namespace of the vehicle, relative to it.
@@ -62,4 +62,4 @@ def physics_of_vehicle(
         given = dict(json.loads(own))
     except ValueError as error:
         raise ParameterError(f"parameter '{PHYSICS.name}': {own} given; allowed: a JSON object ({error})") from error
-    return physics_of_arguments(arguments, appearance, namespace, vehicle) | given
+    return physics_of_sources(sources, appearance, namespace, vehicle) | given

@@ -21,14 +21,11 @@ VEHICLE_SHAPE_PARAMETERS = SHAPE_PARAMETERS + ParameterTable(PHYSICS)
 """Those that may be given for one vehicle."""
 
 
-def vehicle_shapes(
-    node: SimulationNode, arguments: Sequence[str], vehicles: Sequence[str], around: str | None = None
-) -> dict[str, Appearance]:
+def vehicle_shapes(node: SimulationNode, vehicles: Sequence[str], around: str | None = None) -> dict[str, Appearance]:
     """Appearance of each vehicle, by its namespace.
 
     Args:
         node: node with APPEARANCE; with SHAPE_PARAMETERS, if the parts are to move.
-        arguments: ROS arguments of the node.
         vehicles: namespaces, relative to `around`.
         around: namespace of the simulation; None: the node's.
 
@@ -40,7 +37,7 @@ def vehicle_shapes(
         values = values_of_vehicle(node.values, vehicle)
         namespace = node.get_namespace() if around is None else around
         name = str(values[APPEARANCE.name])
-        physics = physics_of_vehicle(node.values, arguments, name, namespace, vehicle)
+        physics = physics_of_vehicle(node.values, node.sources, name, namespace, vehicle)
         shapes[vehicle] = appearance(name, physics, values)
     return shapes
 

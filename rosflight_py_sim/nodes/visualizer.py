@@ -82,7 +82,7 @@ class Visualizer(PartNode):
         super().__init__(**arguments)
         self.follow_stamps()
         names = vehicle_namespaces(self.values["vehicles"])
-        shapes = vehicle_shapes(self, arguments.get("arguments", ()), names)
+        shapes = vehicle_shapes(self, names)
         renamed = partial(viewed, relayed=bool(self.values[RELAYED.name]))
         self._vehicles = [self.host(DrawnVehicle(self, name, shape), name, renamed) for name, shape in shapes.items()]
         self._keep_paths(self.values)

@@ -115,7 +115,7 @@ class WebViewer(PartNode):
         from rosflight_py_sim.viewer.web.graph_page import GraphPage
 
         names = vehicle_namespaces(self.values["vehicles"])
-        shapes = vehicle_shapes(self, arguments.get("arguments", ()), names)
+        shapes = vehicle_shapes(self, names)
         self._display = Display(self._server, shapes, world_of(self.values))
         self._calls = ServiceCalls(self, self._report_call, KNOWN_AS)
         self._requests: queue.SimpleQueue[Callable[[], None]] = queue.SimpleQueue()

@@ -32,7 +32,7 @@ from rosflight_py_sim.autopilot.multirotor_target_controller import (
 )
 from rosflight_py_sim.autopilot.waypoint_route import RouteWaypoint
 from rosflight_py_sim.ground.parameters import Value
-from rosflight_py_sim.interfaces.parameter_files import named_values
+from rosflight_py_sim.interfaces.given_values import merged_values
 from rosflight_py_sim.vehicles import vehicle
 
 CONFIG = Path(__file__).parents[2] / "config"
@@ -47,7 +47,7 @@ UP = FlyTarget(HeadingTarget(math.pi), AirspeedTarget(17.0), ClimbTarget(2.0))
 def paired(name: str) -> dict[str, Value]:
     """Parameters of modes and cage in the vehicle's file for the protocol."""
     file = CONFIG / vehicle(name).pairings["uthere"].file
-    given = {key.removeprefix("uthere."): value for key, value in named_values(str(file), "bridge", "/").items()}
+    given = {key.removeprefix("uthere."): value for key, value in merged_values([file], ("bridge",)).items()}
     return {key: value for key, value in given.items() if key in GUIDED_MODE_PARAMETERS}
 
 

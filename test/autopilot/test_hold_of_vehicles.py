@@ -27,7 +27,7 @@ NAMES = ["auv", "bluerov2"]
 
 
 def values(name: str, table: object, node: str) -> Given:
-    return given_values(table, ["--ros-args", "--params-file", str(vehicle(name).parameter_file)], node, "", node)  # type: ignore[arg-type]
+    return given_values(table, [vehicle(name).parameter_file], node, "", node)  # type: ignore[arg-type]
 
 
 class HeldVehicle:

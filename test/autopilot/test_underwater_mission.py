@@ -73,8 +73,8 @@ def test_corner_counts_as_reached_only_within_the_radius() -> None:
 
 
 def body_values(name: str = "auv") -> Given:
-    arguments = ["--ros-args", "--params-file", str(vehicle(name).parameter_file)]
-    return given_values(UNDERWATER_BODY_PARAMETERS, arguments, "autopilot", "", "autopilot")
+    sources = [vehicle(name).parameter_file]
+    return given_values(UNDERWATER_BODY_PARAMETERS, sources, "autopilot", "", "autopilot")
 
 
 def guidance(name: str = "auv", **changed: Value) -> tuple[SurgeGuidance, UnderwaterBody]:

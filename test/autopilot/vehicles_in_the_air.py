@@ -12,7 +12,7 @@ from project_programs import project_program
 from rosflight_py_sim.autopilot.autopilot_command import AutopilotCommand
 from rosflight_py_sim.autopilot.flight_state import FlightState, flight_state
 from rosflight_py_sim.ground.parameters import ParameterTable, Value
-from rosflight_py_sim.interfaces.parameter_files import named_values, wildcard_values
+from rosflight_py_sim.interfaces.given_values import merged_values
 from rosflight_py_sim.physics.dynamics import DYNAMICS_PARAMETERS, VehicleDynamics
 from rosflight_py_sim.physics.fixedwing import FIXEDWING_PARAMETERS, FixedWing
 from rosflight_py_sim.physics.rotations import quaternion_from_euler
@@ -48,8 +48,7 @@ class VehicleInTheAir(Protocol):
 
 def configured(name: str, table: ParameterTable, node: str) -> dict[str, Value]:
     """Checked values of a vehicle's configuration for one node."""
-    file = str(vehicle(name).parameter_file)
-    values = {**wildcard_values(file), **named_values(file, node, "/")}
+    values = merged_values([vehicle(name).parameter_file], (node,))
     return table.checked({key: value for key, value in values.items() if key in table})
 
 

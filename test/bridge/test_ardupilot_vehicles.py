@@ -41,8 +41,7 @@ def files(name: str) -> list[Path]:
 
 
 def values(table: ParameterTable, paths: list[Path]) -> Any:
-    arguments = ["--ros-args", *(word for path in paths for word in ("--params-file", str(path)))]
-    return given_values(table, arguments, "forces_and_moments", "", "none")
+    return given_values(table, paths, "forces_and_moments", "", "none")
 
 
 def outputs(name: str, channels_us: list[float]) -> NDArray[np.float64]:

@@ -25,7 +25,7 @@ def given(name: str) -> dict[str, float]:
 
 def model(name: str) -> SteadyModel:
     chosen = vehicle(name)
-    return steady_vehicle(chosen, ["--ros-args", "--params-file", str(chosen.parameter_file)]).model
+    return steady_vehicle(chosen, [chosen.parameter_file]).model
 
 
 def glide_angle(name: str, indicated: float) -> float:

@@ -64,10 +64,10 @@ class Aircraft:
     def __init__(self, name: str, **changes: float | bool | str) -> None:
         self.name = name
         chosen = vehicle(name)
-        arguments = ["--params-file", str(chosen.parameter_file)]
+        sources = [chosen.parameter_file]
         executable = chosen.forces_and_moments
-        forces = given_values(FIXEDWING_PARAMETERS, arguments, "forces_and_moments", "", executable)
-        dynamics = given_values(DYNAMICS_PARAMETERS, arguments, "dynamics", "", "standalone_dynamics")
+        forces = given_values(FIXEDWING_PARAMETERS, sources, "forces_and_moments", "", executable)
+        dynamics = given_values(DYNAMICS_PARAMETERS, sources, "dynamics", "", "standalone_dynamics")
         own = {key: value for key, value in changes.items() if key in FIXEDWING_PARAMETERS}
         # With a battery that empties, no flight is steady.
         self.forces = FIXEDWING_PARAMETERS.checked({**forces, "battery_capacity_mah": 0.0, **own})

@@ -39,8 +39,8 @@ FAR = 1000.0
 @cache
 def file_values() -> dict[str, Value]:
     """Values of the multirotor's parameter file."""
-    arguments = ["--ros-args", "--params-file", str(vehicle("multirotor").parameter_file)]
-    return given_values(MULTIROTOR_PARAMETERS, arguments, "forces_and_moments", "", "none")
+    sources = [vehicle("multirotor").parameter_file]
+    return given_values(MULTIROTOR_PARAMETERS, sources, "forces_and_moments", "", "none")
 
 
 def multirotor(**given: Value) -> Multirotor:

@@ -43,8 +43,7 @@ def equal_values(table, vehicle, node="forces_and_moments"):
 
 
 def values_in(table, files, node):
-    arguments = ["--ros-args", *(word for file in files for word in ("--params-file", str(file)))]
-    return given_values(table, arguments, node, "", "none")
+    return given_values(table, files, node, "", "none")
 
 
 @cache

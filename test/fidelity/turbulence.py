@@ -46,8 +46,8 @@ SPREAD_S = 2.5
 @cache
 def air(speed: float, height: float) -> Array:
     """Wind (n, 3), m/s, and its rotation (n, 3), rad/s, at FINE_HZ, as an aircraft meets it that flies north."""
-    arguments = ["--ros-args", "--params-file", str(share_directory() / "config" / "wind.yaml")]
-    wind = Wind(given_values(WIND_PARAMETERS, arguments, "dynamics", "", "none"), np.random.default_rng(0))
+    sources = [share_directory() / "config" / "wind.yaml"]
+    wind = Wind(given_values(WIND_PARAMETERS, sources, "dynamics", "", "none"), np.random.default_rng(0))
     truth = np.zeros(19)
     truth[2], truth[3], truth[7] = -height, 1.0, speed
     rows = []

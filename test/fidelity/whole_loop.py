@@ -53,10 +53,10 @@ _MODELS: Mapping[str, tuple[ParameterTable, Callable[[Any], Any]]] = {
 def parts(name: str, **changed: Any) -> tuple[VehicleModel, VehicleDynamics]:
     """A shipped vehicle's forces and body, away from the ground, with some parameters changed."""
     chosen = vehicle(name)
-    arguments = ["--params-file", str(chosen.parameter_file)]
+    sources = [chosen.parameter_file]
     table, kind = _MODELS[chosen.forces_and_moments]
-    forces = given_values(table, arguments, "forces_and_moments", "", chosen.forces_and_moments)
-    dynamics = given_values(DYNAMICS_PARAMETERS, arguments, "dynamics", "", chosen.dynamics)
+    forces = given_values(table, sources, "forces_and_moments", "", chosen.forces_and_moments)
+    dynamics = given_values(DYNAMICS_PARAMETERS, sources, "dynamics", "", chosen.dynamics)
     forces = {**forces, **{key: value for key, value in changed.items() if key in table}}
     own = {key: value for key, value in changed.items() if key in DYNAMICS_PARAMETERS}
     body = VehicleDynamics(DYNAMICS_PARAMETERS.checked({**dynamics, "ground_contact": False, **own}))
@@ -66,7 +66,7 @@ def parts(name: str, **changed: Any) -> tuple[VehicleModel, VehicleDynamics]:
 
 def hover(name: str) -> tuple[Array, Law]:
     """A multirotor in hover; the random numbers move thrust, roll, pitch and yaw."""
-    steady = steady_vehicle(vehicle(name), ["--params-file", str(vehicle(name).parameter_file)])
+    steady = steady_vehicle(vehicle(name), [vehicle(name).parameter_file])
     throttles = trim(steady.model, FlightCondition(0.0, altitude=50.0)).inputs
     truth = np.zeros(19)
     truth[2], truth[3] = -50.0, 1.0
@@ -85,7 +85,7 @@ def hover(name: str) -> tuple[Array, Law]:
 
 def cruise(name: str) -> tuple[Array, Law]:
     """A fixed wing in cruise; the random numbers move aileron, elevator, rudder and throttle."""
-    steady = steady_vehicle(vehicle(name), ["--params-file", str(vehicle(name).parameter_file)])
+    steady = steady_vehicle(vehicle(name), [vehicle(name).parameter_file])
     trimmed = trim(steady.model, FlightCondition(20.0, altitude=100.0))
     pitch_at_trim = euler_from_quaternion(*(float(one) for one in trimmed.truth[3:7]))[1]
 

@@ -68,10 +68,11 @@ class Bench:
         self._nodes: list[Node] = [self.tester]
 
     def start(self, cls: type[SimulationNode], time_mode: str) -> SimulationNode:
-        file = ["--ros-args", "--params-file", str(vehicle("multirotor").parameter_file)]
         values = {"time_mode": time_mode, "use_sim_time": True}
         overrides = [Parameter(name, value=value) for name, value in values.items()]
-        node = cls(arguments=file, cli_args=file, shared_names=SharedNames(), parameter_overrides=overrides)
+        node = cls(
+            sources=[vehicle("multirotor").parameter_file], shared_names=SharedNames(), parameter_overrides=overrides
+        )
         self._nodes.append(node)
         self.executor.add_node(node)
         return node

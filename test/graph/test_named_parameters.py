@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from rosflight_py_sim.graph.named_parameters import NamedParameters, settings_of
+from rosflight_py_sim.graph.named_parameters import NamedParameters
 from rosflight_py_sim.ground.parameters import Parameter, ParameterError, ParameterTable
 from rosflight_py_sim.ground.resources import share_directory
 
@@ -55,12 +55,6 @@ def test_ros_arguments_name_the_node_in_the_form_of_ros() -> None:
     given = ["--ros-args", "-p", "hand.grip:=2", "-p", "tyre:grip:=hard", "-r", "grip:=b", "-p", "copter.port:=3"]
     expected = [word.replace("hand.grip", "hand:grip") for word in given]
     assert NAMED.ros_arguments(given) == expected
-
-
-def test_settings_of_a_node_override_those_of_all() -> None:
-    settings = {"tyre:grip": "hard", "grip": 1.0, "hand:mass": 3.0}
-    assert settings_of("tyre", settings) == {"grip": "hard"}
-    assert settings_of("hand", settings) == {"grip": 1.0, "mass": 3.0}
 
 
 MODULE = """\

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from array import array
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -16,6 +17,7 @@ from rosflight_msgs.msg import SimState
 
 from rosflight_py_sim.ground.node_kinds import NODE_CLASSES
 from rosflight_py_sim.ground.parameters import ParameterError
+from rosflight_py_sim.interfaces.given_values import sources_of_arguments
 from rosflight_py_sim.interfaces.simulation_node import SimulationNode
 from rosflight_py_sim.nodes.running import SharedNames, node_class
 from rosflight_py_sim.physics.fixedwing import FIXEDWING_PARAMETERS
@@ -82,7 +84,7 @@ def start(ros_domain: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> I
         overrides = [Parameter(name, value=value) for name, value in values.items()]
         nodes.append(
             node_class(executable)(
-                arguments=given,
+                sources=sources_of_arguments(given),
                 shared_names=SharedNames(),
                 parameter_overrides=overrides,
             )
@@ -93,6 +95,28 @@ def start(ros_domain: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> I
     for node in nodes:
         node.destroy_node()
     rclpy.try_shutdown()
+
+
+class Hand(SimulationNode):
+    """A node that declares a ROS parameter itself, beside those of its table."""
+
+    DEFAULT_NAME = "hand"
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options)
+        self.grip = self.declare_parameter("grip", 1.0).value
+        self.fingers = self.declare_parameter("fingers", 5).value
+
+
+def test_sources_of_a_graph_also_give_parameters_that_a_node_declares_itself(ros_domain: int, tmp_path: Path) -> None:
+    file = tmp_path / "hand.yaml"
+    file.write_text("/**: {ros__parameters: {grip: 2.0}}\n/foot: {ros__parameters: {fingers: 0}}\n")
+    with rclpy.init(args=["test"], signal_handler_options=SignalHandlerOptions.NO):
+        node = Hand(sources=[{"grip": 3.0}, file, {"foot:fingers": 1, "hand:fingers": 4, "fingers": 3}])
+        assert (node.grip, node.fingers) == (2.0, 4)
+        node.destroy_node()
+        with pytest.raises(ParameterError, match=re.escape("'grip': [1, 'a'] given; allowed: a value of one ROS type")):
+            Hand(sources=[{"grip": [1, "a"]}])
 
 
 @pytest.mark.parametrize("executable", NODE_CLASSES)

@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 
 from rosflight_py_sim.ground.parameters import ParameterError
-from rosflight_py_sim.interfaces.parameter_files import files_of_arguments, values_of_arguments
+from rosflight_py_sim.interfaces.given_values import given_by, merged_values, sources_of_arguments
+from rosflight_py_sim.interfaces.parameter_files import files_of_arguments
 
 FILE = """
 /**: {ros__parameters: {mass: 1.0, gravity: 9.0, rho: 1e-1}}
@@ -23,7 +24,7 @@ def file(tmp_path: Path) -> str:
 
 
 def of_dynamics(*arguments: str) -> dict[str, object]:
-    return values_of_arguments(["--ros-args", *arguments], "dynamics", "/", ("standalone_dynamics",))
+    return merged_values(sources_of_arguments(["--ros-args", *arguments]), ("dynamics", "standalone_dynamics"), "/")
 
 
 def test_own_name_takes_precedence_over_aliases_and_aliases_over_wildcards(file: str) -> None:
@@ -60,9 +61,9 @@ def test_section_namespace_must_match_the_node(tmp_path: Path) -> None:
     path.write_text("/one/dynamics: {ros__parameters: {mass: 1.0}}\n/two: {dynamics: {ros__parameters: {mass: 2.0}}}\n")
     arguments = ["--params-file", str(path)]
     assert files_of_arguments(arguments) == [str(path)]
-    assert values_of_arguments(arguments, "dynamics", "/one", ()) == {"mass": 1.0}
-    assert values_of_arguments(arguments, "dynamics", "/two", ()) == {"mass": 2.0}
-    assert values_of_arguments(arguments, "dynamics", "/", ()) == {}
+    assert merged_values([path], ("dynamics",), "/one") == {"mass": 1.0}
+    assert merged_values([path], ("dynamics",), "/two") == {"mass": 2.0}
+    assert merged_values([path], ("dynamics",)) == {}
 
 
 @pytest.mark.parametrize(
@@ -83,4 +84,31 @@ def test_list_parses_as_written_by_launch_ros(tmp_path: Path) -> None:
 
 def test_single_value_for_node_in_another_namespace_is_ignored() -> None:
     given = ["--ros-args", "-p", "/two/dynamics:mass:=2.0", "-p", "/one/dynamics:mass:=1.0", "-p", "dynamics:Jxx:=0.3"]
-    assert values_of_arguments(given, "dynamics", "/one", ()) == {"mass": 1.0, "Jxx": 0.3}
+    assert merged_values(sources_of_arguments(given), ("dynamics",), "/one") == {"mass": 1.0, "Jxx": 0.3}
+
+
+def test_settings_of_a_node_override_those_of_all() -> None:
+    settings = {"tyre:grip": "hard", "grip": 1.0, "hand:mass": 3.0}
+    assert merged_values([settings], ("tyre",)) == {"grip": "hard"}
+    assert merged_values([settings], ("hand",)) == {"grip": 1.0, "mass": 3.0}
+
+
+def test_every_value_knows_its_place(file: str) -> None:
+    given = given_by([{"rho": 1.0}, file, {"mass": 3.0}], ("dynamics", "standalone_dynamics"))
+    places = {one.name: one.place for one in given}
+    assert places == {"mass": "", "gravity": f"{file}, line 2", "rho": f"{file}, line 2", "Jxx": f"{file}, line 4"}
+
+
+SECTIONS = ("/**", "/one/**", "/one/*", "/*/n", "/**/n", "n", "/n", "one/n", "/one/n", "/two/n", "/**/two/*", "m")
+
+
+def test_sections_match_by_the_rules_of_rcl_and_without_a_namespace(tmp_path: Path) -> None:
+    path = tmp_path / "sections.yaml"
+    path.write_text("".join(f"{name}: {{ros__parameters: {{p{k}: {k}}}}}\n" for k, name in enumerate(SECTIONS)))
+    matched = {
+        namespace: [SECTIONS[value] for value in sorted(merged_values([path], ("n",), namespace).values())]
+        for namespace in ("/", "/one", "/one/two")
+    }
+    assert matched["/"] == ["/**", "/*/n", "/**/n", "n", "/n"]
+    assert matched["/one"] == ["/**", "/one/**", "/one/*", "/*/n", "/**/n", "n", "/n", "one/n", "/one/n"]
+    assert matched["/one/two"] == ["/**", "/one/**", "/*/n", "/**/n", "n", "/n", "/**/two/*"]

@@ -26,8 +26,8 @@ NO_LAG = {"motor_time_constant": 0.0, "servo_tau": 0.0, "thruster_time_constants
 
 def vehicle_values(name):
     """Parameters of a shipped vehicle's forces."""
-    arguments = ["--params-file", str(vehicle(name).parameter_file)]
-    return given_values(KINDS[name][0], arguments, "forces_and_moments", "", vehicle(name).forces_and_moments)
+    sources = [vehicle(name).parameter_file]
+    return given_values(KINDS[name][0], sources, "forces_and_moments", "", vehicle(name).forces_and_moments)
 
 
 def model(name, **changed):

@@ -15,12 +15,12 @@ from rosflight_py_sim.vehicles import vehicle
 AIRSPEED = 20.0
 
 
-def arguments(name):
-    return ["--ros-args", "--params-file", str(vehicle(name).parameter_file)]
+def sources(name):
+    return [vehicle(name).parameter_file]
 
 
 def model_of(name):
-    return steady_vehicle(vehicle(name), arguments(name)).model
+    return steady_vehicle(vehicle(name), sources(name)).model
 
 
 def test_throttle_of_level_flight_neither_climbs_nor_sinks():
@@ -58,7 +58,7 @@ def test_greatest_lift_is_that_of_the_stall():
 
 
 def test_hover_lasts_until_the_battery_is_empty():
-    values = given_values(MULTIROTOR_PARAMETERS, arguments("multirotor"), "forces_and_moments", "", "none")
+    values = given_values(MULTIROTOR_PARAMETERS, sources("multirotor"), "forces_and_moments", "", "none")
     hover = trim(model_of("multirotor"), FlightCondition(0.0, altitude=50.0))
     pulses = partial(pulse_widths, motors=4)
     copter = Multirotor(values)

@@ -25,8 +25,8 @@ NORTH_FACE, SOUTH_FACE = 1.0, 2.0
 
 
 def values_of(name: str, world: Path, **changed: Value) -> dict[str, Value]:
-    arguments = ["--ros-args", "--params-file", str(vehicle(name).parameter_file), "-p", f"world:={world}"]
-    return {**given_values(DYNAMICS_PARAMETERS, arguments, "dynamics", "", "none"), **changed}
+    sources = [vehicle(name).parameter_file, {"world": world}]
+    return {**given_values(DYNAMICS_PARAMETERS, sources, "dynamics", "", "none"), **changed}
 
 
 def written(folder: Path, *objects: str) -> Path:

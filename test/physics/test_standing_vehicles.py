@@ -24,14 +24,14 @@ def standing(
     name: str, wind_ned: tuple[float, float, float], gusts: Wind | None = None, idle_us: float = 1000.0
 ) -> NDArray[np.float64]:
     """Truth states (n, 19) of the first minute, with motors at `idle_us`; `gusts` replace the wind."""
-    arguments = ["--ros-args", "--params-file", str(vehicle(name).parameter_file)]
-    dynamics = VehicleDynamics(given_values(DYNAMICS_PARAMETERS, arguments, "dynamics", "", "none"))
+    sources = [vehicle(name).parameter_file]
+    dynamics = VehicleDynamics(given_values(DYNAMICS_PARAMETERS, sources, "dynamics", "", "none"))
     pwm_us = np.full(14, idle_us)
     forces: Multirotor | FixedWing
     if vehicle(name).forces_and_moments.startswith("multirotor"):
-        forces = Multirotor(given_values(MULTIROTOR_PARAMETERS, arguments, "forces_and_moments", "", "none"))
+        forces = Multirotor(given_values(MULTIROTOR_PARAMETERS, sources, "forces_and_moments", "", "none"))
     else:
-        forces = FixedWing(given_values(FIXEDWING_PARAMETERS, arguments, "forces_and_moments", "", "none"))
+        forces = FixedWing(given_values(FIXEDWING_PARAMETERS, sources, "forces_and_moments", "", "none"))
         # Surfaces centred; the throttle is on output 4.
         pwm_us[:3] = 1500.0
     wind = np.array(wind_ned) if gusts is None else gusts.wind_ned
@@ -82,8 +82,8 @@ def test_idling_motors_do_not_move_vehicle(name: str) -> None:
 
 @pytest.mark.parametrize("name", ["multirotor", "anaconda", "aerosonde"])
 def test_side_gusts_leave_imu_still_enough_to_calibrate(name: str) -> None:
-    arguments = ["--ros-args", "--params-file", str(share_directory() / "config" / "wind.yaml")]
-    values = given_values(WIND_PARAMETERS, arguments, "dynamics", "", "none")
+    sources = [share_directory() / "config" / "wind.yaml"]
+    values = given_values(WIND_PARAMETERS, sources, "dynamics", "", "none")
     states = standing(name, CALM, Wind(values, np.random.default_rng(0)))[round(SETTLED_S / STEP_S) :]
     spreads = [np.linalg.norm(np.ptp(states[k : k + 1001, 13:16], axis=0)) for k in range(0, len(states) - 1001, 1001)]
     # The firmware allows 1 m/s^2, of which the IMU's own noise takes a third. The lighter aircraft fails now and then.

@@ -186,8 +186,7 @@ def test_nose_wheel_steers_with_rudder(name):
 
 @pytest.mark.parametrize("name", AIRCRAFT)
 def test_nose_wheel_steers_with_ardupilot_rudder(name):
-    files = [vehicle(name).parameter_file, *FLIGHT_CONTROLLERS["ardupilot"].files_for(vehicle(name))]
-    arguments = ["--ros-args", *(word for file in files for word in ("--params-file", str(file)))]
-    steering = given_values(DYNAMICS_PARAMETERS, arguments, "dynamics", "", "none")["steering_mix"]
-    rudder = given_values(SURFACE_MIX_PARAMETERS, arguments, "forces_and_moments", "", "none")["rudder_mix"]
+    sources = [vehicle(name).parameter_file, *FLIGHT_CONTROLLERS["ardupilot"].files_for(vehicle(name))]
+    steering = given_values(DYNAMICS_PARAMETERS, sources, "dynamics", "", "none")["steering_mix"]
+    rudder = given_values(SURFACE_MIX_PARAMETERS, sources, "forces_and_moments", "", "none")["rudder_mix"]
     assert np.array(steering) == pytest.approx(-np.array(rudder))

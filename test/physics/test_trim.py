@@ -20,7 +20,7 @@ from rosflight_py_sim.vehicles import vehicle
 @cache
 def made(name: str) -> SteadyVehicle:
     chosen = vehicle(name)
-    return steady_vehicle(chosen, ["--params-file", str(chosen.parameter_file)])
+    return steady_vehicle(chosen, [chosen.parameter_file])
 
 
 CONDITIONS = {

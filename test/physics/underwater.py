@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from rosflight_py_sim.interfaces.parameter_files import values_of_arguments
+from rosflight_py_sim.interfaces.given_values import merged_values
 from rosflight_py_sim.physics.auv import AUV_PARAMETERS, Auv
 from rosflight_py_sim.physics.dynamics import DYNAMICS_PARAMETERS, VehicleDynamics
 from rosflight_py_sim.physics.rotations import rotate_to_inertial
@@ -56,7 +56,7 @@ class Underwater:
             file = str(known_vehicle(vehicle).parameter_file)
             given = {}
             for node in ("dynamics", "forces_and_moments"):
-                given |= values_of_arguments(["--params-file", file], node, "/", [])
+                given |= merged_values([file], (node,))
             given |= values
         else:
             given = {**NEUTRAL, **values}

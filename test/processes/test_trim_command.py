@@ -31,6 +31,8 @@ def test_trim_prints_state_inputs_outputs_and_modes(processes: Any) -> None:
         (["--airspeed", "90"], 1, "anaconda, airspeed 90 m/s, flight-path angle 0 deg, turn radius inf m"),
         (["--airspeed", "20", "--turn-radius", "0"], 1, "turn-radius 0 given; allowed: metres other than 0, or inf"),
         (["--airspeed", "20", "--ros-args", "-p", "mass:=-1.0"], 1, "'mass': -1.0 given; allowed"),
+        (["--airspeed", "20", "--ros-args", "-p", "dynamics.mass:=-1.0"], 1, "'mass': -1.0 given; allowed"),
+        (["--airspeed", "20", "--ros-args", "-p", "mas:=1.0"], 1, "no parameter 'mas'; did you mean 'mass'"),
         (["--airspeed", "20", "--params-file", "/no/such.yaml"], 1, "'/no/such.yaml': No such file"),
         ([], 2, "--airspeed"),
     ],

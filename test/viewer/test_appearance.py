@@ -13,7 +13,7 @@ from transforms3d.quaternions import quat2mat
 
 from rosflight_py_sim.graph.vehicle_appearance import appearance_of
 from rosflight_py_sim.ground.parameters import ParameterError, Value, Values
-from rosflight_py_sim.nodes.vehicle_physics import physics_of_arguments
+from rosflight_py_sim.nodes.vehicle_physics import physics_of_sources
 from rosflight_py_sim.physics.multirotor import MULTIROTOR_PARAMETERS, Multirotor
 from rosflight_py_sim.shapes.meshes import Mesh, box, hoop, merged, panel, propeller, rod
 from rosflight_py_sim.vehicles import Vehicle, all_vehicles, vehicle
@@ -29,7 +29,7 @@ ALL = {"-".join(key): one for key, one in all_vehicles().items()}
 
 
 def physics_of(one: Vehicle) -> dict[str, Value]:
-    return physics_of_arguments(["--params-file", str(one.parameter_file)], one.appearance)
+    return physics_of_sources([one.parameter_file], one.appearance)
 
 
 def drawn(name: str, mix: Values | None = None) -> Appearance:

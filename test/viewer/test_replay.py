@@ -11,7 +11,7 @@ import pytest
 
 from rosflight_py_sim.commands.cli import main
 from rosflight_py_sim.commands.replay import Player, Track, appearance_of, kept_of
-from rosflight_py_sim.nodes.vehicle_physics import physics_of_arguments
+from rosflight_py_sim.nodes.vehicle_physics import physics_of_sources
 from rosflight_py_sim.recording.mcap_file import Topic, read_recording
 from rosflight_py_sim.recording.recorded_vehicle import RecordedVehicle, recorded_vehicles
 from rosflight_py_sim.vehicles import vehicle
@@ -111,7 +111,7 @@ def test_vehicle_missing_from_recording_is_drawn_as_a_dart(
     kite.recording.facts["appearance"] = "multirotor"
     assert appearance_of(kite).name == "dart"
     hexarotor = vehicle("hexarotor").parameter_file
-    kite.recording.facts["physics"] = json.dumps(physics_of_arguments(["--params-file", str(hexarotor)], "multirotor"))
+    kite.recording.facts["physics"] = json.dumps(physics_of_sources([hexarotor], "multirotor"))
     shape = appearance_of(kite)
     assert shape.name == "multirotor" and sum(part.motion is not None for part in shape.parts) == 6
     kite.recording.facts["appearance"] = "zeppelin"
