@@ -24,19 +24,20 @@ from rosflight_py_sim.physics.ignored_wind import SWITCHES, ignored_wind
 from rosflight_py_sim.step.topics import FAULT
 from rosflight_py_sim.sweep.definition import Measure, Row, Run, Signal, Sweep, run_of, scenario_of
 from rosflight_py_sim.sweep.expressions import Expression, ExpressionError, values_of
-from rosflight_py_sim.sweep.pipeline_flight import NeedsGraphError, PipelineFlight, parts_of, time_manager_class
+from rosflight_py_sim.sweep.pipeline_flight import NeedsGraphError, PipelineFlight, parts_of, step_size_s
 
 
 def check_direct(sweep: Sweep) -> None:
     """Check that the runs of a sweep can be flown without ROS.
 
     Raises:
-        ParameterError: a part of a vehicle runs only as a node.
+        ParameterError: a part of a vehicle runs only as a node, or a parameter of the time manager is not allowed.
     """
+    varied = [one.parameter.name.rpartition(":")[2] for one in sweep.quantities]
     for member in _flying(sweep.scenario):
         try:
             parts_of(member)
-            time_manager_class(sweep.scenario.time_manager)
+            step_size_s(sweep.scenario.time_manager, _sources(sweep.scenario), varied)
         except NeedsGraphError as error:
             raise ParameterError(f"{sweep.file}: {error}; give the option --graph") from error
 

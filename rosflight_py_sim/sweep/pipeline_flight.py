@@ -5,6 +5,7 @@ The trajectory equals that of the composed graph, bit for bit.
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any
 
 from std_msgs.msg import String
@@ -16,9 +17,9 @@ from rosflight_py_sim.graph.plan import planned_nodes
 from rosflight_py_sim.graph.time_modes import TIME_MANAGERS
 from rosflight_py_sim.ground.node_kinds import NodeKind
 from rosflight_py_sim.ground.parameters import number
+from rosflight_py_sim.ground.shared_parameters import STEP_SIZE
 from rosflight_py_sim.ground.stamps import NANOSECONDS, seconds_text
 from rosflight_py_sim.interfaces.node_of_part import part_of
-from rosflight_py_sim.interfaces.simulation_node import SimulationNode
 from rosflight_py_sim.missions.autopilot.judge import AutopilotJudge
 from rosflight_py_sim.missions.flight import not_done
 from rosflight_py_sim.nodes.lockstep_time_manager import LockstepTimeManager
@@ -70,8 +71,7 @@ class PipelineFlight:
         self.judge = AutopilotJudge(member.vehicle, {limit.name: autopilot.values[limit.name] for limit in limits})
         dynamics = next(part for part in parts if isinstance(part, Truth))
         self._pilot = autopilot.PILOT({}, dynamics=dynamics.values, autopilot=autopilot.values)
-        step_s = number(sources.values_of(time_manager_class(time_manager), member), "step_size")
-        self._step_ns = round(step_s * NANOSECONDS)
+        self._step_ns = round(step_size_s(time_manager, sources) * NANOSECONDS)
         receivers = [(one.topic, one.take) for one in self.judge.inputs]
         self.pipeline = Pipeline([*parts, self._pilot], self._step_ns, receivers)
 
@@ -128,16 +128,31 @@ def parts_of(member: Member) -> dict[str, type[Part]]:
     return parts
 
 
-def time_manager_class(name: str) -> type[SimulationNode]:
-    """Class of a time manager whose steps a flight without ROS takes; empty: that of lockstep.
+def step_size_s(time_manager: str, sources: ParameterSources, varied: Collection[str] = ()) -> float:
+    """Length of the steps that a flight without ROS takes, s: the parameter `step_size` of the time manager.
+
+    Args:
+        time_manager: executable of the time manager; empty: that of lockstep.
+        sources: sources of its parameters.
+        varied: names of parameters that differ from run to run.
 
     Raises:
-        NeedsGraphError: it determines the time in another way than by its step size.
+        NeedsGraphError: the time manager determines the time in another way, or has been given a parameter that
+            LockstepTimeManager does not have.
+        ParameterError: a parameter is not allowed.
     """
-    cls = node_class(name or TIME_MANAGERS["lockstep"])
+    cls = node_class(time_manager or TIME_MANAGERS["lockstep"])
     if not issubclass(cls, LockstepTimeManager) or cls.update_time is not LockstepTimeManager.update_time:
         raise NeedsGraphError(
-            f"time manager '{name}' runs only in the node graph; a flight without ROS takes the steps of "
+            f"time manager '{time_manager}' runs only in the node graph; a flight without ROS takes the steps of "
             "LockstepTimeManager and of classes derived from it without an update_time of their own"
         )
-    return cls
+    values = sources.values_of(cls, None)
+    for one in cls.PARAMETERS:
+        is_given = one.name in varied or values[one.name] != one.default
+        if is_given and one.name not in LockstepTimeManager.PARAMETERS:
+            raise NeedsGraphError(
+                f"parameter '{one.name}' of time manager '{time_manager}' given, which has an effect only in the node "
+                f"graph; allowed: its default, {one.text_of(one.default)}"
+            )
+    return number(values, STEP_SIZE.name)

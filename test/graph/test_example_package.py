@@ -114,6 +114,21 @@ def test_nodes_fly_in_a_sweep_without_ros(with_example: Command, tmp_path: Path)
     assert float(with_example("-c", FLOWN).stdout) > 1.0
 
 
+@pytest.mark.parametrize(
+    "given", ["breakpoint: 1.5", "time_manager.breakpoint: 1.5", "breakpoint: {uniform: [0.0, 1.0]}"]
+)
+def test_sweep_without_ros_refuses_parameters_that_a_time_manager_adds(
+    with_example: Command, tmp_path: Path, given: str
+) -> None:
+    (tmp_path / "sweep.yaml").write_text(SWEEP.replace("breakpoint: 0.0", given))
+    refused = with_example("-m", "rosflight_py_sim", "sweep", "sweep.yaml")
+    assert refused.returncode == 1
+    assert (
+        "sweep.yaml: parameter 'breakpoint' of time manager 'breakpoint_time_manager' given, which has an effect only "
+        "in the node graph; allowed: its default, 0 s; give the option --graph" in refused.stderr
+    )
+
+
 def test_wrong_kind_in_a_sweep_is_refused_with_its_line(with_example: Command, tmp_path: Path) -> None:
     (tmp_path / "sweep.yaml").write_text(SWEEP.replace("dynamics: ballast_dynamics", "dynamics: balloon"))
     refused = with_example("-m", "rosflight_py_sim", "sweep", "sweep.yaml")
