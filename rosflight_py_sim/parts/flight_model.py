@@ -10,27 +10,18 @@ from numpy.typing import NDArray
 from std_srvs.srv import Trigger
 
 from rosflight_py_sim.failures.failure import Failure
-from rosflight_py_sim.failures.outputs import FailedOutputs
-from rosflight_py_sim.failures.schedule import Signals
-from rosflight_py_sim.firmware.parameter_table import mixer_parameter_names
-from rosflight_py_sim.ground.parameters import ParameterError, ParameterTable, number
-from rosflight_py_sim.ground.pulse_width import LOW_US, OUTPUTS
-from rosflight_py_sim.parts.forces_and_moments import ForcesAndMoments
+from rosflight_py_sim.ground.parameters import ParameterError
+from rosflight_py_sim.parts.actuated_physics import ActuatedPhysics
 from rosflight_py_sim.parts.truth import Truth
-from rosflight_py_sim.step.ports import FirmwareReading, output, service, trigger
-from rosflight_py_sim.step.schedule import Schedule
+from rosflight_py_sim.step.ports import service
 from rosflight_py_sim.step.topics import (
-    FORCES_AND_MOMENTS,
-    PWM_OUTPUT,
-    TRUTH_BATTERY,
     BatterySample,
     PulseWidths,
     Wrench,
 )
-from rosflight_py_sim.vehicles.physics_model import PhysicsModel
 
 
-class FlightModel(PhysicsModel, Truth):
+class FlightModel(ActuatedPhysics, Truth):
     """Answers each sim/pwm_output with the truth state and the wind; also sends the wrench.
 
     The wrench stamped t is that of the state from which the outputs stamped t advance the model.
@@ -39,28 +30,15 @@ class FlightModel(PhysicsModel, Truth):
     forces_and_moments and dynamics.
 
     Attributes:
-        firmware_parameters: as in ForcesAndMoments.
+        firmware_parameters: as in ActuatedPhysics.
     """
 
     FILLS: ClassVar[tuple[str, ...]] = ("forces_and_moments",)
-    PARAMETERS: ClassVar[ParameterTable] = ForcesAndMoments.PARAMETERS
     FALLIBLE: ClassVar[tuple[str, ...]] = (*Truth.FALLIBLE, "motor", "servo", "cell")
-
-    send_wrench = output(FORCES_AND_MOMENTS)
-    send_battery = output(TRUTH_BATTERY)
-    pulse_widths = trigger(PWM_OUTPUT, needed=True)
-
-    def initialise(self) -> None:
-        """Set the state before the first message."""
-        super().initialise()
-        self._pwm_us = np.full(OUTPUTS, float(LOW_US))
-        self._failed_outputs = FailedOutputs()
-        self.firmware_parameters: dict[str, float] = {}
 
     def begin(self) -> None:
         """Send the initial state."""
         self._forces = self.compute_forces_and_torques().tolist()
-        self._battery_schedule = Schedule(number(self.values, "truth_battery_frequency"))
         super().begin()
 
     @abstractmethod
@@ -83,15 +61,6 @@ class FlightModel(PhysicsModel, Truth):
     def compute_battery(self) -> tuple[float, float]:
         """True voltage (V) and current (A) of the flight controller's supply."""
 
-    @abstractmethod
-    def get_firmware_parameters(self) -> None:
-        """Read the parameters that the model needs from `firmware_parameters`."""
-
-    def fail(self, signals: Signals) -> None:
-        """Let outputs fail, and the wind change."""
-        super().fail(signals)
-        self._failed_outputs = FailedOutputs(signals)
-
     def check_failure(self, failure: Failure) -> None:
         """Refuse the failure of a cell."""
         if failure.target == "cell":
@@ -111,7 +80,7 @@ class FlightModel(PhysicsModel, Truth):
     def send_forces(self, stamp_ns: int) -> None:
         """Send the wrench at the start of the step, with the outputs' stamp, and the battery when it is due."""
         self.send_wrench(Wrench(stamp_ns, self._forces[:3], self._forces[3:]))
-        if self._battery_schedule.due(stamp_ns):
+        if self.battery_schedule.due(stamp_ns):
             self.send_battery(BatterySample(stamp_ns, *self.compute_battery()))
 
     @service(Trigger, "forces_and_moments/reset")
@@ -119,8 +88,3 @@ class FlightModel(PhysicsModel, Truth):
         response.success = True
         response.message = "the flight model has no separate forces; dynamics/reset resets the whole model"
         return response
-
-    @FirmwareReading(mixer_parameter_names())
-    def _on_firmware_parameters(self, values: dict[str, float]) -> None:
-        self.firmware_parameters = values
-        self.get_firmware_parameters()

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Callable
-from functools import cached_property
 from struct import Struct
 from typing import ClassVar
 
@@ -12,22 +11,14 @@ import numpy as np
 from numpy.typing import NDArray
 from std_srvs.srv import Trigger
 
-from rosflight_py_sim.failures.failure import FAILURES
-from rosflight_py_sim.failures.outputs import FailedOutputs
-from rosflight_py_sim.failures.schedule import Signals
-from rosflight_py_sim.firmware.parameter_table import mixer_parameter_names
 from rosflight_py_sim.ground.node_kinds import NodeKind
-from rosflight_py_sim.ground.parameters import Parameter, ParameterTable, number
-from rosflight_py_sim.ground.pulse_width import LOW_US, OUTPUTS
-from rosflight_py_sim.ground.shared_parameters import ROTATIONAL_GUSTS, SEED, TIME_MODE
+from rosflight_py_sim.ground.pulse_width import OUTPUTS
+from rosflight_py_sim.ground.shared_parameters import ROTATIONAL_GUSTS
 from rosflight_py_sim.ground.stamps import NANOSECONDS
-from rosflight_py_sim.step.part import Part
-from rosflight_py_sim.step.ports import FirmwareReading, output, service, synchronized, trigger
-from rosflight_py_sim.step.schedule import LONGEST_STEP_NS, Schedule
+from rosflight_py_sim.parts.actuated_physics import ActuatedPhysics
+from rosflight_py_sim.step.ports import service, synchronized
+from rosflight_py_sim.step.schedule import LONGEST_STEP_NS
 from rosflight_py_sim.step.topics import (
-    FORCES_AND_MOMENTS,
-    PWM_OUTPUT,
-    TRUTH_BATTERY,
     TRUTH_STATE,
     TRUTH_WIND,
     TRUTH_WIND_RATES,
@@ -39,23 +30,6 @@ from rosflight_py_sim.step.topics import (
     maker,
 )
 from rosflight_py_sim.step.vehicle_state import VehicleState
-from rosflight_py_sim.vehicles.physics_model import PhysicsModel
-
-_PARAMETERS = ParameterTable(
-    TIME_MODE,
-    Parameter(
-        "truth_battery_frequency",
-        50.0,
-        "Rate at which the true state of battery and rotors is published",
-        "Hz",
-        minimum=0.1,
-        maximum=1000.0,
-        read_only=True,
-    ),
-    SEED,
-    ROTATIONAL_GUSTS,
-    FAILURES,
-)
 
 _wrench = maker(Wrench)
 
@@ -64,7 +38,7 @@ _write: Callable[..., None] = Struct("3d").pack_into
 _write_pulses: Callable[..., None] = Struct(f"{OUTPUTS}d").pack_into
 
 
-class ForcesAndMoments(PhysicsModel, Part, ABC):
+class ForcesAndMoments(ActuatedPhysics):
     """Answers each sim/pwm_output with sim/forces_and_moments.
 
     Offers forces_and_moments/reset, which resets rotors, surfaces and battery to their initial state and makes the
@@ -73,18 +47,11 @@ class ForcesAndMoments(PhysicsModel, Part, ABC):
     Attributes:
         time_ns: stamp of the outputs that are being answered, ns; -1 before the first.
         wind_rates: angular velocity of the air at the vehicle, body axes, rad/s (3,); zero without rotational gusts.
-        firmware_parameters: mixer parameters read from the flight controller; set before each call of
-            `get_firmware_parameters`, at the start and after each change of parameters.
+        firmware_parameters: as in ActuatedPhysics.
     """
 
     KIND: ClassVar[NodeKind | None] = NodeKind.FORCES_AND_MOMENTS
     DEFAULT_NAME: ClassVar[str] = "forces_and_moments"
-    PARAMETERS: ClassVar[ParameterTable] = _PARAMETERS
-    FALLIBLE: ClassVar[tuple[str, ...]] = ("motor", "servo")
-
-    send_wrench = output(FORCES_AND_MOMENTS)
-    send_battery = output(TRUTH_BATTERY)
-    pulse_widths = trigger(PWM_OUTPUT, needed=True)
 
     def initialise(self) -> None:
         """Set the state before the first message."""
@@ -93,10 +60,7 @@ class ForcesAndMoments(PhysicsModel, Part, ABC):
         self._wind_ned = np.zeros(3)
         self.time_ns = -1
         self.wind_rates = np.zeros(3)
-        self._pwm_us = np.full(OUTPUTS, float(LOW_US))
-        self._failed_outputs = FailedOutputs()
         self._wrench = Wrench(-1, (), ())
-        self.firmware_parameters: dict[str, float] = {}
 
     @abstractmethod
     def update_forces_and_torques(
@@ -114,21 +78,8 @@ class ForcesAndMoments(PhysicsModel, Part, ABC):
             Force (N) and moment (N m) in body axes (6,).
         """
 
-    @abstractmethod
-    def get_firmware_parameters(self) -> None:
-        """Read the parameters that the model needs from `firmware_parameters`."""
-
-    def fail(self, signals: Signals) -> None:
-        """Let outputs fail."""
-        self._failed_outputs = FailedOutputs(signals)
-
     def start_over(self) -> None:
         """Reset the model to its initial state; does nothing by default, for a model without a state."""
-
-    @cached_property
-    def battery_schedule(self) -> Schedule:
-        """Due times of sim/truth_battery."""
-        return Schedule(number(self.values, "truth_battery_frequency"))
 
     def publish_battery(self, time_ns: int, voltage: float, current: float) -> bool:
         """Publish the true battery state (V, A) on sim/truth_battery when it is due; return whether it was."""
@@ -179,8 +130,3 @@ class ForcesAndMoments(PhysicsModel, Part, ABC):
         response.success = True
         response.message = "rotors, surfaces and battery are as at the start"
         return response
-
-    @FirmwareReading(mixer_parameter_names())
-    def _on_firmware_parameters(self, values: dict[str, float]) -> None:
-        self.firmware_parameters = values
-        self.get_firmware_parameters()
