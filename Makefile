@@ -17,7 +17,7 @@ OTHER := $(filter-out kilted,$(ROS))
 VENV := .venv$(OTHER:%=-%)
 BIN := $(VENV)/bin
 LOG := $(VENV)/set_up.log
-PIP := $(BIN)/python -m pip install --disable-pip-version-check --no-input
+INSTALL := $(BIN)/python -m uv pip install --no-config --no-build-isolation --no-deps
 
 # Keep a sourced ROS 2 distribution, and the library path of an outer Python with ROS 2 wheels, out of the environment.
 unexport PYTHONPATH PYTHONHOME AMENT_PREFIX_PATH CMAKE_PREFIX_PATH COLCON_PREFIX_PATH LD_LIBRARY_PATH
@@ -41,15 +41,19 @@ help:  ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 24
 	@echo "  Variables: VEHICLE=$(VEHICLE), SCENARIO (instead of VEHICLE), ARGS for the program or for pytest, PYTHON=$(PYTHON), ROS=$(ROS)"
 
-setup: $(VENV)/.ready  ## set up .venv only
+# Vehicles and scenarios with cameras, for which further packages are installed.
+WITH_CAMERA := auv bluerov2 harbour
+FLIGHT := $(VENV)/.ready $(if $(filter $(WITH_CAMERA),$(VEHICLE) $(SCENARIO)),$(VENV)/.packages-auv)
 
-fly: $(VENV)/.ready  ## fly a mission, with all nodes in one process
+setup: $(VENV)/.complete  ## set up .venv for all targets
+
+fly: $(FLIGHT)  ## fly a mission, with all nodes in one process
 	@$(BIN)/rosflight_py_sim fly $(VIEW) $(if $(SCENARIO),--scenario $(SCENARIO),--vehicle $(VEHICLE)) $(ARGS)
 
-fly-ardupilot: $(VENV)/.ready  ## simulate for ArduPilot, which you start in another terminal
+fly-ardupilot: $(FLIGHT)  ## simulate for ArduPilot, which you start in another terminal
 	@$(BIN)/rosflight_py_sim sim --flight-controller ardupilot --vehicle $(VEHICLE) $(ARGS)
 
-lint: $(VENV)/.project  ## check format, lint and types
+lint: $(VENV)/.packages-all  ## check format, lint and types
 	@$(BIN)/ruff format --check --output-format concise . || { echo "make: run $(BIN)/ruff format ." >&2; exit 1; }
 	@$(BIN)/ruff check --output-format concise .
 	@$(BIN)/mypy rosflight_py_sim benchmarks proof
@@ -57,7 +61,7 @@ lint: $(VENV)/.project  ## check format, lint and types
 # The whole suite runs in two processes per core, because most tests mostly wait. With ARGS, the tests run in one process,
 # which starts sooner. Tests that failed are repeated one at a time: a test that passes then depends on how busy the
 # machine is. Its name stands in the summary of the first run.
-test: $(VENV)/.ready $(if $(ARGS),,$(VENV)/.bytecode) lint  ## run lint, then the whole test suite or the tests in ARGS
+test: $(VENV)/.complete $(if $(ARGS),,$(VENV)/.bytecode) lint  ## run lint, then the whole test suite or the tests in ARGS
 ifeq ($(ARGS),)
 	@$(BIN)/python -m pytest --numprocesses $$((2 * $$(nproc))) --dist loadfile --no-loadscope-reorder --max-worker-restart 3; tests=$$?; \
 		if [ $$tests = 1 ]; then echo; echo "make: repeating the failed tests one at a time"; \
@@ -67,33 +71,33 @@ else
 	@$(BIN)/python -m pytest $(ARGS)
 endif
 
-bench: $(VENV)/.ready  ## print the speed table
+bench: $(VENV)/.complete  ## print the speed table
 	@$(BIN)/python -m benchmarks $(ARGS)
 
-docs: $(VENV)/.project  ## build the documentation site in build/docs
+docs: $(VENV)/.packages-all  ## build the documentation site in build/docs
 	@$(BIN)/python -m sphinx -q -W --keep-going -b html -c docs -d build/doctrees . build/docs $(ARGS)
 	@echo "site: build/docs/index.html"
 
-faults: $(VENV)/.ready  ## measure restarts, disturbances and signals, on a quiet machine; KILLS=5 for fewer restarts
+faults: $(VENV)/.complete  ## measure restarts, disturbances and signals, on a quiet machine; KILLS=5 for fewer restarts
 	@nice $(BIN)/python -m proof.restarts --kills $(KILLS); restarts=$$?; nice $(BIN)/python -m proof.disturbances; \
 		disturbances=$$?; nice $(BIN)/python -m proof.interruptions && exit $$((restarts || disturbances))
 
-soak: $(VENV)/.ready  ## run every front-end for simulated HOURS with clients that never read
+soak: $(VENV)/.complete  ## run every front-end for simulated HOURS with clients that never read
 	@nice $(BIN)/python -m proof.soak --hours $(HOURS) $(ARGS)
 
-fidelity: $(VENV)/.ready  ## compare the physics with references: table and pictures
+fidelity: $(VENV)/.complete  ## compare the physics with references: table and pictures
 	@$(BIN)/python test/fidelity/fidelity_page.py $(ARGS)
 
-fuzz: $(VENV)/.ready  ## fuzz every parser, and send a million packets to each front-end
+fuzz: $(VENV)/.complete  ## fuzz every parser, and send a million packets to each front-end
 	@$(BIN)/python -m proof.fuzz $(ARGS)
 
-determinism: $(VENV)/.ready  ## measure whether the same seed gives the same flight
+determinism: $(VENV)/.complete  ## measure whether the same seed gives the same flight
 	@$(BIN)/python -m proof.determinism $(ARGS)
 
-proof: $(VENV)/.ready  ## measure the promises, or those in ARGS, and write docs/proof.md
+proof: $(VENV)/.complete  ## measure the promises, or those in ARGS, and write docs/proof.md
 	@$(BIN)/python -m proof $(ARGS)
 
-lock: $(VENV)/.project  ## pin the newest allowed versions of all packages in the lock files
+lock: $(VENV)/.packages-all  ## pin the newest allowed versions of all packages in the lock files
 	@$(BIN)/python tools/write_locks.py
 
 clean:  ## remove the environment and all build output
@@ -113,17 +117,27 @@ $(VENV)/.created:
 	@$(PYTHON) -m venv --clear $(VENV)
 	@touch $@
 
-$(VENV)/.packages: requirements.lock $(OTHER:%=requirements-%.lock) $(VENV)/.created
-	$(call step,  installing the packages of requirements.lock (including ROS 2 $(ROS)),$(BIN)/python tools/install_lock.py $(OTHER))
+# What flying needs is installed first; the other sets of packages when a target needs them.
+$(VENV)/.packages: requirements.lock $(OTHER:%=requirements-%.lock) setup.cfg tools/lock_sets.py $(VENV)/.created
+	$(call step,  installing the packages that flying needs (including ROS 2 $(ROS)),$(BIN)/python tools/install_lock.py $(OTHER) --extras fly)
+	@touch $@
+
+# After the messages, because two installations at once could disturb each other.
+$(VENV)/.packages-auv: $(VENV)/.packages | $(VENV)/.messages
+	$(call step,  installing the packages for cameras,$(BIN)/python tools/install_lock.py $(OTHER) --extras auv)
+	@touch $@
+
+$(VENV)/.packages-all: $(VENV)/.packages | $(VENV)/.messages
+	$(call step,  installing the packages for tests and sweeps and documentation,$(BIN)/python tools/install_lock.py $(OTHER))
 	@touch $@
 
 $(VENV)/.project: setup.py setup.cfg package.xml $(VENV)/.packages
-	$(call step,  installing rosflight_py_sim in editable mode,$(PIP) --no-build-isolation --no-deps --editable .)
+	$(call step,  installing rosflight_py_sim in editable mode,$(INSTALL) --editable .)
 	@touch $@
 
 # uv builds both packages at the same time. After the project, because two installations at once could disturb each other.
 $(VENV)/.messages: $(INTERFACES) $(VENV)/.packages | $(VENV)/.project
-	$(call step,  building rosflight_msgs and tf2_msgs (about half a minute),$(BIN)/python -m uv pip install --no-config --no-cache --no-build-isolation --no-deps --reinstall ./rosflight_msgs ./tf2_msgs)
+	$(call step,  building rosflight_msgs and tf2_msgs (about 20 s),$(INSTALL) --no-cache --reinstall ./rosflight_msgs ./tf2_msgs)
 	@touch $@
 
 # The modules of the sensors, which have kernels, import message types.
@@ -134,7 +148,10 @@ $(VENV)/.kernels: $(KERNELS) $(VENV)/.project | $(VENV)/.messages
 $(VENV)/.ready: $(VENV)/.messages $(VENV)/.kernels
 	@touch $@
 
+$(VENV)/.complete: $(VENV)/.ready $(VENV)/.packages-all
+	@touch $@
+
 # One process compiles the modules that the tests import. Otherwise, each of pytest's processes would.
-$(VENV)/.bytecode: | $(VENV)/.ready
+$(VENV)/.bytecode: | $(VENV)/.complete
 	$(call step,  compiling the modules of the tests (about 15 s),$(BIN)/python -m pytest --collect-only --quiet)
 	@touch $@

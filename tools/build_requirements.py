@@ -9,10 +9,12 @@ try:
 except ModuleNotFoundError:  # Python 3.10
     from pip._vendor import tomli as tomllib
 
+PROJECT = Path(__file__).parents[1]
+
 
 def build_requirements() -> list[str]:
     """The `requires` of both pyproject.toml."""
-    files = (Path("pyproject.toml"), Path("rosflight_msgs/pyproject.toml"))
+    files = (PROJECT / "pyproject.toml", PROJECT / "rosflight_msgs" / "pyproject.toml")
     return [
         requirement
         for path in files

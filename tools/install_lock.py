@@ -1,6 +1,7 @@
 """Install the packages of requirements.lock into the environment of this Python, for make.
 
 With the name of another ROS 2 distribution as argument, its lock file replaces the ROS packages.
+With --extras, only the packages are installed that these extras of setup.cfg need.
 
 pip installs uv, and uv the others in a third of pip's time. uv does not read pip's configuration, so it is passed on:
 indexes, folders with packages, hosts and certificates.
@@ -8,12 +9,15 @@ indexes, folders with packages, hosts and certificates.
 
 from __future__ import annotations
 
+import argparse
 import ast
 import os
 import re
 import subprocess
 import sys
 from pathlib import Path
+
+from lock_sets import entries, part_of
 
 LOCK = Path("requirements.lock")
 
@@ -67,12 +71,6 @@ def is_ros(package: str) -> bool:
     return package.startswith("ros-")
 
 
-def entries(lock: str) -> list[tuple[str, str]]:
-    """Names of the packages of a lock file, and their entries, with hashes; a package may have several, for Pythons."""
-    found = re.finditer(r"^([a-z0-9._-]+)(?:\[[^]]*\])?==.*\n(?:[ \t].*\n?)*", lock, re.MULTILINE)
-    return [(entry[1], entry[0]) for entry in found]
-
-
 def pinned(name: str, lock: str) -> str:
     """The entry of one package in a lock file."""
     entry = "".join(entry for package, entry in entries(lock) if package == name)
@@ -91,10 +89,16 @@ def lock_for(distribution: str | None) -> str:
 
 
 def main() -> None:
-    """Install everything."""
-    lock = lock_for(*(sys.argv[1:] or [None]))
+    """Install the packages."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("distribution", nargs="?", help="ROS 2 distribution other than that of requirements.lock")
+    parser.add_argument(
+        "--extras", nargs="+", metavar="EXTRA", help="extras of setup.cfg; default: the whole lock file"
+    )
+    options = parser.parse_args()
+    lock = lock_for(options.distribution)
     whole, own = Path(sys.prefix) / "packages.lock", Path(sys.prefix) / "uv.lock"
-    whole.write_text(lock, encoding="utf-8")
+    whole.write_text(lock if options.extras is None else part_of(lock, options.extras), encoding="utf-8")
     own.write_text(pinned("uv", lock), encoding="utf-8")
     settings = pip_settings()
     subprocess.run([*_PIP, *_INSTALL, "--quiet", "-r", str(own)], check=True)

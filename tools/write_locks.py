@@ -11,7 +11,8 @@ import sys
 import tempfile
 
 from build_requirements import build_requirements
-from install_lock import LOCK, entries, is_ros, lock_of
+from install_lock import LOCK, is_ros, lock_of
+from lock_sets import entries
 
 EXTRAS = ("all", "docs", "fuzz", "ray", "test")
 
