@@ -70,7 +70,9 @@ def test_extra_all_covers_every_user_facing_extra() -> None:
     extras = setup_cfg()["options.extras_require"]
     match = re.fullmatch(r"rosflight_py_sim\[([a-z,]+)\]", extras["all"].strip())
     assert match is not None
-    assert match[1].split(",") == sorted(set(extras) - {"all", "docs", "fly", "fuzz", "jazzy", "kilted", "ray", "ros", "test"})
+    assert match[1].split(",") == sorted(
+        set(extras) - {"all", "docs", "fly", "fuzz", "jazzy", "kilted", "ray", "ros", "test"}
+    )
 
 
 @pytest.mark.parametrize("file", sorted(ROOT.glob("requirements*.lock")), ids=lambda file: file.name)
