@@ -9,6 +9,12 @@ from typing import NamedTuple, cast
 from rosflight_py_sim.autopilot.autopilot_command import AutopilotCommand
 from rosflight_py_sim.autopilot.loops import within, wrap_angle
 from rosflight_py_sim.autopilot.setpoint import Setpoint, Vector3
+from rosflight_py_sim.autopilot.velocity_loops import (
+    LoopMemory,
+    LoopSettings,
+    approach_velocity,
+    attitude_and_throttle,
+)
 from rosflight_py_sim.firmware import CommandMode
 from rosflight_py_sim.ground.parameters import Parameter, ParameterError, ParameterTable, Values
 from rosflight_py_sim.ground.shared_parameters import GRAVITY, MASS, MAX_YAW_RATE, SPOOL_UP_TIME
@@ -133,54 +139,54 @@ class PositionController:
             ParameterError: the thrust at throttle 1 cannot lift the mass, or that at min_throttle can.
         """
         number = {p.name: float(cast(float, values[p.name])) for p in POSITION_CONTROLLER_PARAMETERS}
-        self._gravity = number["gravity"]
-        self._throttle_per_acceleration = number["mass"] / number["max_thrust"]
-        self._least = number["min_throttle"] / self._throttle_per_acceleration
-        self._most = 1.0 / self._throttle_per_acceleration
-        if self._most <= self._gravity:
-            weight = number["mass"] * self._gravity
+        gravity, throttle_per_acceleration = number["gravity"], number["mass"] / number["max_thrust"]
+        least, most = number["min_throttle"] / throttle_per_acceleration, 1.0 / throttle_per_acceleration
+        if most <= gravity:
             raise ParameterError(
                 f"parameter 'max_thrust': {number['max_thrust']:g} given; "
-                f"allowed: greater than the weight, {weight:g} N"
+                f"allowed: greater than the weight, {number['mass'] * gravity:g} N"
             )
-        if self._least >= self._gravity:
-            hover = self._gravity * self._throttle_per_acceleration
+        if least >= gravity:
             raise ParameterError(
                 f"parameter 'min_throttle': {number['min_throttle']:g} given; "
-                f"allowed: less than the throttle in hover, {hover:.3g}"
+                f"allowed: less than the throttle in hover, {gravity * throttle_per_acceleration:.3g}"
             )
-        self._max_tilt = number["max_tilt"]
-        self._max_speed = number["max_speed"]
-        self._max_climb_speed = number["max_climb_speed"]
-        self._max_descent_speed = number["max_descent_speed"]
-        self._max_acceleration = number["max_acceleration"]
-        self._max_yaw_rate = number["max_yaw_rate"]
-        self._max_integral = number["max_integral"]
-        self._horizontal_gains = tuple(
-            number[f"horizontal_{name}_gain"] for name in ("position", "velocity", "integral")
+        self._settings = LoopSettings(
+            gravity=gravity,
+            throttle_per_acceleration=throttle_per_acceleration,
+            least=least,
+            most=most,
+            max_tilt=number["max_tilt"],
+            max_speed=number["max_speed"],
+            max_climb_speed=number["max_climb_speed"],
+            max_descent_speed=number["max_descent_speed"],
+            max_acceleration=number["max_acceleration"],
+            max_integral=number["max_integral"],
+            spool_up_time=number["spool_up_time"],
+            position_gain=number["horizontal_position_gain"],
+            velocity_gain=number["horizontal_velocity_gain"],
+            integral_gain=number["horizontal_integral_gain"],
+            position_gain_down=number["vertical_position_gain"],
+            velocity_gain_down=number["vertical_velocity_gain"],
+            integral_gain_down=number["vertical_integral_gain"],
         )
-        self._vertical_gains = tuple(number[f"vertical_{name}_gain"] for name in ("position", "velocity", "integral"))
-        self._yaw_gain = number["yaw_gain"]
-        self._integral = (0.0, 0.0, 0.0)
-        self._spool_up_time = number["spool_up_time"]
-        self._age_s = 0.0
+        self._max_yaw_rate, self._yaw_gain = number["max_yaw_rate"], number["yaw_gain"]
+        self._memory = LoopMemory(north=0.0, east=0.0, down=0.0, age_s=0.0)
 
     @property
     def disturbance_ned(self) -> tuple[float, float, float]:
         """Acceleration (m/s^2) from the integrators: the negative of the estimated disturbance."""
-        return self._integral
+        return self._memory.north, self._memory.east, self._memory.down
 
     def reset(self, rotors_turn: bool = False) -> None:
         """Reset the integrators, and the throttle limit unless the rotors already turn, before a take-off."""
-        self._integral = (0.0, 0.0, 0.0)
-        self._age_s = self._spool_up_time if rotors_turn else 0.0
+        age_s = self._settings.spool_up_time if rotors_turn else 0.0
+        self._memory = LoopMemory(north=0.0, east=0.0, down=0.0, age_s=age_s)
 
     def adopt(self, other: PositionController) -> None:
         """Copy the state of `other`, after a change of parameters."""
-        self._age_s = other._age_s
-        limit = self._max_integral
-        north, east, down = other._integral
-        self._integral = (within(north, limit), within(east, limit), within(down, limit))
+        north, east, down = (within(one, self._settings.max_integral) for one in other.disturbance_ned)
+        self._memory = LoopMemory(north=north, east=east, down=down, age_s=other._memory.age_s)
 
     def update(
         self,
@@ -206,15 +212,10 @@ class PositionController:
 
     def approach(self, position_ned: Sequence[float], setpoint: Setpoint) -> Vector3:
         """Velocity (NED, m/s) towards a setpoint, including the setpoint's own velocity."""
-        wanted, reference = setpoint.position_ned, setpoint.velocity_ned
-        north, east = wanted[0] - position_ned[0], wanted[1] - position_ned[1]
-        rate = self._approach_rate(math.hypot(north, east))
-        return self._within_limits(
-            (
-                reference[0] + rate * north,
-                reference[1] + rate * east,
-                reference[2] + self._vertical_gains[0] * (wanted[2] - position_ned[2]),
-            )
+        (north, east, down), (reference_north, reference_east, reference_down), _, _ = setpoint
+        x, y, z = position_ned
+        return approach_velocity(
+            self._settings, north - x, east - y, down - z, reference_north, reference_east, reference_down
         )
 
     def yaw_rate(self, error_rad: float) -> float:
@@ -232,84 +233,21 @@ class PositionController:
         given: DirectCommands = NO_DIRECT_COMMANDS,
     ) -> AttitudeCommand:
         """Command for the next `dt` seconds towards a velocity (m/s), with a feed-forward acceleration (m/s^2)."""
-        _, gain_v, gain_i = self._horizontal_gains
-        _, gain_v_down, gain_i_down = self._vertical_gains
-        target = self._within_limits(target_ned)
-        error_north, error_east = target[0] - velocity_ned[0], target[1] - velocity_ned[1]
-        error_down = target[2] - velocity_ned[2]
-        integral_north, integral_east, integral_down = self._integral
-        asked_north = feedforward_ned[0] + gain_v * error_north + integral_north
-        asked_east = feedforward_ned[1] + gain_v * error_east + integral_east
-        asked_down = feedforward_ned[2] + gain_v_down * error_down + integral_down
-
-        self._age_s += dt
-        ceiling = min(self._age_s / self._spool_up_time, 1.0) if self._spool_up_time > 0.0 else 1.0
-        lift, room = self._lift_and_room(asked_down, given.throttle)
-        if ceiling < self._gravity * self._throttle_per_acceleration:
-            # The vehicle cannot have left the ground, and tilting would only press a foot into it.
-            room = 0.0
-        north, east = _within_circle(asked_north, asked_east, room)
-        thrust = None
-        if given.throttle is not None:
-            thrust, lift = lift, math.sqrt(lift * lift - north * north - east * east)
-
-        cos_yaw, sin_yaw = math.cos(yaw_rad), math.sin(yaw_rad)
-        ahead, right = cos_yaw * north + sin_yaw * east, -sin_yaw * north + cos_yaw * east
-        limit = self._max_tilt
-        pitch = math.atan2(-ahead, lift) if given.pitch_rad is None else within(given.pitch_rad, limit)
-        roll = math.atan2(right * math.cos(pitch), lift) if given.roll_rad is None else within(given.roll_rad, limit)
-        upright = math.cos(pitch) * math.cos(roll)
-        if thrust is None:
-            thrust = min(lift / upright, self._most)
-
-        # Achievable acceleration instead of the commanded one.
-        ahead, right = -thrust * math.cos(roll) * math.sin(pitch), thrust * math.sin(roll)
-        north, east = cos_yaw * ahead - sin_yaw * right, sin_yaw * ahead + cos_yaw * right
-        down = self._gravity - thrust * upright
-        cut_north, cut_east, cut_down = north - asked_north, east - asked_east, down - asked_down
-        back_north = cut_north / gain_v if gain_v > 0.0 else 0.0
-        back_east = cut_east / gain_v if gain_v > 0.0 else 0.0
-        back_down = cut_down / gain_v_down if gain_v_down > 0.0 else 0.0
-        most = self._max_integral
-        self._integral = (
-            within(integral_north + gain_i * (error_north + back_north) * dt, most),
-            within(integral_east + gain_i * (error_east + back_east) * dt, most),
-            within(integral_down + gain_i_down * (error_down + back_down) * dt, most),
+        given_roll, given_pitch, given_yaw_rate, given_throttle = given
+        turn = self.yaw_rate(wrap_angle(wanted_yaw_rad - yaw_rad)) if given_yaw_rate is None else given_yaw_rate
+        north, east, down = velocity_ned
+        roll, pitch, throttle = attitude_and_throttle(
+            self._settings,
+            self._memory,
+            north,
+            east,
+            down,
+            yaw_rad,
+            *target_ned,
+            *feedforward_ned,
+            math.nan if given_roll is None else given_roll,
+            math.nan if given_pitch is None else given_pitch,
+            math.nan if given_throttle is None else given_throttle,
+            dt,
         )
-        turn = self.yaw_rate(wrap_angle(wanted_yaw_rad - yaw_rad)) if given.yaw_rate_rps is None else given.yaw_rate_rps
-        return AttitudeCommand(
-            roll, pitch, within(turn, self._max_yaw_rate), min(thrust * self._throttle_per_acceleration, ceiling)
-        )
-
-    def _lift_and_room(self, asked_down: float, throttle: float | None) -> tuple[float, float]:
-        """Vertical thrust, and thrust available for horizontal acceleration, per mass (m/s^2).
-
-        With a given throttle the first is the whole thrust.
-        """
-        if throttle is not None:
-            thrust = max(throttle / self._throttle_per_acceleration, self._least)
-            return thrust, min(self._max_acceleration, thrust * math.sin(self._max_tilt))
-        lift = min(max(self._gravity - asked_down, self._least), self._most)
-        return lift, min(
-            self._max_acceleration,
-            lift * math.tan(self._max_tilt),
-            math.sqrt(max(self._most * self._most - lift * lift, 0.0)),
-        )
-
-    def _within_limits(self, velocity_ned: Vector3) -> Vector3:
-        north, east = _within_circle(velocity_ned[0], velocity_ned[1], self._max_speed)
-        return north, east, min(max(velocity_ned[2], -self._max_climb_speed), self._max_descent_speed)
-
-    def _approach_rate(self, distance: float) -> float:
-        """Speed per position error (1/s): k_p nearby; farther away limited by braking at half the acceleration."""
-        gain, braking = self._horizontal_gains[0], 0.5 * self._max_acceleration
-        if gain * gain * distance <= braking:
-            return gain
-        return math.sqrt(braking * (2.0 * distance - braking / (gain * gain))) / distance
-
-
-def _within_circle(x: float, y: float, radius: float) -> tuple[float, float]:
-    length = math.hypot(x, y)
-    if length <= radius:
-        return x, y
-    return x * radius / length, y * radius / length
+        return AttitudeCommand(roll, pitch, within(turn, self._max_yaw_rate), throttle)
