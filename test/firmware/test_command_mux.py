@@ -110,6 +110,17 @@ def test_small_deflection_does_not_override(make_bench) -> None:
     assert bench.firmware.status.rc_override == 0
 
 
+def test_stick_scale_takes_effect_without_a_new_frame(make_bench) -> None:
+    bench = flying(make_bench, RC_OVRD_LAG_T=500, RC_MAX_ROLL=0.4)
+    bench.sticks(roll=0.5, throttle=0.8)
+    bench.run(0.05)
+    assert values(bench)[QX] == pytest.approx(0.2)
+    bench.rc = None
+    bench.parameters.set("RC_MAX_ROLL", 0.8)
+    bench.run(0.02)
+    assert values(bench)[QX] == pytest.approx(0.4)
+
+
 def test_command_times_out_without_new_messages(make_bench) -> None:
     bench = make_bench(OFFBOARD_TIMEOUT=50)
     bench.sticks(throttle=0.8)
