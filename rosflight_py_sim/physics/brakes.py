@@ -8,9 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rosflight_py_sim.ground.parameters import Parameter, ParameterError, ParameterTable, Values, number
-from rosflight_py_sim.ground.pulse_width import SERVO
 from rosflight_py_sim.physics.contact import DOES_NOT_ROLL, ROLLING
-from rosflight_py_sim.physics.surface_mix import output_weights
+from rosflight_py_sim.physics.surface_mix import mixed, servo_weights
 
 BRAKE_PARAMETERS = ParameterTable(
     Parameter(
@@ -61,7 +60,6 @@ class Brakes:
             ParameterError: a list is longer than the number of outputs or points, or a braked point does not roll.
         """
         frictions = np.array(values["contact_braking_friction"], dtype=np.float64)
-        weights = output_weights(values, "brake_mix")
         if len(points) and len(frictions) > len(points):
             raise ParameterError(
                 f"parameter 'contact_braking_friction': {len(frictions)} numbers given; allowed: at most "
@@ -74,17 +72,17 @@ class Brakes:
                     f"parameter 'contact_braking_friction': {frictions[i]:g} given for point {i}, which does not roll; "
                     "allowed: 0 there, or a contact_rolling_friction for that point"
                 )
-        self.is_used = bool(np.any(frictions) and np.any(weights))
+        self._weights = servo_weights(values, "brake_mix")
+        self.is_used = bool(np.any(frictions) and self._weights)
         self._points = points
         self._wheels = [(int(i), float(points[i, ROLLING]), float(frictions[i])) for i in braked]
-        self._weights = [(int(j), float(weights[j]) / SERVO.reach_us) for j in np.flatnonzero(weights)]
         self._offset = number(values, "brake_offset")
         self._mixed = 0.0
         self._press()
 
     def follow(self, pwm_us: Sequence[float]) -> None:
         """Brake according to the pulse widths of the 14 outputs, us."""
-        self._mixed = sum(weight * (pwm_us[j] - SERVO.zero_us) for j, weight in self._weights)
+        self._mixed = mixed(self._weights, pwm_us)
         self._press()
 
     def release(self) -> None:

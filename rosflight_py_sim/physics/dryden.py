@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from rosflight_py_sim.ground.parameters import Parameter, ParameterTable, Values, number
 from rosflight_py_sim.ground.shared_parameters import ROTATIONAL_GUSTS
 from rosflight_py_sim.kernels.jit import kernel
-from rosflight_py_sim.physics.normal_draws import NormalDraws
+from rosflight_py_sim.physics.normal_draws import normal_draws
 from rosflight_py_sim.physics.rotational_gusts import RotatingAir, rotate_air, still_air
 from rosflight_py_sim.physics.wind_model import Array, WindModel, airspeed_in
 
@@ -203,7 +203,7 @@ class DrydenTurbulence(WindModel):
         """Draw the filters' states from their stationary distribution."""
         self._wind_speed_20ft = number(values, "turbulence_wind_speed_20ft")
         self._intensity = number(values, "turbulence_intensity")
-        self._normals = NormalDraws(rng, 5)
+        self._normals = normal_draws(rng, 5)
         self._filters = rng.standard_normal(5) * np.array([1.0, 0.5, 0.5, 0.5, 0.5])
         self._filters[1] += self._filters[2]
         self._filters[3] += self._filters[4]
@@ -211,7 +211,7 @@ class DrydenTurbulence(WindModel):
         if values[ROTATIONAL_GUSTS.name]:
             rolling = rng.spawn(1)[0]
             self._air = still_air(number(values, "turbulence_span"), float(rolling.standard_normal()))
-            self._rolls = NormalDraws(rolling, 1)
+            self._rolls = normal_draws(rolling, 1)
             self.rates_body = np.zeros(3)
 
     @classmethod
@@ -221,13 +221,13 @@ class DrydenTurbulence(WindModel):
 
     def add(self, wind_ned: Array, mean_ned: Array, truth: Array, dt: float) -> None:
         """Advance by dt and add the turbulence."""
-        normals, turbulence = self._normals.next(), self._turbulence_ned
+        normals, turbulence = next(self._normals), self._turbulence_ned
         speed, intensity, filters = self._wind_speed_20ft, self._intensity, self._filters
         rates = self.rates_body
         if rates is None:
             add_turbulence(speed, intensity, dt, mean_ned, truth, filters, normals, turbulence, wind_ned)
             return
-        rolls, air = self._rolls.next(), self._air
+        rolls, air = next(self._rolls), self._air
         add_turning_turbulence(
             speed, intensity, dt, mean_ned, truth, filters, normals, turbulence, wind_ned, rolls, air, rates
         )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from itertools import chain
 
 import numpy as np
@@ -11,15 +11,12 @@ from numpy.typing import NDArray
 ROWS = 1024
 
 
-class NormalDraws:
-    """Source of rows of `width` independent standard normal numbers from `rng`, reproducible by seed.
+def normal_draws(rng: np.random.Generator, width: int) -> Iterator[NDArray[np.float64]]:
+    """Endless rows (width,) of independent standard normal numbers from `rng`, reproducible by seed.
 
-    Attributes:
-        next: function that returns the next row (width,); at most ROWS further calls overwrite it.
+    At most ROWS further draws overwrite a row.
     """
-
-    def __init__(self, rng: np.random.Generator, width: int) -> None:
-        self.next: Callable[[], NDArray[np.float64]] = chain.from_iterable(_blocks(rng, width)).__next__
+    return chain.from_iterable(_blocks(rng, width))
 
 
 def _blocks(rng: np.random.Generator, width: int) -> Iterator[list[NDArray[np.float64]]]:

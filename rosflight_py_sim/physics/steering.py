@@ -9,9 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rosflight_py_sim.ground.parameters import Parameter, ParameterError, ParameterTable, Values
-from rosflight_py_sim.ground.pulse_width import SERVO
 from rosflight_py_sim.physics.contact import DOES_NOT_ROLL, ROLLING, STEERING_COSINE, STEERING_SINE
-from rosflight_py_sim.physics.surface_mix import output_weights
+from rosflight_py_sim.physics.surface_mix import mixed, servo_weights
 
 STEERING_PARAMETERS = ParameterTable(
     Parameter(
@@ -57,7 +56,6 @@ class Steering:
             ParameterError: a list is longer than the number of outputs or points, or a steered point does not roll.
         """
         degrees = np.array(values["contact_steering"], dtype=np.float64)
-        weights = output_weights(values, "steering_mix")
         if len(points) and len(degrees) > len(points):
             raise ParameterError(
                 f"parameter 'contact_steering': {len(degrees)} numbers given; allowed: at most {len(points)}, one for "
@@ -71,14 +69,14 @@ class Steering:
                     "allowed: 0 deg there, or a contact_rolling_friction for that point"
                 )
         self.command = 0.0
-        self.is_used = bool(np.any(degrees) and np.any(weights))
+        self._weights = servo_weights(values, "steering_mix")
+        self.is_used = bool(np.any(degrees) and self._weights)
         self._points = points
         self._angles = [(int(i), math.radians(degrees[i])) for i in steered]
-        self._weights = [(int(j), float(weights[j]) / SERVO.reach_us) for j in np.flatnonzero(weights)]
 
     def follow(self, pwm_us: Sequence[float]) -> None:
         """Turn the wheels according to the pulse widths of the 14 outputs, us."""
-        self.turn(sum(weight * (pwm_us[j] - SERVO.zero_us) for j, weight in self._weights))
+        self.turn(mixed(self._weights, pwm_us))
 
     def turn(self, command: float) -> None:
         """Turn the wheels by a steering command, which is limited to -1 to 1."""

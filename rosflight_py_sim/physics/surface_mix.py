@@ -7,11 +7,15 @@ two outputs, and a surface that moves the other way has a negative weight.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import NDArray
 
 from rosflight_py_sim.ground.parameters import Parameter, ParameterError, ParameterTable, Values
 from rosflight_py_sim.ground.pulse_width import MOTOR, OUTPUTS, SERVO
+
+_CENTRE_US = SERVO.zero_us
 
 # The rows of a mixer (4, 15).
 _COMMANDS = {"aileron": SERVO, "elevator": SERVO, "rudder": SERVO, "throttle": MOTOR}
@@ -45,6 +49,24 @@ def output_weights(values: Values, parameter: str) -> NDArray[np.float64]:
             f"parameter '{parameter}': {len(weights)} weights given; allowed: at most {OUTPUTS}, one for each output"
         )
     return weights
+
+
+def servo_weights(values: Values, parameter: str) -> list[tuple[int, float]]:
+    """Outputs that have a weight in a list parameter, each with its weight per us of pulse width.
+
+    Raises:
+        ParameterError: more weights than outputs.
+    """
+    weights = output_weights(values, parameter)
+    return [(int(j), float(weights[j]) / SERVO.reach_us) for j in np.flatnonzero(weights)]
+
+
+def mixed(weights: Sequence[tuple[int, float]], pwm_us: Sequence[float]) -> float:
+    """Sum of the outputs' servo commands, with the weights of `servo_weights`."""
+    total = 0.0
+    for j, weight in weights:
+        total += weight * (pwm_us[j] - _CENTRE_US)
+    return total
 
 
 def mixer_of_values(values: Values) -> NDArray[np.float64] | None:

@@ -117,7 +117,7 @@ class Wind:
         self._rates = [model.rates_body for model in models if model.rates_body is not None]
         self._add_constants()
         self.wind_ned = self._mean_ned.copy()
-        self.rates_body = np.zeros(3)
+        self.rates_body = self._rates[0] if len(self._rates) == 1 else np.zeros(3)
 
     def step(self, truth: NDArray[np.float64], dt: float) -> None:
         """Advance by dt (s): `wind_ned` becomes the wind at the vehicle whose truth state (19,) is given."""
@@ -131,7 +131,7 @@ class Wind:
         copy_velocity(mean, wind)
         for add in self._adders:
             add(wind, mean, truth, dt)
-        if self._rates:
+        if len(self._rates) > 1:
             copy_velocity(self._rates[0], self.rates_body)
             for rates in self._rates[1:]:
                 self.rates_body += rates

@@ -213,7 +213,7 @@ class Barometer(SensorModel):
             self._board,
             dt,
             errors.channels,
-            errors.normals.next(),
+            next(errors.normals),
         )
 
 

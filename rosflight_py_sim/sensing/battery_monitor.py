@@ -66,7 +66,7 @@ class BatteryMonitor(SensorModel):
     def sample(self, voltage: float, current: float, dt: float) -> None:
         """Measure the true voltage (V) and current (A), dt (s, > 0) after the last sample."""
         errors = self._errors
-        self.voltage, self.current = sample_battery(voltage, current, dt, errors.channels, errors.normals.next())
+        self.voltage, self.current = sample_battery(voltage, current, dt, errors.channels, next(errors.normals))
 
 
 @kernel

@@ -39,7 +39,7 @@ from rosflight_py_sim.ground.stamps import NANOSECONDS
 from rosflight_py_sim.kernels.jit import kernel
 from rosflight_py_sim.kernels.record import kernel_record
 from rosflight_py_sim.physics.earth import SEMI_MAJOR
-from rosflight_py_sim.physics.normal_draws import NormalDraws
+from rosflight_py_sim.physics.normal_draws import normal_draws
 from rosflight_py_sim.physics.rotations import rotate_to_inertial
 from rosflight_py_sim.sensing.errors import (
     BIAS,
@@ -213,7 +213,7 @@ class GnssReceiver(SensorModel):
         terms += [_VELOCITY.terms(values)] * 3
         self._terms = terms
         super().__init__(ErrorModel(terms, rng))
-        self._episode_draws = NormalDraws(rng.spawn(1)[0], 5)
+        self._episode_draws = normal_draws(rng.spawn(1)[0], 5)
         forward, right, down = np.array(values["gnss_antenna_position"], dtype=np.float64).tolist()
         self._reception = Reception(
             forward=forward,
@@ -282,8 +282,8 @@ class GnssReceiver(SensorModel):
     def sample(self, truth: NDArray[np.float64], dt: float) -> None:
         """Report; `truth` (19,), dt the time since the last report (s, > 0)."""
         measured, reception = self._measured, self._reception
-        errors, draws = self._errors, self._episode_draws.next()
-        sample_gnss(truth, dt, reception, self._wander, errors.channels, errors.normals.next(), draws, measured)
+        errors, draws = self._errors, next(self._episode_draws)
+        sample_gnss(truth, dt, reception, self._wander, errors.channels, next(errors.normals), draws, measured)
         horizontal, _, vertical, velocity = self._terms[0:4]
         self.horizontal_accuracy, drift = self._deviations(horizontal, dt)
         self.vertical_accuracy, drift_down = self._deviations(vertical, dt)

@@ -173,6 +173,8 @@ _CALIBRATED_AT = 298.15
 UNKNOWN: NDArray[np.float64] = np.zeros(0)
 """Rotor speeds of a vehicle that does not publish them."""
 
+_THERMOMETER = THERMOMETER.sensor
+
 # Speed above which a rotor counts as turning, rad/s: rotors that stop approach 0 without reaching it.
 _TURNING = 1.0
 
@@ -254,7 +256,7 @@ class InertialSensor(SensorModel):
         self.accel_response, self.gyro_response, self.g_sensitivity = self._responses
         self.vibrates = False
         # Covariances, and what they follow from: the time between two samples and whether the airframe vibrates.
-        self._covariances: tuple[Any, ...] = ()
+        self._covariances: tuple[Any, Any] = (), ()
         self._covariances_dt, self._covariances_vibrate = math.nan, False
         self._scale_draws()
         self._fill_biases()
@@ -284,13 +286,14 @@ class InertialSensor(SensorModel):
 
     def read(self, around: Surroundings, time_ns: int, state: VehicleState, dt: float) -> tuple[Any, ...]:
         """Angular rate (rad/s, 3), specific force (m/s^2, 3) and the covariance of each (9)."""
-        temperature_k = around.models[THERMOMETER.sensor].temperature_k
+        temperature_k = around.models[_THERMOMETER].temperature_k
         self.sample(state.truth, dt, around.armed, around.rotor_speeds, temperature_k)
         if dt != self._covariances_dt or self.vibrates is not self._covariances_vibrate:
             self._covariances_dt, self._covariances_vibrate = dt, self.vibrates
             accel, gyro = self.variances(dt)
             self._covariances = covariance(gyro), covariance(accel)
-        return self.gyro.tolist(), self.accel.tolist(), *self._covariances
+        of_gyro, of_accel = self._covariances
+        return self.gyro.tolist(), self.accel.tolist(), of_gyro, of_accel
 
     def sample(
         self,
@@ -326,7 +329,7 @@ class InertialSensor(SensorModel):
             self.vibration.phases,
             self._shake,
             errors.channels,
-            errors.normals.next(),
+            next(errors.normals),
             self._state,
         )
 

@@ -267,7 +267,7 @@ class Magnetometer(SensorModel):
             self.gradient,
             self.response,
             errors.channels,
-            errors.normals.next(),
+            next(errors.normals),
             self._field_body,
         )
         return self._field_body

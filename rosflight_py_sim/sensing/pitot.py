@@ -142,7 +142,7 @@ class PitotTube(SensorModel):
         """Measure; `truth` (19,), `wind_ned` (3,) the air's velocity over ground (m/s), dt since the last (s, > 0)."""
         errors = self._errors
         self.differential_pressure_pa, self.airspeed_mps, self.temperature_k = sample_pitot(
-            truth, wind_ned, self._installation, dt, errors.channels, errors.normals.next()
+            truth, wind_ned, self._installation, dt, errors.channels, next(errors.normals)
         )
 
 

@@ -84,7 +84,7 @@ class Thermometer(SensorModel):
             self._self_heating,
             self._time_constant,
             errors.channels,
-            errors.normals.next(),
+            next(errors.normals),
             self._state,
         )
         self.temperature_k = self._state.item(0)

@@ -15,7 +15,7 @@ def recorded(terms, rate, duration, seed=1, column=ERROR):
     model = ErrorModel([terms] * CHANNELS, np.random.default_rng(seed))
     samples = np.empty((round(duration * rate), CHANNELS))
     for sample in samples:
-        advance_errors(model.channels, model.normals.next(), 1.0 / rate)
+        advance_errors(model.channels, next(model.normals), 1.0 / rate)
         sample[:] = model.channels[:, column]
     return samples
 
@@ -107,7 +107,7 @@ def test_same_seed_yields_same_errors_and_other_seed_differs():
 def test_non_advancing_time_is_rejected(dt):
     model = ErrorModel([ErrorTerms(1.0)], np.random.default_rng(0))
     with pytest.raises(ValueError, match="greater than 0"):
-        advance_errors(model.channels, model.normals.next(), dt)
+        advance_errors(model.channels, next(model.normals), dt)
 
 
 def test_adopting_model_continues_from_the_previous_one():
@@ -118,7 +118,7 @@ def test_adopting_model_continues_from_the_previous_one():
     def errors(model, count):
         collected = []
         for _ in range(count):
-            advance_errors(model.channels, model.normals.next(), 0.01)
+            advance_errors(model.channels, next(model.normals), 0.01)
             collected.append(model.channels[0, ERROR])
         return collected
 
