@@ -132,7 +132,7 @@ class ClosedLoop:
         thermometer = self.imu_thermometer
         imu.sample(truth, STEP_S, firmware.status.armed, self.multirotor.rotor_speeds, thermometer.temperature_k)
         temperature = thermometer.sample(truth, STEP_S)
-        firmware.receive_imu(time_us, imu.gyro, imu.accel, temperature)
+        firmware.receive_imu(time_us, imu.gyro.tolist(), imu.accel.tolist(), temperature)
         self.pwm = firmware.step(time_us)
         self.dynamics.step(self.multirotor.update(truth, wind.wind_ned, self.pwm, STEP_S), STEP_S)
         wind.step(truth, STEP_S)

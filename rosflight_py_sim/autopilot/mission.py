@@ -66,6 +66,9 @@ class Phase(MissionPhase):
         return Phase.SIDE_1 <= self <= Phase.SIDE_4
 
 
+_ON_THE_GROUND = (Phase.WAIT, Phase.DONE)
+
+
 def square_corners(first_ned: Vector3, side: float) -> tuple[Vector3, Vector3, Vector3, Vector3]:
     """Corners of a level square (m) from the first one on, clockwise as seen from above, first to the north."""
     north, east, down = first_ned
@@ -109,7 +112,7 @@ class Mission:
     @property
     def thrust_on(self) -> bool:
         """Whether the vehicle flies or is about to; otherwise motors should idle and integrators be reset."""
-        return self._phase not in (Phase.WAIT, Phase.DONE)
+        return self._phase not in _ON_THE_GROUND
 
     @property
     def corners_ned(self) -> tuple[Vector3, Vector3, Vector3, Vector3]:

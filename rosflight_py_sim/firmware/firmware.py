@@ -154,9 +154,8 @@ class Firmware(Inputs):
         temperature_k: float,
     ) -> None:
         """Receive an IMU sample in sensor axes (rad/s, m/s^2); one that is not finite is dropped and counted."""
-        # Reading an array element by element costs twice as much as the rest of this method.
-        ax, ay, az = accel.tolist() if isinstance(accel, np.ndarray) else accel
-        p, q, r = gyro.tolist() if isinstance(gyro, np.ndarray) else gyro
+        ax, ay, az = accel
+        p, q, r = gyro
         if not isfinite(ax + ay + az + p + q + r + temperature_k):
             self.status.num_errors += 1
             return

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -118,7 +119,7 @@ class Inputs:
         force until it expires.
         """
         arrival_us = time_us + self._link_latency_us
-        self._link.send(time_us, lambda: self._take_command(arrival_us, mode, ignore, values))
+        self._link.send(time_us, partial(self._take_command, arrival_us, mode, ignore, values))
 
     def _take_command(self, time_us: int, mode: int, ignore: int, values: Sequence[float]) -> None:
         try:
@@ -133,7 +134,7 @@ class Inputs:
 
         They drive the outputs that the mixer does not use. An invalid command is dropped and logged.
         """
-        self._link.send(self.time_us, lambda: self._take_aux_command(types, values))
+        self._link.send(self.time_us, partial(self._take_aux_command, types, values))
 
     def _take_aux_command(self, types: Sequence[int], values: Sequence[float]) -> None:
         try:
@@ -146,7 +147,7 @@ class Inputs:
 
         One that is not finite or zero is dropped and logged; others are normalised.
         """
-        self._link.send(self.time_us, lambda: self._take_external_attitude(quaternion_wxyz))
+        self._link.send(self.time_us, partial(self._take_external_attitude, quaternion_wxyz))
 
     def _take_external_attitude(self, quaternion_wxyz: Sequence[float]) -> None:
         try:

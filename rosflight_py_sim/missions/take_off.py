@@ -30,9 +30,14 @@ class TakeOffWatch:
         self._since_s: float | None = None
         self._has_left = False
 
+    @property
+    def is_watching(self) -> bool:
+        """Whether the vehicle has not left the ground, and the limit is not exceeded."""
+        return not (self._has_left or self.text)
+
     def observe(self, time_s: float, height_m: float, speed_mps: float, motor_commands: Sequence[float]) -> None:
         """Take the simulated time, height, speed, and the commands of the motors, 0 to 1."""
-        if self._has_left or self.text:
+        if not self.is_watching:
             return
         if self._start_m is None:
             self._start_m, self._has_left = height_m, speed_mps > _FLIES_MPS

@@ -38,6 +38,7 @@ from rosflight_py_sim.step.topics import (
     ControlCommand,
     SetpointSample,
     StatusReport,
+    new_message,
 )
 from rosflight_py_sim.step.vehicle_state import VehicleState
 
@@ -227,14 +228,14 @@ class AutopilotPart(Part, ABC):
         guided = self.guide(content, elapsed_ns / NANOSECONDS if is_step else 0.0)
         self.give_command(time_ns, guided)
         w, x, y, z = quaternion_from_euler(0.0, 0.0, guided.yaw_rad)
-        self.send_setpoint(SetpointSample(time_ns, guided.position_ned, (x, y, z, w)))
+        self.send_setpoint(new_message(SetpointSample, (time_ns, guided.position_ned, (x, y, z, w))))
         self._report_phase()
         if self._progress_schedule.due(time_ns):
             self.send_progress(Float64(data=self.progress))
 
     def give_command(self, time_ns: int, guided: Any) -> None:
         """Send the command that `guide` has returned; a class whose `guide` returns another one overrides this."""
-        self.send_command(ControlCommand(time_ns, guided.mode, _IGNORE_NONE, guided.u))
+        self.send_command(new_message(ControlCommand, (time_ns, guided.mode, _IGNORE_NONE, guided.u)))
 
     def _report_phase(self) -> None:
         phase = self.phase

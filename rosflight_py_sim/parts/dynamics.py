@@ -41,5 +41,6 @@ class Dynamics(Truth):
 
     def move(self, driver: Wrench, dt: float) -> None:
         """Advance the state under the wrench."""
-        _write(self._wrench, 0, *driver.force, *driver.moment)
+        _, (fx, fy, fz), (mx, my, mz) = driver
+        _write(self._wrench, 0, fx, fy, fz, mx, my, mz)
         self.apply_forces_and_torques(self._wrench, dt)

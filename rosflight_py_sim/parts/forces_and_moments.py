@@ -27,11 +27,9 @@ from rosflight_py_sim.step.topics import (
     WindRates,
     WindSample,
     Wrench,
-    maker,
+    new_message,
 )
 from rosflight_py_sim.step.vehicle_state import VehicleState
-
-_wrench = maker(Wrench)
 
 # In less than half the time of an assignment to a slice.
 _write: Callable[..., None] = Struct("3d").pack_into
@@ -85,12 +83,13 @@ class ForcesAndMoments(ActuatedPhysics):
         """Publish the true battery state (V, A) on sim/truth_battery when it is due; return whether it was."""
         if not self.battery_schedule.due(time_ns):
             return False
-        self.send_battery(BatterySample(time_ns, voltage, current))
+        self.send_battery(new_message(BatterySample, (time_ns, voltage, current)))
         return True
 
     @synchronized(TRUTH_WIND)
     def _on_wind(self, wind: WindSample) -> None:
-        _write(self._wind_ned, 0, *wind.velocity_ned)
+        _, (north, east, down) = wind
+        _write(self._wind_ned, 0, north, east, down)
 
     @synchronized(TRUTH_STATE, renews=True)
     def _on_truth(self, state: VehicleState) -> None:
@@ -98,7 +97,8 @@ class ForcesAndMoments(ActuatedPhysics):
 
     @synchronized(TRUTH_WIND_RATES, when="has_rotational_gusts")
     def _on_wind_rates(self, wind: WindRates) -> None:
-        _write(self.wind_rates, 0, *wind.rates)
+        _, (p, q, r) = wind
+        _write(self.wind_rates, 0, p, q, r)
 
     def has_rotational_gusts(self) -> bool:
         """Whether the parameter `rotational_gusts` is true."""
@@ -116,7 +116,7 @@ class ForcesAndMoments(ActuatedPhysics):
         numbers = self.update_forces_and_torques(
             self._state, self._wind_ned, self._pwm_us, elapsed_ns / NANOSECONDS
         ).tolist()
-        wrench = self._wrench = _wrench((time_ns, numbers[:3], numbers[3:]))
+        wrench = self._wrench = new_message(Wrench, (time_ns, numbers[:3], numbers[3:]))
         self.send_wrench(wrench)
 
     def answer_again(self, time_ns: int) -> None:

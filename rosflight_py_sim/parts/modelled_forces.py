@@ -158,7 +158,8 @@ class ModelledForces(ForcesAndMoments, Generic[Model]):
         self, state: VehicleState, wind_ned: NDArray[np.float64], pwm_us: NDArray[np.float64], dt: float
     ) -> NDArray[np.float64]:
         """Compute the wrench, and publish battery and rotor speeds when they are due."""
-        model, time_ns, schedule = self.model, self.time_ns, self.battery_schedule
+        model, time_ns, schedule = self._model, self.time_ns, self.battery_schedule
+        assert model is not None
         wrench = model.update(state.truth, wind_ned, pwm_us, dt, self.wind_rates)
         if schedule.since_ns <= time_ns < schedule.next_ns:
             return wrench  # Voltage and current are computed only for a message that is due.

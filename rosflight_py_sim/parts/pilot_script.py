@@ -26,6 +26,8 @@ from rosflight_py_sim.step.topics import (
 )
 from rosflight_py_sim.step.vehicle_state import VehicleState
 
+# A plain number, because each status is compared with it, and operations on enumerations are slow.
+_UNCALIBRATED_IMU = int(ErrorFlag.UNCALIBRATED_IMU)
 _BY_SWITCH = Override.ATT_SWITCH | Override.THR_SWITCH
 
 # Number of IMU messages after which an unfinished calibration counts as failed. A calibration takes 1001; the rest
@@ -132,7 +134,7 @@ class PilotScript(ServiceScript):
     @property
     def is_calibrated(self) -> bool:
         """Whether the IMU is calibrated, by the newest status."""
-        return not self.status.error_code & ErrorFlag.UNCALIBRATED_IMU
+        return not self.status.error_code & _UNCALIBRATED_IMU
 
     @property
     def has_status(self) -> bool:

@@ -75,6 +75,7 @@ class Sensors(Part, ABC):
 
     Attributes:
         battery: newest message on sim/truth_battery, with the true voltage (V) and current (A); None before the first.
+        armed: whether the newest status reports armed; False until the first.
         rotor_speeds: newest true speed of each rotor from sim/truth_rotor_speeds, rad/s (14; 0 beyond the last);
             UNKNOWN before the first message.
         models: models of the sensors that no method of this class reads, by name.
@@ -150,6 +151,7 @@ class Sensors(Part, ABC):
     def initialise(self) -> None:
         """Set the state before the first message."""
         super().initialise()
+        self.armed = False
         self.rotor_speeds = UNKNOWN
         self.models: dict[str, Any] = {}
         self._state = VehicleState()
@@ -170,6 +172,7 @@ class Sensors(Part, ABC):
         self._samplings = [*self._slow, self._imu]
         self._late = [one.line for one in self._slow if one.line is not None]
         self._errors_schedule = Schedule(number(self.values, TRUE_ERRORS_RATE.name))
+        self._has_bias = self.send_imu_bias is not drop
         # Time from which on a sensor is due that is not read in every step, ns.
         self._slow_ns = 0
         self._bound: dict[str, Any] | None = None
@@ -256,13 +259,10 @@ class Sensors(Part, ABC):
             errors |= model.true_errors()
         return errors
 
-    @property
-    def armed(self) -> bool:
-        """Whether `status` reports armed; False until the first status."""
-        status: StatusReport | None = self._status
-        return status is not None and status.armed
+    @later(STATUS)
+    def _on_status(self, status: StatusReport) -> None:
+        self.armed = status.armed
 
-    _status = later(STATUS)
     battery = later(TRUTH_BATTERY)
 
     @later(TRUTH_ROTOR_SPEEDS)
@@ -304,22 +304,28 @@ class Sensors(Part, ABC):
                     next_ns = one.next_ns
             self._slow_ns = next_ns
         sample = self._imu.measure(time_ns, state)
-        if self.send_imu_bias is not drop:
-            self.send_imu_bias(lambda: self._imu_bias_message(time_ns))
+        if self._has_bias:
+            self._send_imu_bias(time_ns)
         self._imu.send(sample)
         if time_ns >= self._errors_schedule.next_ns and self._errors_schedule.due(time_ns):
-            self.send_errors(lambda: self._errors_message(time_ns))
+            self._send_errors(time_ns)
 
     def _drop_in_transit(self) -> None:
         """Drop the measurements that have not arrived."""
         for one in self._samplings:
             one.drop_in_transit()
 
-    def _errors_message(self, time_ns: int) -> NamedNumbers:
-        errors = self.true_errors()
-        return NamedNumbers(time_ns, tuple(errors), tuple(errors.values()))
+    def _send_errors(self, time_ns: int) -> None:
+        def message() -> NamedNumbers:
+            errors = self.true_errors()
+            return NamedNumbers(time_ns, tuple(errors), tuple(errors.values()))
 
-    def _imu_bias_message(self, time_ns: int) -> ImuBias:
-        errors = self.true_errors()
-        gyro, accel = (tuple(errors.get(f"{name}_bias_{axis}", 0.0) for axis in "xyz") for name in ("gyro", "acc"))
-        return ImuBias(time_ns, gyro, accel)
+        self.send_errors(message)
+
+    def _send_imu_bias(self, time_ns: int) -> None:
+        def message() -> ImuBias:
+            errors = self.true_errors()
+            gyro, accel = (tuple(errors.get(f"{name}_bias_{axis}", 0.0) for axis in "xyz") for name in ("gyro", "acc"))
+            return ImuBias(time_ns, gyro, accel)
+
+        self.send_imu_bias(message)

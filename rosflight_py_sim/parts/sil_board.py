@@ -57,12 +57,10 @@ from rosflight_py_sim.step.topics import (
     ImuSample,
     Outputs,
     PulseWidths,
-    maker,
+    new_message,
 )
 
 _OUTPUT_RATE_HZ = 50.0
-
-_pulse_widths = maker(PulseWidths)
 
 
 class RosflightBoard(CommandServices, ParameterServices, StatusReports, SensorRelay):
@@ -214,7 +212,8 @@ class RosflightBoard(CommandServices, ParameterServices, StatusReports, SensorRe
     def receive_imu(self, imu: ImuSample) -> None:
         """Receive an IMU sample."""
         self._imu_is_new = True
-        self.board.firmware.receive_imu(imu.time_ns // 1000, imu.gyro, imu.accel, self.imu_temperature_k)
+        time_ns, gyro, accel, _, _ = imu
+        self.board.firmware.receive_imu(time_ns // 1000, gyro, accel, self.imu_temperature_k)
 
     @expected(COMMAND, ages_from_arrival=True)
     def receive_command(self, command: ControlCommand) -> None:
@@ -239,10 +238,12 @@ class RosflightBoard(CommandServices, ParameterServices, StatusReports, SensorRe
 
     def _now_us(self) -> int:
         """Reference time for the age of commands, us: that of the firmware's last pass."""
-        return max(self.answered_ns, 0) // 1000
+        answered_ns = self.answered_ns
+        return answered_ns // 1000 if answered_ns > 0 else 0
 
-    def _set_command(self, c: ControlCommand) -> None:
-        self.board.firmware.set_command(self._now_us(), c.mode, c.ignore, c.u)
+    def _set_command(self, command: ControlCommand) -> None:
+        _, mode, ignore, u = command
+        self.board.firmware.set_command(self._now_us(), mode, ignore, u)
 
     def fail(self, signals: Signals) -> None:
         """Let the link from the companion computer fail."""
@@ -260,10 +261,10 @@ class RosflightBoard(CommandServices, ParameterServices, StatusReports, SensorRe
             for command in self._link.arrived(time_ns):
                 self._set_command(command)
         firmware.step(time_ns // 1000)
-        self._pwm = _pulse_widths((time_ns, firmware.whole_pulse_widths.tolist()))
+        pwm = self._pwm = new_message(PulseWidths, (time_ns, firmware.whole_pulse_widths.tolist()))
         if self.measures_loop_time:
             firmware.status.loop_time_us = (time.perf_counter_ns() - start) // 1000
-        self.send_pwm(self._pwm)
+        self.send_pwm(pwm)
         if self._imu_is_new:
             self._imu_is_new = False
             if self._has_estimates:

@@ -28,12 +28,9 @@ from rosflight_py_sim.step.topics import (
     StepSize,
     WindRates,
     WindSample,
-    maker,
+    new_message,
 )
 from rosflight_py_sim.step.vehicle_state import VehicleState, truth_of_message
-
-_wind = maker(WindSample)
-_wind_rates = maker(WindRates)
 
 
 class Truth(Part, ABC):
@@ -170,10 +167,10 @@ class Truth(Part, ABC):
             return
         time_ns = self.time_ns
         if self.gives_wind:
-            self.send_wind(_wind((time_ns, self.compute_wind_truth().tolist())))
+            self.send_wind(new_message(WindSample, (time_ns, self.compute_wind_truth().tolist())))
             rates = self.compute_wind_rates()
             if rates is not None:
-                self.send_wind_rates(_wind_rates((time_ns, rates.tolist())))
+                self.send_wind_rates(new_message(WindRates, (time_ns, rates.tolist())))
         # A copy: the truth vector keeps changing, and receivers keep the message.
         self.send_truth(VehicleState(time_ns, self.compute_truth().copy()))
 

@@ -12,13 +12,11 @@ from rosflight_py_sim.sensing.failing import through
 from rosflight_py_sim.sensing.sensor import ARRIVAL, SENSOR_STAMPS, Sensor
 from rosflight_py_sim.step.part import Part
 from rosflight_py_sim.step.schedule import Schedule
+from rosflight_py_sim.step.topics import new_message
 from rosflight_py_sim.step.vehicle_state import VehicleState
 
 Read = Callable[[int, VehicleState, float], tuple[Any, ...]]
 """Function that measures: (stamp in ns, true state, time since the last measurement in s) -> fields after the stamp."""
-
-# Faster than calling the class of a named tuple, whose constructor is a Python function.
-_new = tuple.__new__
 
 
 class Sampling(Schedule):
@@ -54,7 +52,7 @@ class Sampling(Schedule):
         """Message of a new measurement; for the first one, the time since the last one counts as one period."""
         last_ns, self._sampled_ns = self._sampled_ns, time_ns
         dt = (time_ns - last_ns) / NANOSECONDS if 0 <= last_ns < time_ns else self._period_s
-        return _new(self._message, (time_ns, *self.read(time_ns, state, dt)))
+        return new_message(self._message, (time_ns, *self.read(time_ns, state, dt)))
 
     def fail(self, signals: Signals) -> None:
         """Apply those of these failures that affect the sensor, and no others, from now on."""

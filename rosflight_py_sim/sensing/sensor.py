@@ -74,6 +74,7 @@ class Surroundings(Protocol):
 
     rotor_speeds: NDArray[np.float64]
     models: dict[str, Any]
+    armed: bool
 
     @property
     def start_ns(self) -> int: ...
@@ -81,8 +82,6 @@ class Surroundings(Protocol):
     def wind_ned(self) -> NDArray[np.float64]: ...
     @property
     def battery(self) -> BatterySample | None: ...
-    @property
-    def armed(self) -> bool: ...
 
 
 class SensorModel(ABC):

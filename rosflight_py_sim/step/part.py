@@ -74,9 +74,9 @@ class Part:
     values: dict[str, Value]
     given: frozenset[str] = frozenset()
     has_failures = False
-    lockstep = True
-    idle_until_ns = 0
-    answered_ns = -1
+    lockstep: bool
+    idle_until_ns: int
+    answered_ns: int
     _log: Log = NoLog()
 
     def __init_subclass__(cls, **options: Any) -> None:
@@ -125,6 +125,7 @@ class Part:
         """Set the initial state; called once, before the first `configure`. Call `super().initialise()` first."""
         self.failures = FailureSchedule()
         self.held = StampedInputs()
+        self.lockstep, self.idle_until_ns, self.answered_ns = True, 0, -1
 
     def configure(self, values: dict[str, Value]) -> None:
         """Build everything that depends on parameters; called at the start and at each change.

@@ -160,7 +160,8 @@ class Input(_Method, Generic[M]):
             return take
         kept = self._place(part)
         kept.setdefault(self.name, self.initial)
-        return partial(kept.__setitem__, self.name)
+        # Setting an attribute takes half the time of setting the item of its dictionary.
+        return partial(kept.__setitem__, self.name) if self.family else partial(setattr, part, self.name)
 
 
 def trigger(

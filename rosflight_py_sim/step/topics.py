@@ -47,14 +47,8 @@ Floats: TypeAlias = Sequence[float]
 M = TypeVar("M")
 
 
-def maker(message: type[M]) -> Callable[[tuple[Any, ...]], M]:
-    """Function that makes a named tuple from a tuple of all its fields, in a third of the time of a call of the class.
-
-    The fields are not checked.
-    """
-    new: Any = tuple.__new__
-    return partial(new, message)
-
+new_message: Any = tuple.__new__
+"""Make a message, from its class and a tuple of all its fields, in half the time of a call of the class."""
 
 UNKNOWN_COVARIANCE = (0.0,) * 9
 """Covariance that is not known, as in sensor_msgs."""

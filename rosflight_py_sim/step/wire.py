@@ -180,11 +180,14 @@ class WireFormat:
         unpack = self.decode
         if "f" not in own_codes:
             return Coders(encode, lambda data: build(unpack(data)), None)
-        own = struct.Struct(own_codes)
+        are_single = not any(one.startswith("*") for one in own_given)
+        own = struct.Struct(f"<q{own_codes[1:]}" if are_single else own_codes)
         names |= {"own_pack": own.pack, "own_unpack": own.unpack}
-        rebuild = f"lambda m, u: new(message, ({', '.join(own_taken)},))"
-        names["rebuild"] = eval(rebuild, names)  # noqa: S307
-        received = f"lambda m: rebuild(m, own_unpack(own_pack({', '.join(own_given)})))"
+        received = "lambda m: new(message, own_unpack(own_pack(*m)))"
+        if not are_single:
+            rebuild = f"lambda m, u: new(message, ({', '.join(own_taken)},))"
+            names["rebuild"] = eval(rebuild, names)  # noqa: S307
+            received = f"lambda m: rebuild(m, own_unpack(own_pack({', '.join(own_given)})))"
         return Coders(encode, lambda data: build(unpack(data)), eval(received, names))  # noqa: S307
 
     def _span(self, path: str) -> slice:

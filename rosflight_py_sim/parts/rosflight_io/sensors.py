@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from rosflight_py_sim.firmware import Board
 from rosflight_py_sim.step.part import Part
-from rosflight_py_sim.step.ports import newest, output
+from rosflight_py_sim.step.ports import drop, newest, output
 from rosflight_py_sim.step.topics import (
     BARO,
     BATTERY,
@@ -48,6 +48,13 @@ class SensorRelay(Part):
         """Set the temperature before the first message."""
         super().initialise()
         self.imu_temperature_k = 298.15
+        self._relays = True
+
+    def begin(self) -> None:
+        """Find out whether the corrected measurements have receivers at all."""
+        super().begin()
+        outputs = self.send_airspeed, self.send_baro, self.send_mag, self.send_battery
+        self._relays = any(send is not drop for send in outputs)
 
     @newest(GNSS_FIX)
     def _on_gnss(self, sample: GnssSample) -> None:
@@ -55,20 +62,35 @@ class SensorRelay(Part):
 
     @newest(MAG)
     def _on_mag(self, sample: MagSample) -> None:
-        firmware = self.board.firmware
-        firmware.receive_mag(sample.field)
-        self.send_mag(lambda: MagSample(sample.time_ns, firmware.magnetic_field.tolist(), sample.covariance))
+        _, field, _ = sample
+        self.board.firmware.receive_mag(field)
+        if self._relays:
+            self._relay_mag(sample)
+
+    def _relay_mag(self, sample: MagSample) -> None:
+        field = self.board.firmware.magnetic_field
+        self.send_mag(lambda: MagSample(sample.time_ns, field.tolist(), sample.covariance))
 
     @newest(BARO)
     def _on_baro(self, sample: BaroSample) -> None:
-        f, time_ns = self.board.firmware, sample.time_ns
-        f.receive_baro(sample.pressure, sample.temperature)
+        time_ns, _, pressure, temperature = sample
+        self.board.firmware.receive_baro(pressure, temperature)
+        if self._relays:
+            self._relay_baro(time_ns)
+
+    def _relay_baro(self, time_ns: int) -> None:
+        f = self.board.firmware
         self.send_baro(lambda: BaroSample(time_ns, f.altitude, f.baro_pressure, f.baro_temperature))
 
     @newest(DIFF_PRESSURE)
     def _on_diff_pressure(self, sample: AirspeedSample) -> None:
-        f, time_ns = self.board.firmware, sample.time_ns
-        f.receive_diff_pressure(sample.differential_pressure, sample.temperature)
+        time_ns, _, pressure, temperature = sample
+        self.board.firmware.receive_diff_pressure(pressure, temperature)
+        if self._relays:
+            self._relay_airspeed(time_ns)
+
+    def _relay_airspeed(self, time_ns: int) -> None:
+        f = self.board.firmware
         self.send_airspeed(lambda: AirspeedSample(time_ns, f.airspeed, f.diff_pressure, f.diff_pressure_temperature))
 
     @newest(RANGE)
@@ -78,10 +100,14 @@ class SensorRelay(Part):
 
     @newest(BATTERY)
     def _on_battery(self, sample: BatterySample) -> None:
-        firmware = self.board.firmware
-        firmware.receive_battery(sample.voltage, sample.current)
-        battery = firmware.battery
-        self.send_battery(lambda: BatterySample(sample.time_ns, battery.voltage, battery.current))
+        time_ns, voltage, current = sample
+        self.board.firmware.receive_battery(voltage, current)
+        if self._relays:
+            self._relay_battery(time_ns)
+
+    def _relay_battery(self, time_ns: int) -> None:
+        battery = self.board.firmware.battery
+        self.send_battery(lambda: BatterySample(time_ns, battery.voltage, battery.current))
 
     @newest(IMU_TEMPERATURE)
     def _on_temperature(self, sample: TemperatureSample) -> None:
