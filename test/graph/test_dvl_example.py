@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -74,6 +75,25 @@ sources = parameter_sources(scenario.members, files=scenario.files, weakest={}, 
 flight = pipeline_flight.PipelineFlight(scenario.members[0], sources)
 flight.fly(sweep.limit_s)
 print(json.dumps([(one.time_ns, list(one.velocity)) for one in sent]))
+"""
+
+DRAWN = """\
+import sys
+from rclpy.node import Node
+from rosflight_py_sim.graph.composition import ComposedGraph
+from rosflight_py_sim.graph.fleet import Member
+from rosflight_py_sim.vehicles import vehicle
+from rosflight_py_sim.viewer.graph_drawing import draw, mermaid_text
+from rosflight_py_sim.viewer.graph_watch import GraphWatch
+
+members = [Member(vehicle("surveyor.yaml"))]
+graph = ComposedGraph(members, time_manager="breakpoint_time_manager", settings={"real_time_multiplier": 0.0})
+listener = Node("_listener")
+graph.include(listener)
+graph.spin(lambda: graph.time_ns < 100_000_000)
+model = GraphWatch(listener).model()
+print(mermaid_text(model), draw(model))
+graph.close()
 """
 
 Command = Callable[..., "subprocess.CompletedProcess[str]"]
@@ -165,3 +185,12 @@ def test_dvl_that_fails_is_named_among_the_parts(run: Command) -> None:
     )
     assert refused.returncode != 0
     assert "dvll given; allowed: motor, servo" in refused.stderr and ", dvl" in refused.stderr
+
+
+def test_drawn_node_graph_shows_nodes_of_a_package(run: Command) -> None:
+    drawn = run("-c", DRAWN)
+    assert drawn.returncode == 0, drawn.stderr
+    flowchart, picture = drawn.stdout.split("<svg")
+    (topics,) = re.findall(rf"(\w+)\[\"[^\"]*\b{DVL}\b", flowchart)
+    assert re.search(rf"^  node_sensors [-=]+> {topics}$", flowchart, re.MULTILINE), flowchart
+    assert f">/{DVL}" in picture
