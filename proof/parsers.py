@@ -40,6 +40,7 @@ from rosflight_py_sim.sweep.expressions import Expression, ExpressionError
 from rosflight_py_sim.sweep.sweep_file import read_sweep
 from rosflight_py_sim.transmitter.mapping import MappingError, load_mappings
 from rosflight_py_sim.vehicles.vehicle_file import read_vehicle
+from rosflight_py_sim.viewer.web.flight_verdict import Verdicts
 from rosflight_py_sim.world import WorldError, load_world
 
 CORPUS = Path(__file__).parents[1] / "test" / "fuzz" / "corpus"
@@ -99,6 +100,12 @@ def _zeromq(data: bytes) -> None:
             zmtp.subscription_of(frame)
             with contextlib.suppress(ProtocolError):
                 zmtp.socket_type_of(frame)
+
+
+def _verdicts(data: bytes) -> None:
+    with contextlib.suppress(ValueError):
+        verdicts = Verdicts.of_text(data.decode("utf-8", "replace"))
+        assert verdicts.headline and verdicts.details
 
 
 @contextlib.contextmanager
@@ -196,6 +203,7 @@ PARSERS: dict[str, Parser] = {
     "failures": Parser(_failure, "parameter, service call"),
     "recordings": Parser(_in_file(_recording, NotMcapError, ".mcap"), "file"),
     "bag_metadata": Parser(_bag_metadata, "file"),
+    "verdicts": Parser(_verdicts, "topic"),
     "launch_arguments": Parser(_launch_arguments, "command line"),
     "command_line": Parser(_command_line, "command line"),
 }

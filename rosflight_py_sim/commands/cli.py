@@ -6,6 +6,7 @@ import argparse
 import signal
 import sys
 from collections.abc import Sequence
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -80,7 +81,8 @@ def command_parser() -> argparse.ArgumentParser:
         help="fly a mission and summarize it",
         description="Fly a vehicle's mission in wind or current, with its autopilot or the client program named in its "
         "file; with --scenario, fly the missions of all vehicles of a scenario. Print a summary and draw a plot. The "
-        f"missions run as fast as the machine allows, or with --view at {WATCHED_PACE:g} times real time. A terminal "
+        f"missions run as fast as the machine allows, or with --view at {WATCHED_PACE:g} times real time; the page then"
+        " shows the result until Ctrl-C. A terminal "
         f"shows a progress bar with the time left; a file or pipe gets a line every {PERIOD_S:g} s.",
         epilog="Arguments after --ros-args are passed to ROS.",
     )
@@ -212,14 +214,15 @@ def _fly(parsed: argparse.Namespace) -> int:
 
 
 def _fly_alone(parsed: argparse.Namespace, options: SimulationOptions, other: OtherSimulation) -> int:
-    from rosflight_py_sim.missions.catalogue import flight_of, single_scenario
+    from rosflight_py_sim.missions.catalogue import flights_of, single_scenario
     from rosflight_py_sim.missions.flight import fly
+    from rosflight_py_sim.missions.flight_page import FlightPage
 
     if options.scenario:
         scenario = _with_file(parsed, options, FLY)
     else:
         scenario = single_scenario(options.chosen_vehicle, options.params_file, calm=options.calm)
-    flights = [flight for member in scenario.members if (flight := flight_of(member)) is not None]
+    flights = flights_of(scenario.members)
     if not flights:
         raise ParameterError(
             f"scenario '{options.scenario}' given, in which no vehicle has a mission; allowed: scenarios with "
@@ -229,21 +232,30 @@ def _fly_alone(parsed: argparse.Namespace, options: SimulationOptions, other: Ot
     check_pace(scenario.time_mode, options.real_time_multiplier)
     if options.view and "real_time_multiplier" not in {**scenario.settings, **settings}:
         settings["real_time_multiplier"] = WATCHED_PACE
-    members, time_mode = scenario.members, scenario.time_mode
+    members, time_mode, record = scenario.members, scenario.time_mode, options.record
     other.refuse(members, time_mode, observers=scenario.observers, namespace=options.namespace)
-    return fly(
-        scenario,
-        flights,
-        settings=settings,
-        ros_arguments=parsed.ros_arguments,
-        namespace=options.namespace,
-        output=Path(parsed.output),
-        # Without the page, no device changes the flight.
-        transmitter="page" if options.view else "none",
-        sidecars=options.viewers,
-        record=options.record,
-        alone=not options.share_domain,
-    )
+    # The page outlives a flight, and may request the next one.
+    with FlightPage() if options.view else nullcontext() as page:
+        while True:
+            code = fly(
+                scenario,
+                flights,
+                settings=settings,
+                ros_arguments=parsed.ros_arguments,
+                namespace=options.namespace,
+                output=Path(parsed.output),
+                # Without the page, no device changes the flight.
+                transmitter="page" if options.view else "none",
+                sidecars=options.viewers,
+                record=record,
+                alone=not options.share_domain,
+                page=page,
+            )
+            if page is None or not page.flies_again:
+                return code
+            flights = flights_of(scenario.members)
+            # The file of the first flight exists; the next recordings are named by the recorder.
+            record = None if record is None else ""
 
 
 def _vehicles(_: argparse.Namespace) -> int:

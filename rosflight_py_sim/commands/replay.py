@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-import threading
 import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -25,6 +24,7 @@ from rosflight_py_sim.recording.recorded_vehicle import (
     world_of_recording,
 )
 from rosflight_py_sim.viewer.appearance import Appearance, appearance
+from rosflight_py_sim.viewer.web.player import Player, between
 from rosflight_py_sim.viewer.web.server import open_server, stop_server, url_of
 
 if TYPE_CHECKING:
@@ -38,7 +38,6 @@ _LONG_AGO_S = 1e8
 _UPDATES_HZ = 30.0
 _SLIDER_HZ = 8.0
 _BEGINNING_OF_JPEG = b"\xff\xd8\xff"
-_SPEEDS = {"0.1 x": 0.1, "0.5 x": 0.5, "1 x": 1.0, "2 x": 2.0, "5 x": 5.0, "20 x": 20.0}
 
 
 class NothingToShowError(ValueError):
@@ -50,62 +49,6 @@ def kept_of(topic: str, type_name: str) -> int:
     if type_name == _COMPRESSED:
         return _PICTURES
     return _STATES if topic.endswith(_OF_STATES) else 0
-
-
-class Player:
-    """Playback position; used by several threads.
-
-    Attributes:
-        first_s, last_s: times of the recording's first and last state, s.
-    """
-
-    def __init__(self, first_s: float, last_s: float, speed: float) -> None:
-        """Start at the beginning, playing."""
-        self.first_s, self.last_s = first_s, last_s
-        self._lock = threading.Lock()
-        self._time_s = first_s
-        self._speed = speed
-        self._playing = True
-
-    @property
-    def time_s(self) -> float:
-        """Playback position, s."""
-        return self._time_s
-
-    @property
-    def speed(self) -> float:
-        """Seconds of the recording per second; 0 while paused."""
-        return self._speed if self._playing else 0.0
-
-    @property
-    def playing(self) -> bool:
-        """Whether playback is running."""
-        return self._playing
-
-    def toggle(self) -> None:
-        """Pause or resume; at the end, start again from the beginning."""
-        with self._lock:
-            if not self._playing and self._time_s >= self.last_s:
-                self._time_s = self.first_s
-            self._playing = not self._playing
-
-    def seek(self, time_s: float) -> None:
-        """Move to a time, limited to the recording's span."""
-        with self._lock:
-            self._time_s = min(max(time_s, self.first_s), self.last_s)
-
-    def set_speed(self, speed: float) -> None:
-        """Set the playback speed."""
-        with self._lock:
-            self._speed = speed
-
-    def advance(self, elapsed_s: float) -> float:
-        """Advance by elapsed system time and return the new position; playback pauses at the end."""
-        with self._lock:
-            if self._playing:
-                self._time_s = min(self._time_s + elapsed_s * self._speed, self.last_s)
-                self._playing = self._time_s < self.last_s
-            return self._time_s
 
 
 @dataclass(frozen=True)
@@ -141,19 +84,9 @@ class Track:
         after = min(row + 1, len(one.time_s) - 1)
         span_s = one.time_s[after] - one.time_s[row]
         share = float(np.clip((time_s - one.time_s[row]) / span_s, 0.0, 1.0)) if span_s > 0.0 else 0.0
-        truth = _between(one.truth[row], one.truth[after], share)
+        truth = between(one.truth[row], one.truth[after], share)
         images = {name: picture for name, topic in self._cameras.items() if (picture := _picture(topic, time_s))}
         return Moment(truth, one.wind_ned[row], one.pwm_us[row], images)
-
-
-def _between(before: Array, after: Array, share: float) -> Array:
-    """Interpolated truth vector; quaternions of opposite signs are the same attitude."""
-    turned = after.copy()
-    if before[3:7] @ after[3:7] < 0.0:
-        turned[3:7] = -turned[3:7]
-    truth: Array = before + share * (turned - before)
-    truth[3:7] /= np.linalg.norm(truth[3:7]) or 1.0
-    return truth
 
 
 def _cameras(vehicle: RecordedVehicle) -> Iterator[tuple[str, Topic]]:
@@ -206,11 +139,11 @@ def replay(recording: Recording, address: str, port: int, speed: float) -> None:
     server = open_server(address, port, f"rosflight_py_sim: {shown(recording.path.name)}")
     try:
         from rosflight_py_sim.viewer.web.display import Display
-        from rosflight_py_sim.viewer.web.playback import Playback
+        from rosflight_py_sim.viewer.web.playback import SPEEDS, Playback
 
         looks = {track.name: appearance_of(track.vehicle) for track in tracks}
         display = Display(server, looks, world_of_recording(recording))
-        playback = Playback(server, display, player, shown(recording.path.name), _SPEEDS)
+        playback = Playback(server, display, player, shown(recording.path.name), SPEEDS)
         print(f"open the recording in a browser: {url_of(server)}", flush=True)
         _play(player, tracks, zero_s, display, playback)
     finally:

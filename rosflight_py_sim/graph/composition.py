@@ -97,6 +97,7 @@ class ComposedGraph:
         observers: Sequence[str] = (),
         transmitter: str = "none",
         sidecars: Iterable[str] = (),
+        outliving: list[Sidecar] | None = None,
         record: str | None = None,
         names: str = SHORT,
         tap: Tap | None = None,
@@ -116,6 +117,8 @@ class ComposedGraph:
             observers: front-ends of the bridge that observe the vehicles.
             transmitter: parameter `device` of rc unless the arguments give it.
             sidecars: executables of further nodes that serve all vehicles, each in a process that ends with the graph.
+            outliving: keeps the processes of the sidecars, which then do not end with the graph; a list with those of
+                an earlier graph: they serve this one, and no further ones are started.
             record: file to record every topic to; empty: a new file, named by the recorder; None: no recording.
             names: choice of node names, one of node_names.NAMES.
             tap: called with the full name, message type and QoS of each topic that a node of the package publishes;
@@ -177,6 +180,7 @@ class ComposedGraph:
             self._joined: list[str] = []
             self._is_described = False
             self._sidecars: list[Sidecar] = []
+            self._outliving = outliving
             self._time_manager: TimeManagerInterface | None = None
             self.executor: Executor = make_executor()
             self.hand_off = HandOff(self.executor)
@@ -222,7 +226,11 @@ class ComposedGraph:
             self.recorder.discover_topics()
         for node in self.nodes:
             self.executor.add_node(node)
+        if self._outliving:
+            return
         self._sidecars = [Sidecar(name, self._sidecar_arguments(name, self._namespace)) for name in sidecars]
+        if self._outliving is not None:
+            self._outliving.extend(self._sidecars)
 
     def _start(self, time_manager: str | None, signals: Sequence[int]) -> None:
         """Start the simulation; a received signal ends the wait for the nodes."""
@@ -425,7 +433,7 @@ class ComposedGraph:
         if self._is_closed:
             return
         self._is_closed = True
-        for process in self._sidecars:
+        for process in self._sidecars if self._outliving is None else ():
             process.close()
         # While publishers are destroyed, their last messages in the middleware would pass for external ones. The
         # executor would also keep references to the nodes.

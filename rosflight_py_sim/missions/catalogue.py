@@ -65,6 +65,15 @@ def flight_of(member: Member) -> Flight | None:
     return AutopilotFlight(member) if member.vehicle.autopilot in member.executables else None
 
 
+def flights_of(members: Sequence[Member]) -> list[Flight]:
+    """Missions of all vehicles that have one.
+
+    Raises:
+        ParameterError: as of `flight_of`.
+    """
+    return [flight for member in members if (flight := flight_of(member)) is not None]
+
+
 def mission_name(vehicle: Vehicle) -> str:
     """Name of the vehicle's own mission; empty if it has none."""
     if vehicle.mission is not None:

@@ -19,7 +19,9 @@ from rosflight_py_sim.graph.scenario import Scenario
 from rosflight_py_sim.ground.new_files import prepare, reserved
 from rosflight_py_sim.ground.parameters import ParameterError, Value, Values
 from rosflight_py_sim.ground.stamps import NANOSECONDS
+from rosflight_py_sim.missions.flight_page import FlightPage
 from rosflight_py_sim.missions.flight_progress import FlightProgress
+from rosflight_py_sim.missions.flight_result import FlightResult, flown
 from rosflight_py_sim.missions.judge_node import JudgeNode
 from rosflight_py_sim.missions.mission_judge import MissionJudge
 from rosflight_py_sim.missions.mission_settings import MissionSettings
@@ -166,10 +168,12 @@ def fly(
     record: str | None = None,
     limit_s: float = math.inf,
     alone: bool = False,
+    page: FlightPage | None = None,
 ) -> int:
     """Fly the missions of a scenario, for `limit_s` of simulated time at most; print the verdicts and draw the plot.
 
-    With `alone`, another simulation in the ROS domain is refused.
+    With `alone`, another simulation in the ROS domain is refused. If there is a `page`, the processes of `sidecars`
+    belong to it, and it shows the verdicts until a signal or a request to fly again.
 
     Raises:
         ParameterError: files cannot be created in the folder `output`, or the graph cannot be created.
@@ -200,6 +204,7 @@ def fly(
             observers=scenario.observers,
             transmitter=transmitter,
             sidecars=sidecars,
+            outliving=None if page is None else page.processes,
             record=record,
             alone=alone,
         )
@@ -215,29 +220,45 @@ def fly(
     if signals:
         raise KeyboardInterrupt
     missions.fail_unfinished()
+    result = _conclude(scenario, flights, graph, output, console)
+    if page is not None:
+        page.serve(result, namespace, ros_arguments)
+    return result.exit_code
+
+
+def _conclude(
+    scenario: Scenario, flights: Sequence[Flight], graph: ComposedGraph, output: Path, console: Console
+) -> FlightResult:
+    """Print the verdicts of the missions, and draw their plot."""
+    result = FlightResult()
     outcome = graph.recorder.outcome if graph.recorder is not None else None
     if outcome is not None:
+        result.recording = str(outcome.path)
         console.print(f"recording: {outcome.path}, {outcome.text}", highlight=False, soft_wrap=True)
     if torn := next((flight.node.torn for flight in flights if flight.node.torn), ""):
         print(f"rosflight_py_sim: {torn}", file=sys.stderr)
-        return 1
+        result.exit_code, result.torn = 1, torn
+        return result
     succeeded = [print_verdict(flight.judge, console) for flight in flights]
+    result.flights = [flown(flight.judge) for flight in flights]
     judges = [flight.judge for flight in flights if flight.judge.has_begun]
     draw = judges[0].draw if len(flights) == 1 and judges else partial(draw_overview, scenario.name, judges)
-    drawn = not judges or _save(draw, output, scenario.name, console)
-    return 0 if all(succeeded) and graph.recorded and drawn else 1
+    result.plot = _save(draw, output, scenario.name, console) if judges else None
+    drawn = not judges or result.plot is not None
+    result.exit_code = 0 if all(succeeded) and graph.recorded and drawn else 1
+    return result
 
 
-def _save(draw: Callable[[Path], object], output: Path, name: str, console: Console) -> bool:
-    """Save the plot of the missions; return False, after a line on stderr, if the file cannot be written."""
+def _save(draw: Callable[[Path], object], output: Path, name: str, console: Console) -> Path | None:
+    """Save the plot of the missions; return None, after a line on stderr, if the file cannot be written."""
     try:
         plot = reserved(output, name, ".png")
         draw(plot)
     except OSError as error:
         print(f"rosflight_py_sim: the plot cannot be written to '{output}': {error.strerror}", file=sys.stderr)
-        return False
+        return None
     console.print(f"plot: {plot.resolve()}", highlight=False, soft_wrap=True)
-    return True
+    return plot.resolve()
 
 
 def print_verdict(judge: MissionJudge, console: Console) -> bool:

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from nav_msgs.msg import Path
 from std_msgs.msg import String
 
 from rosflight_py_sim.ground.pulse_width import OUTPUTS
@@ -16,10 +17,13 @@ from rosflight_py_sim.interfaces.simulation_node import SimulationNode
 from rosflight_py_sim.parts.auv_controller import RELEASED
 from rosflight_py_sim.step.camera_topics import PictureFile, compressed_topic
 from rosflight_py_sim.step.part import Part
-from rosflight_py_sim.step.ports import newest, polled
+from rosflight_py_sim.step.ports import Input, Kind, newest, polled
+from rosflight_py_sim.step.qos import LATCHED_LIST
 from rosflight_py_sim.step.topics import (
+    ACTIVE_FAILURES,
     AUTOPILOT_PHASE,
     AUTOPILOT_PROGRESS,
+    AUTOPILOT_ROUTE,
     BATTERY,
     HOLD_DOING,
     PWM_OUTPUT,
@@ -32,6 +36,7 @@ from rosflight_py_sim.step.topics import (
 )
 from rosflight_py_sim.step.vehicle_state import VehicleState
 from rosflight_py_sim.transmitter.channels import ARM, CENTRE, OVERRIDE
+from rosflight_py_sim.viewer.web.flight_events import FlightEvents
 from rosflight_py_sim.viewer.web.pilot_state import PilotState, has_landed
 from rosflight_py_sim.viewer.web.vehicle_view import VehicleView
 
@@ -44,6 +49,7 @@ class ViewedVehicle(Part):
     Attributes:
         name: namespace of the vehicle, relative to the viewer's.
         state: newest truth state of the vehicle.
+        events: events of its flight.
     """
 
     take_truth, take_wind = polled(TRUTH_STATE), polled(TRUTH_WIND)
@@ -61,6 +67,7 @@ class ViewedVehicle(Part):
         self._wind_ned = np.zeros(3)
         self._pwm_us = np.zeros(OUTPUTS)
         self._pilot = PilotState()
+        self.events = FlightEvents()
 
     def poll(self) -> VehicleView | None:
         """Current view of the vehicle; None if nothing has changed."""
@@ -72,6 +79,7 @@ class ViewedVehicle(Part):
         images = self._pictures()
         if truth is not None:
             self.state = truth
+            self.events.take_position(truth.time_s, truth.position_ned.tolist())
         elif not images or self.state.time_ns < 0:
             return None
         return VehicleView(self.state.time_s, self.state.truth.copy(), self._wind_ned, self._pwm_us, images)
@@ -92,7 +100,19 @@ class ViewedVehicle(Part):
         if progress is not None:
             change["progress"] = progress.data
         self._pilot = replace(self._pilot, **change)
+        self.events.take_state(self._pilot)
         return self._pilot
+
+    @newest(AUTOPILOT_ROUTE)
+    def on_route(self, message: Path) -> None:
+        """Note the waypoints of the mission."""
+        places = [pose.pose.position for pose in message.poses]
+        self.events.take_route([(place.x, place.y, place.z) for place in places])
+
+    def _on_failures(self, message: String) -> None:
+        self.events.note(self.state.time_s, f"failures of {message.data}")
+
+    failures = Input(ACTIVE_FAILURES, Kind.NEWEST, qos=LATCHED_LIST)(_on_failures)
 
     @newest(AUTOPILOT_PHASE)
     def on_phase(self, message: String) -> None:

@@ -11,7 +11,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
+from rcl_interfaces.msg import Log
 from rosflight_msgs.srv import SetSimState
+from std_msgs.msg import String
 
 from rosflight_py_sim.ground.parameters import Parameter, ParameterError, ParameterTable, number
 from rosflight_py_sim.interfaces.part_node import PartNode
@@ -21,7 +23,7 @@ from rosflight_py_sim.nodes.service_calls import ServiceCalls
 from rosflight_py_sim.nodes.vehicle_shape import SHAPE_PARAMETERS, VEHICLE_SHAPE_PARAMETERS, vehicle_shapes
 from rosflight_py_sim.nodes.viewed_vehicle import ViewedVehicle
 from rosflight_py_sim.step.diagnosis import Diagnosis, Level
-from rosflight_py_sim.step.mission_topics import MISSION_SETTINGS
+from rosflight_py_sim.step.mission_topics import MISSION_SETTINGS, MISSION_VERDICT
 from rosflight_py_sim.step.part import Part
 from rosflight_py_sim.step.ports import newest
 from rosflight_py_sim.step.topic_statistics import Period
@@ -29,6 +31,7 @@ from rosflight_py_sim.step.topics import PAUSED, topic_of
 from rosflight_py_sim.step.vehicle_state import message_of_truth
 from rosflight_py_sim.step.viewed_topics import RELAYED, viewed
 from rosflight_py_sim.viewer.graph_watch import GraphWatch
+from rosflight_py_sim.viewer.web.flight_verdict import Verdicts
 from rosflight_py_sim.viewer.web.pilot_state import PilotState
 from rosflight_py_sim.viewer.web.server import NoServerError, open_server, stop_server, url_of
 from rosflight_py_sim.viewer.web.viser_internals import pushing
@@ -61,6 +64,9 @@ WEB_VIEWER_PARAMETERS = (
 )
 
 _CHECK_PERIOD_S = 1.0
+
+# Queue size of log lines.
+_LOG_LINES = 50
 
 _PACE_READ = "time_manager/get_parameters"
 
@@ -112,6 +118,7 @@ class WebViewer(PartNode):
         # After open_server, because these need viser.
         from rosflight_py_sim.viewer.web.controls import Controls
         from rosflight_py_sim.viewer.web.display import Display
+        from rosflight_py_sim.viewer.web.flight_history import FlightHistory
         from rosflight_py_sim.viewer.web.graph_page import GraphPage
 
         names = vehicle_namespaces(self.values["vehicles"])
@@ -119,12 +126,14 @@ class WebViewer(PartNode):
         self._display = Display(self._server, shapes, world_of(self.values))
         self._calls = ServiceCalls(self, self._report_call, KNOWN_AS)
         self._requests: queue.SimpleQueue[Callable[[], None]] = queue.SimpleQueue()
-        self.controls = Controls(self._server, self._display, _Actions(self))
+        self._history = FlightHistory(self._server, self._display, self.request)
+        self.controls = Controls(self._server, self._display, _Actions(self), self._history.past.replay)
         with self._display.view:
             self._graph_page = GraphPage(self._server.gui)
         self._graph = GraphWatch(self)
         renamed = partial(viewed, relayed=bool(self.values[RELAYED.name]))
         self._vehicles = [self.host(ViewedVehicle(self, name), name, renamed) for name in names]
+        self.create_subscription(Log, "/rosout", self._on_log, _LOG_LINES)
         self._unseen = 0
         self._pilot_state = PilotState()
         self._paces: deque[tuple[float, float]] = deque()
@@ -188,15 +197,43 @@ class WebViewer(PartNode):
             view = vehicle.poll()
             if view is not None:
                 self.update_clock(vehicle.state.time_ns)
-                self._display.show(vehicle.name, view)
+                if self._history.take(vehicle.name, view):
+                    self._begin_flight()
+            state = vehicle.pilot_state(paused=self.paused is not None and self.paused.data)
             if vehicle.name == self._display.chosen:
                 self._note_pace(vehicle.state.time_s)
-                self._show_pilot_state(vehicle)
+                self._show_pilot_state(state)
+                self._history.refresh(vehicle.events.events)
         self._display.refresh()
 
-    def _show_pilot_state(self, vehicle: ViewedVehicle) -> None:
-        state = vehicle.pilot_state(paused=self.paused is not None and self.paused.data)
-        self._display.show_state(state)
+    def _begin_flight(self) -> None:
+        """Forget the last flight: time went back."""
+        self.controls.result.hide()
+        for vehicle in self._vehicles:
+            vehicle.events.clear()
+
+    @newest(MISSION_VERDICT)
+    def on_verdict(self, message: String) -> None:
+        """Show the end of a flight."""
+        try:
+            verdicts = Verdicts.of_text(message.data)
+        except ValueError as error:
+            self.get_logger().warning(f"{MISSION_VERDICT.name}: {error}")
+            return
+        self.request(lambda: self.controls.result.show(verdicts))
+
+    def _on_log(self, line: Log) -> None:
+        """Note a warning of a node among the events of its vehicle."""
+        if line.level < Log.WARN:
+            return
+        for vehicle in self._vehicles:
+            space = topic_of(self.get_namespace().strip("/"), vehicle.name).strip("/").replace("/", ".")
+            if line.name.startswith(f"{space}.") or not space:
+                vehicle.events.note(vehicle.state.time_s, f"{line.name.removeprefix(f'{space}.')}: {line.msg}")
+
+    def _show_pilot_state(self, state: PilotState) -> None:
+        # The state of the past is not known.
+        self._display.show_state(PilotState() if self._history.past.is_shown else state)
         if state != self._pilot_state:
             self._pilot_state = state
             self.controls.show(state)

@@ -15,3 +15,6 @@ MISSION_LOG = StepTopic[String]("mission/log", String, LATCHED_LOG)
 
 MISSION_END = StepTopic[String]("mission/end", String, LATCHED)
 """End of the mission: the reason if the mission was aborted, otherwise empty."""
+
+MISSION_VERDICT = StepTopic[String]("mission/verdict", String, LATCHED)
+"""Verdicts, tables and plot of the missions that `fly --view` has flown (`FlightResult`), as JSON."""

@@ -401,3 +401,46 @@ def test_port_in_use_ends_viewer_with_one_line(processes: Processes) -> None:
         assert viewer.wait() == 1
     assert len(viewer.error_lines) == 1
     assert f"127.0.0.1:{port} (Address already in use)" in viewer.error_lines[0]
+
+
+@pytest.fixture
+def flown(browser: Any, processes: Processes, tmp_path: Path) -> Iterator[tuple[Tab, Program]]:
+    """The page of a short flight of `fly`."""
+    short = ("square_side:=1.0", "square_height:=1.0", f"step_size:={STEP_S}", "web_viewer.port:=0")
+    given = [word for one in short for word in ("-p", one)]
+    program = processes.command(
+        "fly", "--view", "--calm", "--real-time-multiplier", "10", "--output", str(tmp_path), "--ros-args", *given
+    )
+    tab = Tab(browser, url_of(program), **SMALL)
+    yield tab, program
+    tab.page.close()
+    assert tab.outside == []
+    assert tab.errors == []
+
+
+def test_page_of_fly_shows_the_verdict_and_flies_again_until_ctrl_c(flown: tuple[Tab, Program], tmp_path: Path) -> None:
+    tab, program = flown
+    again = tab.button("Fly again")
+    tab.until(lambda: again.is_visible() and again.is_enabled(), "the end of the flight")
+    tab.until(lambda: tab.button("Fly").is_disabled(), "the page cannot start the mission")
+    for part in ("multirotor: completed", "largest miss of a waypoint", f"plot: {tmp_path}"):
+        assert part in tab.text, part
+    assert tab.page.get_by_alt_text("plot of the flight").evaluate("image => image.naturalWidth") > 100
+    last_s = float(tab.shown_time)
+
+    tab.page.get_by_text("Timeline", exact=True).click()
+    tab.until(lambda: "mission: take off" in tab.text, "the events")
+    for event in ("armed", "waypoint 1 passed", "mission: land", "disarmed"):
+        assert event in tab.text, event
+    tab.page.get_by_role("button", name=re.compile("s mission: take off")).dispatch_event("click")
+    tab.until(lambda: 0.0 < float(tab.shown_time) < 0.7 * last_s, "the take-off once more")
+    tab.click("Back to live")
+    tab.page.get_by_text("Flight", exact=True).click()
+
+    tab.click("Fly again")
+    tab.until(lambda: not again.is_visible(), "the next flight")
+    tab.until(again.is_visible, "its end")
+    tab.until(lambda: len(list(tmp_path.glob("*.png"))) == 2, "its plot")
+    program.signal(signal.SIGINT)
+    assert program.wait() == 0
+    assert program.error_lines == []

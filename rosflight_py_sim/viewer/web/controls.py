@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Protocol
 
 import numpy as np
@@ -13,6 +13,7 @@ from rosflight_py_sim.viewer.web.buttons import Buttons
 from rosflight_py_sim.viewer.web.display import Display
 from rosflight_py_sim.viewer.web.pilot_panel import PilotPanel
 from rosflight_py_sim.viewer.web.pilot_state import PilotState
+from rosflight_py_sim.viewer.web.result_panel import ResultPanel
 from rosflight_py_sim.viewer.web.state_panel import StatePanel
 from rosflight_py_sim.viewer.web.time_panel import PAUSE, TimePanel
 
@@ -39,12 +40,19 @@ class Controls:
     """Panels of a display: flight, time, pilot, state.
 
     Attributes:
+        result: verdicts of the last flight.
         pilot: the pilot's buttons, and the checklist.
         pace: the multiplier in effect, or the user's choice that has not been set yet.
     """
 
-    def __init__(self, server: viser.ViserServer, display: Display, simulation: Simulation) -> None:
-        """Add the panels; buttons are disabled until `offer` reports their services."""
+    def __init__(
+        self,
+        server: viser.ViserServer,
+        display: Display,
+        simulation: Simulation,
+        replay: Callable[[], None] = lambda: None,
+    ) -> None:
+        """Add the panels; buttons are disabled until `offer` reports their services; `replay` shows the flight."""
         self._server = server
         self._display = display
         self._simulation = simulation
@@ -52,6 +60,9 @@ class Controls:
         gui = server.gui
         self._buttons = Buttons(gui, lambda: f"{display.chosen}/" if display.chosen else "")
         with display.flight:
+            self.result = ResultPanel(
+                gui, self._buttons, lambda service: simulation.call("Fly again", [service]), replay
+            )
             self.pilot = PilotPanel(gui, self._buttons, self._call_of_vehicle)
             self._time = TimePanel(
                 gui,

@@ -43,6 +43,7 @@ class Display:
         self._gui = server.gui
         self._underwater = world.water is not None
         self.scene = Scene(server, vehicles, world)
+        self._names = tuple(vehicles)
         self.shows_pictures = True
         self._turn = threading.RLock()
         self._views: dict[str, VehicleView] = {}
@@ -60,6 +61,11 @@ class Display:
             self._cameras = self._gui.add_folder("Cameras", order=5.0, visible=False)
         with plots_tab:
             self.plots = Plots(self._gui, vehicles.items(), underwater=self._underwater)
+
+    @property
+    def names(self) -> list[str]:
+        """Names of the vehicles."""
+        return list(self._names)
 
     @property
     def chosen(self) -> str:
@@ -176,7 +182,7 @@ class Display:
             f"north {rounded(north)} m, east {rounded(east)} m, {height}",
             f"{speed:.1f} m/s over ground, {'current' if self._underwater else 'wind'} {flow:.1f} m/s",
             *map(escape, state_lines.values()),
-            *map(escape, self._notes.values()),
+            *map(escape, filter(None, self._notes.values())),
         ]
         return f'<div style="padding:0.4em 0.8em;line-height:1.45;font-size:0.9em">{"<br>".join(lines)}</div>'
 

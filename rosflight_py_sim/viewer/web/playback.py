@@ -9,6 +9,9 @@ import viser
 
 from rosflight_py_sim.viewer.web.display import Display
 
+SPEEDS = {"0.1 x": 0.1, "0.5 x": 0.5, "1 x": 1.0, "2 x": 2.0, "5 x": 5.0, "20 x": 20.0}
+"""Choices of the playback speed."""
+
 
 class Playing(Protocol):
     """Interface to the player. Methods are called from threads of the web server."""
@@ -42,21 +45,29 @@ class Playback:
     """Folder `Recording` of a display."""
 
     def __init__(
-        self, server: viser.ViserServer, display: Display, player: Playing, name: str, speeds: Mapping[str, float]
+        self,
+        server: viser.ViserServer,
+        display: Display,
+        player: Playing,
+        name: str,
+        speeds: Mapping[str, float],
+        place: viser.GuiTabHandle | None = None,
     ) -> None:
-        """Add the folder; `name` is the file's, `speeds` are the choices."""
+        """Add the folder to a tab, by default the first; `name` is the file's, `speeds` are the choices."""
         self._player = player
         self._display = display
         self._shown = (-1.0, False)
         gui = server.gui
         given = f"{player.speed:g} x"
         speeds = dict(sorted({**speeds, given: player.speed}.items(), key=lambda item: item[1]))
-        with display.flight, gui.add_folder("Recording", order=0.0):
+        with place or display.flight:
+            self._folder = gui.add_folder("Recording", order=10.0 if place else 0.0)
+        with self._folder:
             gui.add_markdown(f"`{name}`")
             self._slider = gui.add_slider(
                 "Time, s",
                 min=player.first_s,
-                max=max(round(player.last_s, 2), player.first_s + 0.01),
+                max=_last(player),
                 step=0.01,
                 initial_value=player.first_s,
             )
@@ -66,9 +77,20 @@ class Playback:
         self._button.on_click(lambda _: self._toggle())
         speed.on_update(lambda _: player.set_speed(speeds[speed.value]))
 
+    @property
+    def visible(self) -> bool:
+        """Whether the folder is shown."""
+        return bool(self._folder.visible)
+
+    @visible.setter
+    def visible(self, visible: bool) -> None:
+        self._folder.visible = visible
+
     def refresh(self) -> None:
-        """Show the playback position."""
+        """Show the playback position, and the span if it has changed."""
         player = self._player
+        if (self._slider.min, self._slider.max) != (player.first_s, _last(player)):
+            self._slider.min, self._slider.max = player.first_s, _last(player)
         shown = player.time_s, player.playing
         if shown == self._shown:
             return
@@ -89,3 +111,8 @@ class Playback:
     def _toggle(self) -> None:
         self._player.toggle()
         self.refresh()
+
+
+def _last(player: Playing) -> float:
+    """End of the slider, which must not be empty."""
+    return max(round(player.last_s, 2), player.first_s + 0.01)
