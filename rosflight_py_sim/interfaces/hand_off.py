@@ -13,7 +13,7 @@ matches it.
 from __future__ import annotations
 
 from collections import Counter, deque
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from rclpy.client import Client
@@ -73,12 +73,13 @@ class Outlet:
         history: last messages sent, as many as the queue of a latched topic holds; None unless that is several.
         counter: counter of the messages.
         inlets: subscriptions of the hand-off that match.
-        at_once: functions that deliver a message to those of these subscriptions that receive it at once.
+        at_once: functions that take a message at once: the encoder, if messages are encoded, and those that deliver it
+            to the subscriptions of the hand-off that receive it at once.
         targets: functions that deliver a message to the others.
         sent_count: number of messages that the publisher sent through the middleware.
         is_encoded: whether messages are encoded, for external subscriptions or for a tap.
         is_received: whether there is a subscription or a tap.
-        is_plain: whether messages need nothing but delivery to subscriptions of the hand-off.
+        is_plain: whether messages need nothing but delivery to `at_once` and `targets`.
     """
 
     def __init__(
@@ -102,17 +103,14 @@ class Outlet:
         self.name = publisher.topic_name
         self.last: Any = None
         self.counter = counter
-        self.inlets: tuple[Inlet, ...] = ()
-        self.at_once: tuple[Deliver, ...] = ()
         self.targets: tuple[Deliver, ...] = ()
         self.is_latched = topic.qos.durability == DurabilityPolicy.TRANSIENT_LOCAL
         several = self.is_latched and topic.qos.depth > 1
         self.history: deque[Any] | None = deque(maxlen=topic.qos.depth) if several else None
         self.renew = renew
         self._tap = tap
-        self._has_external = False
-        self.is_encoded = self.is_received = tap is not None
-        self.is_plain = False
+        self._has_external = self.is_plain = False
+        self.connect(())
         self.use(publisher)
 
     def use(self, publisher: Publisher[Any]) -> None:
@@ -130,13 +128,33 @@ class Outlet:
             return list(self.history)
         return [] if self.last is None else [self.last]
 
-    def send_encoded(self, message: Any) -> None:
-        """Encode a message, for the tap and for external subscriptions."""
-        data = self.topic.encode(message)
-        if self._tap is not None:
-            self._tap(data)
-        if self._has_external:
-            self._send(data)
+    def connect(self, inlets: Sequence[Inlet]) -> None:
+        """Deliver to these subscriptions, which match, and to no others of the hand-off."""
+        self.inlets = tuple(inlets)
+        taking = [inlet for inlet in inlets if inlet.deliver is not None]
+        self._at_once = tuple(_target(self, inlet) for inlet in taking if inlet.is_at_once)
+        self.targets = tuple(_target(self, inlet) for inlet in taking if not inlet.is_at_once)
+        self._set_at_once()
+
+    def _set_at_once(self) -> None:
+        self.is_encoded = self._has_external or self._tap is not None
+        self.is_received = self.is_encoded or bool(self.inlets)
+        self.at_once = (self._encoder(), *self._at_once) if self.is_encoded else self._at_once
+
+    def _encoder(self) -> Deliver:
+        """Function that encodes a message, for the tap and for external subscriptions."""
+        encode, tap, send = self.topic.encode, self._tap, self._send
+        if tap is None:
+            return lambda message: send(encode(message))
+        if not self._has_external:
+            return lambda message: tap(encode(message))
+
+        def tap_and_send(message: Any) -> None:
+            data = encode(message)
+            tap(data)
+            send(data)
+
+        return tap_and_send
 
     def _send(self, data: bytes) -> None:
         self.sent_count += 1
@@ -157,8 +175,8 @@ class Outlet:
         """
         self._count = self._counted()
         had_external, self._has_external = self._has_external, self._count > len(self.inlets)
-        self.is_encoded = self._has_external or self._tap is not None
-        self.is_received = self.is_encoded or bool(self.inlets)
+        if self._has_external != had_external:
+            self._set_at_once()
         if self._has_external and not had_external and self.is_latched:
             for message in self.kept:
                 self._send(self.topic.encode(message))
@@ -411,11 +429,9 @@ class HandOff:
                 self._turn_ends = True
         if self._has_guests and outlet.has_changed():
             self.check_matches(outlet.name)
-        if outlet.is_encoded:
-            outlet.send_encoded(message)
         if outlet.history is not None:
             outlet.history.append(message)
-        if self._has_more_turns and outlet.topic in _MORE_TURNS:
+        if outlet.topic in _MORE_TURNS and self._has_more_turns:
             is_due = self.outside.is_repeating and self._marks >= self.outside.next_marks
             if is_due or self._has_guests or self._calls:
                 self._turn_ends = True
@@ -512,9 +528,8 @@ class HandOff:
         has_more_turns = self._has_more_turns
         for outlets in self._outlets.values() if name is None else [self.outlets(name)]:
             for outlet in outlets:
-                is_attended = self._has_guests or outlet.is_encoded or outlet.history is not None
                 ends_turns = outlet.topic is CLOCK or (has_more_turns and outlet.topic in _MORE_TURNS)
-                outlet.is_plain = not (is_attended or ends_turns)
+                outlet.is_plain = not (self._has_guests or outlet.history is not None or ends_turns)
 
     def subscribe(
         self,
@@ -586,10 +601,7 @@ class HandOff:
     def _connect(self, name: str) -> None:
         outlets, inlets = self.outlets(name), self._inlets.get(name, [])
         for outlet in outlets:
-            outlet.inlets = tuple(inlet for inlet in inlets if _fit(outlet, inlet))
-            taking = [inlet for inlet in outlet.inlets if inlet.deliver is not None]
-            outlet.at_once = tuple(_target(outlet, inlet) for inlet in taking if inlet.is_at_once)
-            outlet.targets = tuple(_target(outlet, inlet) for inlet in taking if not inlet.is_at_once)
+            outlet.connect([inlet for inlet in inlets if _fit(outlet, inlet)])
             if outlet.targets and outlet.topic is CLOCK and self.clock is not None:
                 outlet.targets = (self.clock.set, *outlet.targets)
         for inlet in inlets:

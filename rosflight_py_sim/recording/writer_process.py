@@ -11,8 +11,9 @@ import time
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from importlib.util import find_spec
+from itertools import chain
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 from rosflight_py_sim.recording.pipe_messages import DESCRIPTIONS, METADATA, PIPE_HEADER, Channel
 
@@ -86,8 +87,9 @@ class WriterProcess:
         self.path = path
         self.error = ""
         self._outcome: Outcome | None = None
-        # A flat list of bytes, alternately headers and messages: tuples would keep the garbage collector busy.
-        self._batch: list[bytes] = []
+        # Channel number, system time and body of each message, in a flat list: tuples would keep the garbage collector
+        # busy.
+        self._batch: list[Any] = []
         self._channels = 0
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -125,27 +127,27 @@ class WriterProcess:
         self._channels += 1
         number = self._channels
         description = json.dumps({"number": number, **asdict(channel)}).encode()
-        append, pack, now_ns = self._batch.append, PIPE_HEADER.pack, time.time_ns
-        append(pack(DESCRIPTIONS, 0, len(description)))
-        append(description)
+        extend, now_ns = self._batch.extend, time.time_ns
+        extend((DESCRIPTIONS, 0, description))
 
         def take(message: bytes, time_ns: int | None = None) -> None:
-            append(pack(number, time_ns or now_ns(), len(message)))
-            append(message)
+            extend((number, time_ns or now_ns(), message))
 
         return take
 
     def add_metadata(self, name: str, metadata: Mapping[str, str]) -> None:
         """Add metadata to the file under a name."""
-        body = json.dumps({"name": name, "metadata": dict(metadata)}).encode()
-        self._batch += [PIPE_HEADER.pack(METADATA, 0, len(body)), body]
+        self._batch.extend((METADATA, 0, json.dumps({"name": name, "metadata": dict(metadata)}).encode()))
 
     def flush(self) -> None:
         """Send the messages since the last call."""
-        if not self._batch:
+        batch = self._batch
+        if not batch:
             return
-        left = memoryview(b"".join(self._batch))
-        self._batch.clear()
+        bodies = batch[2::3]
+        headers = map(PIPE_HEADER.pack, batch[0::3], batch[1::3], map(len, bodies))
+        left = memoryview(b"".join(chain.from_iterable(zip(headers, bodies, strict=True))))
+        batch.clear()
         if self.error:
             return
         assert self._process.stdin is not None

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import importlib
 import struct
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -61,15 +61,18 @@ def _fields(message_type: Any, prefix: str = "") -> list[tuple[str, str]]:
     return [leaf for name, slot in pairs if name != "header" for leaf in _leaves(slot, prefix + name)]
 
 
-def _format(primitives: list[str], offset: int) -> str:
-    """struct format of the primitives when the first may begin `offset` bytes into the CDR body."""
+def _format(primitives: list[str], offset: int, zeros: Collection[int] = ()) -> str:
+    """struct format of the primitives when the first may begin `offset` bytes into the CDR body.
+
+    `zeros`: indices of the primitives that are always zero, which `struct` fills in.
+    """
     parts = []
-    for name in primitives:
+    for index, name in enumerate(primitives):
         code, size = _CODES[name]
         padding = -offset % size
         if padding:
             parts.append(f"{padding}x")
-        parts.append(code)
+        parts.append(f"{size}x" if index in zeros else code)
         offset += padding + size
     return "".join(parts)
 
@@ -109,9 +112,13 @@ class WireFormat:
         self._primitives = [primitive for _, primitive in self._leaves]
         self.fields = len(self._primitives)
         self._frame = frame_id.encode() + b"\x00"
-        length = len(self._frame)
-        self._encode = struct.Struct(f"<4siII{length}s" + _format(self._primitives, 12 + length)).pack
+        self._encode = self._encoder()
         self._decoder = lru_cache(maxsize=8)(self._make_decoder)
+
+    def _encoder(self, zeros: Collection[int] = ()) -> Callable[..., bytes]:
+        """Function of encapsulation, stamp, length of the frame_id, frame_id, and the numbers but `zeros`."""
+        length = len(self._frame)
+        return struct.Struct(f"<4siII{length}s" + _format(self._primitives, 12 + length, zeros)).pack
 
     def _make_decoder(self, frame_length: int) -> Any:
         return struct.Struct(f"<4xiI4x{frame_length}x" + _format(self._primitives, 12 + frame_length)).unpack_from
@@ -153,9 +160,9 @@ class WireFormat:
         # taken: from all numbers of the message, the first two being the stamp. own_: from those of the fields only.
         taken, own_taken = ["u[0] * NANOSECONDS + u[1] - EPOCH.ns"], ["m[0]"]
         given, own_given, own_codes = ["0"] * self.fields, [], "<"
-        for path, numbers in constants.items():
+        for path, values in constants.items():
             span = self._span(path)
-            given[span] = [repr(number) for number in numbers]
+            given[span] = [repr(value) for value in values]
         for k, path in enumerate(paths.values(), start=1):
             span = self._span(path)
             count, own_start = span.stop - span.start, len(own_codes) - 1
@@ -164,18 +171,19 @@ class WireFormat:
             given[span] = [f"m[{k}]" if count == 1 else f"*m[{k}]", *[""] * (count - 1)]
             own_given.append(given[span.start])
             own_codes += "".join(_CODES[primitive][0] for primitive in self._primitives[span])
+        zeros = {index for index, text in enumerate(given) if text == "0"}
         names = {
             "NANOSECONDS": NANOSECONDS,
             "EPOCH": EPOCH,
             "new": tuple.__new__,
             "message": message,
-            "pack": self._encode,
+            "pack": self._encoder(zeros),
         }
         names |= {"start": _LITTLE_ENDIAN, "length": len(self._frame), "frame": self._frame}
         # eval, as in namedtuple and dataclass: the text contains only numbers and the names given here.
-        stamp = "(m[0] + EPOCH.ns) // NANOSECONDS, (m[0] + EPOCH.ns) % NANOSECONDS"
-        numbers_text = ", ".join(filter(None, given))
-        encode: Callable[[Any], bytes] = eval(f"lambda m: pack(start, {stamp}, length, frame, {numbers_text})", names)  # noqa: S307
+        numbers = ", ".join(text for text in given if text not in ("", "0"))
+        stamp = "*divmod(m[0] + EPOCH.ns, NANOSECONDS)"
+        encode: Callable[[Any], bytes] = eval(f"lambda m: pack(start, {stamp}, length, frame, {numbers})", names)  # noqa: S307
         build: Callable[[Any], Any] = eval(f"lambda u: new(message, ({', '.join(taken)},))", names)  # noqa: S307
         unpack = self.decode
         if "f" not in own_codes:
