@@ -20,6 +20,7 @@ from rosflight_py_sim.graph.other_simulation import OtherSimulation
 from rosflight_py_sim.graph.run_description import RunDescription, recorded_run, versions
 from rosflight_py_sim.ground.parameters import ParameterError
 from rosflight_py_sim.ground.stamps import NANOSECONDS, stamp_ns
+from rosflight_py_sim.ground.topic_names import absolute_name
 from rosflight_py_sim.interfaces.canonical_messages import canonical_form
 from rosflight_py_sim.interfaces.message_definitions import message_class, type_name_of
 from rosflight_py_sim.interfaces.outside_inputs import OUTSIDE_INPUTS, OutsideInput, RepeatedInputs
@@ -236,8 +237,8 @@ def _condition(graph: ComposedGraph, comparison: Comparison, flights: Flights | 
 def _join_missions(graph: ComposedGraph, run: RunDescription, recording: Recording) -> list[Flight]:
     flights = []
     for member in run.members:
-        at = "/".join(filter(None, (run.options["namespace"].strip("/"), member.namespace)))
-        if "/" + "/".join(filter(None, (at, MISSION_SETTINGS.name))) in recording.topics:
+        at = absolute_name(run.options["namespace"], member.namespace)
+        if absolute_name(at, MISSION_SETTINGS.name) in recording.topics:
             flight = flight_of(member)
             assert flight is not None
             flight.join(graph, at)

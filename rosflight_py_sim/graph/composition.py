@@ -24,6 +24,7 @@ from rosflight_py_sim.graph.sidecar import Sidecar
 from rosflight_py_sim.graph.time_modes import time_manager_of
 from rosflight_py_sim.ground.parameters import Value
 from rosflight_py_sim.ground.stamps import EPOCH
+from rosflight_py_sim.ground.topic_names import absolute_name
 from rosflight_py_sim.ground.vehicle_parameters import values_of_vehicle
 from rosflight_py_sim.interfaces.given_values import Source, sources_of_arguments
 from rosflight_py_sim.interfaces.hand_off import HandOff
@@ -216,8 +217,7 @@ class ComposedGraph:
         if record is not None:
             self.recorder = self._make_recorder(record, self._namespace)
         for one in planned:
-            at = "/".join(filter(None, (self._namespace, one.namespace)))
-            self._add(one.executable, at, one.member)
+            self._add(one.executable, absolute_name(self._namespace, one.namespace), one.member)
         if sidecars:
             # A subscription in another process would cost the step one wake-up per message.
             self._own[RELAYED.name] = True
@@ -284,7 +284,7 @@ class ComposedGraph:
         weaker = ros_arguments(self._weaker_sources(cls, None))
         own = ros_arguments([self._parameters(cls)])
         name = node_name(cls.DEFAULT_NAME, executable, self._names)
-        named = ["-r", f"__ns:=/{namespace.strip('/')}", "-r", f"__node:={name}"]
+        named = ["-r", f"__ns:={absolute_name(namespace)}", "-r", f"__node:={name}"]
         return ["--ros-args", *weaker, *self._arguments, *own, *named]
 
     def _weaker_sources(self, cls: type[SimulationNode], member: Member | None) -> list[Source]:
@@ -371,7 +371,7 @@ class ComposedGraph:
         Raises:
             LookupError: there is no such node.
         """
-        own = "/" + "/".join(filter(None, (self._namespace.strip("/"), vehicle)))
+        own = absolute_name(self._namespace, vehicle)
         named = [n for n in self.nodes if isinstance(n, SimulationNode) and name == n.DEFAULT_NAME]
         return next((one for one in named if one.get_namespace() == own), None) or named[0]
 

@@ -43,6 +43,7 @@ from rosflight_py_sim.graph.time_modes import check_pace, time_manager_of
 from rosflight_py_sim.ground.node_kinds import NODE_CLASSES
 from rosflight_py_sim.ground.parameters import ParameterError, Value
 from rosflight_py_sim.ground.process_environment import stay_on_this_machine
+from rosflight_py_sim.ground.topic_names import absolute_name
 from rosflight_py_sim.nodes.running import node_class
 from rosflight_py_sim.vehicles import CAMERA
 
@@ -191,7 +192,7 @@ def _processes(options: SimulationOptions, scenario: Scenario) -> list[LaunchDes
             **_program(planned.executable),
             # The section with the full name overrides every section of the files.
             name=planned.name,
-            namespace="/".join(filter(None, (options.namespace, planned.namespace))) or "/",
+            namespace=absolute_name(options.namespace, planned.namespace)[1:] or "/",
             parameters=[
                 *filter(None, (planned.own(one) if isinstance(one, Mapping) else str(one) for one in weaker)),
                 {"use_sim_time": time_mode != "wall", **planned.own(strongest)},

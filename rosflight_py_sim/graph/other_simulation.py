@@ -17,6 +17,7 @@ from rosflight_py_sim.graph.fleet import Member
 from rosflight_py_sim.graph.plan import planned_nodes
 from rosflight_py_sim.graph.time_modes import TIME_MANAGERS
 from rosflight_py_sim.ground.parameters import ParameterError
+from rosflight_py_sim.ground.topic_names import absolute_name
 from rosflight_py_sim.interfaces.publishers import (
     REMEDY,
     Hosts,
@@ -28,7 +29,7 @@ from rosflight_py_sim.interfaces.publishers import (
 from rosflight_py_sim.interfaces.simulation_node import SimulationNode
 from rosflight_py_sim.nodes.running import check_namespace, node_class, refusals_of_ros
 from rosflight_py_sim.step.topic_ends import published
-from rosflight_py_sim.step.topics import STEP_TOPICS, topic_of
+from rosflight_py_sim.step.topics import STEP_TOPICS
 
 # System time from the creation of a node until it knows the publishers of a running simulation, s, and the longest such
 # time, on a busy machine that has more participants than the node has discovered.
@@ -170,8 +171,7 @@ def exclusive_topics(classes: Iterable[type[SimulationNode]], namespace: str, ve
     rows = {row for cls in classes for row in published(cls) if row.is_exclusive}
     found: dict[str, None] = {}
     for vehicle in vehicles:
-        at = "".join(f"/{part.strip('/')}" for part in (namespace, vehicle) if part.strip("/"))
         # In the order of the table, in which the error names the first.
         for row in filter(rows.__contains__, STEP_TOPICS):
-            found[row.name if row.name.startswith("/") else f"/{topic_of(at, row.name).lstrip('/')}"] = None
+            found[row.name if row.name.startswith("/") else absolute_name(namespace, vehicle, row.name)] = None
     return list(found)

@@ -12,6 +12,7 @@ from rosflight_py_sim.graph.bridge_settings import bridge_settings, settings_of_
 from rosflight_py_sim.graph.fleet import Member
 from rosflight_py_sim.graph.flight_controllers import flight_controller_of
 from rosflight_py_sim.ground.parameters import Value
+from rosflight_py_sim.ground.topic_names import absolute_name
 from rosflight_py_sim.interfaces.given_values import GivenValue, Source, checked_values, given_by, merged_values
 from rosflight_py_sim.interfaces.simulation_node import SimulationNode
 from rosflight_py_sim.nodes.vehicle_physics import PHYSICS, physics_of_sources
@@ -55,8 +56,8 @@ class ParameterSources:
         return {one.name: one.value for one in self._given_to(node, member, namespace)}
 
     def _given_to(self, node: type[SimulationNode], member: Member | None, namespace: str) -> list[GivenValue]:
-        full = f"/{'/'.join(filter(None, (namespace.strip('/'), member.namespace if member else '')))}"
-        return given_by(self.of(member), (node.DEFAULT_NAME, *node.ALIASES), full)
+        at = absolute_name(namespace, member.namespace if member else "")
+        return given_by(self.of(member), (node.DEFAULT_NAME, *node.ALIASES), at)
 
     def of_vehicles(
         self,
@@ -142,8 +143,7 @@ def _restricted(sources: Iterable[Source], names: Collection[str]) -> Iterator[S
 
 def _values(node: type[SimulationNode], sources: Sequence[Source], namespace: str, vehicle: str) -> dict[str, Value]:
     """Values of one vehicle: those given, and defaults; PHYSICS has those of the vehicle's physics."""
-    path = f"/{namespace.strip('/')}"
-    given = merged_values(sources, (node.DEFAULT_NAME, *node.ALIASES), path)
+    given = merged_values(sources, (node.DEFAULT_NAME, *node.ALIASES), absolute_name(namespace))
     values: dict[str, Value] = {
         one.name: given.get(one.name, one.default)
         for one in node.VEHICLE_PARAMETERS

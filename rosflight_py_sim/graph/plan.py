@@ -9,6 +9,7 @@ from rosflight_py_sim.graph.fleet import Member
 from rosflight_py_sim.graph.flight_controllers import flight_controller_of
 from rosflight_py_sim.graph.named_parameters import NamedParameters
 from rosflight_py_sim.ground.parameters import Value
+from rosflight_py_sim.ground.topic_names import absolute_name
 from rosflight_py_sim.interfaces.given_values import merged_values
 from rosflight_py_sim.nodes.node_names import SHORT, node_name
 from rosflight_py_sim.nodes.running import chosen_nodes, node_class
@@ -33,13 +34,13 @@ class PlannedNode:
     @property
     def full_name(self) -> str:
         """Name relative to the simulation's namespace."""
-        return f"{self.namespace}/{self.name}".lstrip("/")
+        return absolute_name(self.namespace, self.name)[1:]
 
     @property
     def accepted_names(self) -> set[str]:
         """Names accepted for the node: its own and its short name, with and without the vehicle's namespace."""
         short = node_class(self.executable).DEFAULT_NAME
-        return {self.name, self.full_name, short, f"{self.namespace}/{short}".lstrip("/")}
+        return {self.name, self.full_name, short, absolute_name(self.namespace, short)[1:]}
 
     def own(self, values: Mapping[str, Value]) -> dict[str, Value]:
         """The given parameters that the node has."""

@@ -11,6 +11,7 @@ import yaml
 from rosflight_py_sim.ground.coordinate_frames import BASE_LINK
 from rosflight_py_sim.ground.parameters import ParameterError
 from rosflight_py_sim.ground.resources import share_directory
+from rosflight_py_sim.ground.topic_names import absolute_name
 from rosflight_py_sim.viewer.frame_tree import prefixed
 
 CONFIG = share_directory() / "config" / "rosflight_py_sim.rviz"
@@ -61,13 +62,12 @@ def config_file(namespace: str, vehicle: str, *, has_cameras: bool) -> Path:
 
 def fitted(config: dict[str, Any], namespace: str, vehicle: str, *, has_cameras: bool) -> dict[str, Any]:
     """The configuration with this vehicle's topics and frames; see `config_file`."""
-    simulation = namespace.strip("/")
-    whole = "/".join(filter(None, (simulation, vehicle.strip("/"))))
+    whole = absolute_name(namespace, vehicle)
     manager = config["Visualization Manager"]
     for display in manager["Displays"]:
         if "Topic" in display:
             topic = display["Topic"]["Value"]
-            display["Topic"]["Value"] = "/" + prefixed(simulation if topic.startswith(_SHARED) else whole, topic[1:])
+            display["Topic"]["Value"] = absolute_name(namespace if topic.startswith(_SHARED) else whole, topic)
         if display["Class"].endswith("/Image"):
             display["Enabled"] = display["Value"] = has_cameras
         if display["Class"].endswith("/TF"):

@@ -38,6 +38,11 @@ CAGE_TRIGGERED_LAST = "guided/cage_triggered_last"
 CAMERAS = "camera"
 
 
+def absolute_name(*parts: str) -> str:
+    """Absolute name of which the parts are successive namespaces or names: `/fleet/copter`; `/` without any."""
+    return "/" + "/".join(filter(None, (part.strip("/") for part in parts)))
+
+
 def camera_image(camera: str) -> str:
     """Topic of a camera's images."""
     return f"{CAMERAS}/{camera}/image_raw"

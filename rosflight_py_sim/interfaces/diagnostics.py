@@ -9,12 +9,14 @@ from __future__ import annotations
 import os
 import socket
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Protocol
 
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 from rclpy.node import Node
 from rclpy.qos import QoSProfile
+from rclpy.serialization import deserialize_message
+from rclpy.subscription import Subscription
 
 from rosflight_py_sim.ground.stamps import NANOSECONDS
 from rosflight_py_sim.step.diagnosis import Diagnosis, Level
@@ -49,6 +51,26 @@ _SHORTEST_S = 0.1
 def process_text() -> str:
     """Process id and host of this process."""
     return f"process {os.getpid()} on {socket.gethostname()}"
+
+
+def watch_reports(
+    node: Node, take: Callable[[DiagnosticStatus], None], wanted: Callable[[bytes], bool] = lambda _: True
+) -> Subscription[DiagnosticArray]:
+    """Subscribe to the reports of all nodes.
+
+    Args:
+        node: node that subscribes.
+        take: called with each entry of a report.
+        wanted: whether an encoded report is decoded. Decoding costs a hundred times as much as searching it.
+    """
+
+    def on_report(message: bytes) -> None:
+        if wanted(message):
+            for status in deserialize_message(message, DiagnosticArray).status:
+                take(status)
+
+    # The reports of a whole fleet may arrive at once.
+    return node.create_subscription(DiagnosticArray, DIAGNOSTICS_TOPIC, on_report, QoSProfile(depth=200), raw=True)
 
 
 class Diagnosed(Protocol):

@@ -12,6 +12,7 @@ from std_msgs.msg import Bool
 
 from rosflight_py_sim.ground.parameters import ParameterError, number
 from rosflight_py_sim.ground.shared_parameters import TIME_MODE
+from rosflight_py_sim.ground.topic_names import absolute_name
 from rosflight_py_sim.interfaces.firmware_parameters import FirmwareParameterReader
 from rosflight_py_sim.interfaces.polled_subscription import PolledSubscription
 from rosflight_py_sim.interfaces.simulation_node import SimulationNode
@@ -154,7 +155,7 @@ class PartPorts:
         if port.at:
             own = self._node.get_namespace()
             vehicle = port.at if port.at.startswith("/") else getattr(self._part, port.at)
-            at = namespace_of(vehicle, f"{own.rstrip('/')}/{at}" if at else own)
+            at = namespace_of(vehicle, absolute_name(own, at))
         self._inputs[port.family, port.name] = self._node.subscribe(
             self._renamed(port.topic),
             on_message,

@@ -5,25 +5,22 @@ from __future__ import annotations
 import contextlib
 import os
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from diagnostic_msgs.msg import DiagnosticArray
+from diagnostic_msgs.msg import DiagnosticStatus
 from rclpy.node import Node
-from rclpy.qos import QoSProfile
 from std_msgs.msg import Empty
 
-from rosflight_py_sim.interfaces.diagnostics import DIAGNOSTICS_TOPIC, PROCESS_KEY, process_text
+from rosflight_py_sim.ground.topic_names import absolute_name
+from rosflight_py_sim.interfaces.diagnostics import PROCESS_KEY, process_text, watch_reports
 
 # Layout of an endpoint's GUID: the first 12 bytes are those of the participant. With Fast DDS, these are the vendor,
 # the host, the lower half of the process id, and random bytes.
 _PARTICIPANT = slice(0, 12)
 _HOST, _PROCESS = slice(2, 4), slice(4, 6)
 _FAST_DDS = bytes((1, 15))
-
-# The reports of a whole fleet may arrive at once.
-_QOS = QoSProfile(depth=200)
 
 
 class Publisher(NamedTuple):
@@ -47,7 +44,7 @@ def other_publishers(node: Node, topics: Iterable[str], own: bytes) -> list[Publ
         for end in node.get_publishers_info_by_topic(topic):
             guid = bytes(end.endpoint_gid)
             if guid[_PARTICIPANT] != own:
-                name = f"{end.node_namespace.rstrip('/')}/{end.node_name}"
+                name = absolute_name(end.node_namespace, end.node_name)
                 found.setdefault((name, guid[_PARTICIPANT]), []).append((topic, guid))
     return [Publisher(name, ends[0][1], tuple(topic for topic, _ in ends)) for (name, _), ends in sorted(found.items())]
 
@@ -88,7 +85,7 @@ class Hosts:
         """Subscribe to the reports."""
         self._node, self._own = node, own
         self._found: dict[str, set[str]] = {}
-        self._subscription = node.create_subscription(DiagnosticArray, DIAGNOSTICS_TOPIC, self._on_report, _QOS)
+        self._subscription = watch_reports(node, self._take)
 
     def close(self) -> None:
         """End the subscription."""
@@ -113,10 +110,9 @@ class Hosts:
         exact = [one for one in others if one.startswith(f"process {_number(publisher.guid)} ")]
         return next(iter(exact or others), "")
 
-    def _on_report(self, message: DiagnosticArray) -> None:
-        values: Mapping[str, Any] = {one.key: one.value for one in message.status[0].values} if message.status else {}
-        if PROCESS_KEY in values:
-            self._found.setdefault(f"/{message.status[0].name}", set()).add(values[PROCESS_KEY])
+    def _take(self, status: DiagnosticStatus) -> None:
+        found = self._found.setdefault(f"/{status.name}", set())
+        found.update(one.value for one in status.values if one.key == PROCESS_KEY)
 
 
 def _number(guid: bytes) -> int:

@@ -4,15 +4,10 @@ from __future__ import annotations
 
 import time
 
-from diagnostic_msgs.msg import DiagnosticArray
+from diagnostic_msgs.msg import DiagnosticStatus
 from rclpy.node import Node
-from rclpy.qos import QoSProfile
-from rclpy.serialization import deserialize_message
 
-from rosflight_py_sim.interfaces.diagnostics import DIAGNOSTICS_TOPIC, TIME_MODE_KEY
-
-# The reports of a whole fleet may arrive at once.
-_QOS = QoSProfile(depth=200)
+from rosflight_py_sim.interfaces.diagnostics import TIME_MODE_KEY, watch_reports
 
 # Nodes report once a second; a node without a report for this long has ended.
 _STALE_S = 5.0
@@ -36,11 +31,11 @@ class TimeModeWatch:
         """Start the watch for a node that runs in `time_mode`."""
         self._node, self._time_mode = node, time_mode
         self._namespace = _parts(node.get_namespace())
-        self._fitting = [mode.encode() + b"\x00" for mode in (_ON_CLOCK if time_mode in _ON_CLOCK else (time_mode,))]
+        self._fitting = _ON_CLOCK if time_mode in _ON_CLOCK else (time_mode,)
         self._others: dict[str, tuple[str, float]] = {}
         self._logged: dict[str, str] = {}
         self._settled_s = time.monotonic() + _SETTLED_S
-        node.create_subscription(DiagnosticArray, DIAGNOSTICS_TOPIC, self._on_report, _QOS, raw=True)
+        watch_reports(node, self._take, self._is_wanted)
 
     @property
     def has_settled(self) -> bool:
@@ -63,26 +58,20 @@ class TimeModeWatch:
             self._node.get_logger().warning(f"{text}; start all of them with the same time_mode")
         return text
 
-    def _on_report(self, message: bytes) -> None:
-        # Decoding a report costs a hundred times as much as checking that its mode is compatible.
-        at = message.find(_KEY)
-        if at < 0:
-            return
-        after = message[at + len(_KEY) : at + len(_KEY) + 24]
-        if any(mode in after for mode in self._fitting):
-            if self._logged or self._others:
-                name = self._owner(message)[0]
-                self._others.pop(name, None)
-                self._logged.pop(name, None)
-            return
-        name, mode = self._owner(message)
-        if self._is_ours(name):
-            self._others[name] = mode, time.monotonic()
+    def _is_wanted(self, report: bytes) -> bool:
+        """Whether a report may change the list of nodes in other modes; while that is empty, compatible ones do not."""
+        at = report.find(_KEY)
+        after = report[at + len(_KEY) : at + len(_KEY) + 24]
+        is_fitting = any(mode.encode() + b"\x00" in after for mode in self._fitting)
+        return at >= 0 and (not is_fitting or bool(self._logged or self._others))
 
-    @staticmethod
-    def _owner(message: bytes) -> tuple[str, str]:
-        status = deserialize_message(message, DiagnosticArray).status[0]
-        return status.name, next((v.value for v in status.values if v.key == TIME_MODE_KEY), "")
+    def _take(self, status: DiagnosticStatus) -> None:
+        mode = next((one.value for one in status.values if one.key == TIME_MODE_KEY), None)
+        if mode in self._fitting:
+            self._others.pop(status.name, None)
+            self._logged.pop(status.name, None)
+        elif mode is not None and self._is_ours(status.name):
+            self._others[status.name] = mode, time.monotonic()
 
     def _is_ours(self, name: str) -> bool:
         theirs = _parts(name)[:-1]

@@ -19,6 +19,7 @@ from rosflight_py_sim.graph.scenario import Scenario
 from rosflight_py_sim.ground.new_files import prepare, reserved
 from rosflight_py_sim.ground.parameters import ParameterError, Value, Values
 from rosflight_py_sim.ground.stamps import NANOSECONDS
+from rosflight_py_sim.ground.topic_names import absolute_name
 from rosflight_py_sim.missions.flight_page import FlightPage
 from rosflight_py_sim.missions.flight_progress import FlightProgress
 from rosflight_py_sim.missions.flight_result import FlightResult, flown
@@ -210,7 +211,7 @@ def fly(
         )
         try:
             for flight in flights:
-                flight.join(graph, "/".join(filter(None, (namespace, flight.member.namespace))))
+                flight.join(graph, absolute_name(namespace, flight.member.namespace))
             missions = Flights(flights, limit_s)
             _spin(graph, missions, console)
         finally:

@@ -18,6 +18,7 @@ from rosflight_py_sim.bridge.offboard_vehicle import OffboardVehicle
 from rosflight_py_sim.ground.parameters import Parameter, ParameterError, ParameterTable, Value, Values
 from rosflight_py_sim.ground.registry import own_names, registered, registered_class
 from rosflight_py_sim.ground.shared_parameters import START_DATE, TIME_MODE
+from rosflight_py_sim.ground.topic_names import absolute_name
 from rosflight_py_sim.interfaces.part_node import PartNode
 from rosflight_py_sim.interfaces.time_manager_interface import VEHICLES, vehicle_namespaces
 from rosflight_py_sim.parts.autopilot import COMMAND_FREQUENCY
@@ -133,7 +134,7 @@ class Bridge(PartNode):
     def _vehicle(
         self, index: int, name: str, commander: str, front_ends: Mapping[str, FrontEndInterface]
     ) -> BridgedVehicle:
-        namespace = f"{self.get_namespace().rstrip('/')}/{name}".rstrip("/")
+        namespace = absolute_name(self.get_namespace(), name).rstrip("/")
         observers = [one for other, one in front_ends.items() if other != commander]
         own = VehicleFrontEnds(index, name, namespace, front_ends.get(commander), observers)
         kind = next(one for base, one in _VEHICLES.items() if isinstance(own.commander, base))

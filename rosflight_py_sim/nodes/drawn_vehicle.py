@@ -22,7 +22,7 @@ from rosflight_py_sim.ground.coordinate_frames import (
 )
 from rosflight_py_sim.ground.pulse_width import OUTPUTS
 from rosflight_py_sim.ground.stamps import set_time
-from rosflight_py_sim.ground.topic_names import camera_pose
+from rosflight_py_sim.ground.topic_names import absolute_name, camera_pose
 from rosflight_py_sim.interfaces.marker_wire import MarkerWire
 from rosflight_py_sim.interfaces.simulation_node import SimulationNode
 from rosflight_py_sim.interfaces.transform_wire import TransformWire
@@ -30,7 +30,7 @@ from rosflight_py_sim.physics.rotations import rotate_to_inertial
 from rosflight_py_sim.step.camera_topics import CameraPose, optical_frame, pose_topic
 from rosflight_py_sim.step.part import Part
 from rosflight_py_sim.step.ports import polled
-from rosflight_py_sim.step.topics import FORCES_AND_MOMENTS, PWM_OUTPUT, TRUTH_STATE, TRUTH_WIND, topic_of
+from rosflight_py_sim.step.topics import FORCES_AND_MOMENTS, PWM_OUTPUT, TRUTH_STATE, TRUTH_WIND
 from rosflight_py_sim.step.vehicle_state import VehicleState
 from rosflight_py_sim.viewer.appearance import Appearance, DrawnPart, MovingParts, part_attitude
 from rosflight_py_sim.viewer.frame_tree import prefixed, transform, transform_of_mounting
@@ -76,7 +76,7 @@ class DrawnVehicle(Part):
         super().__init__({})
         self.state = VehicleState()
         self._node, self._vehicle = node, vehicle
-        self._namespace = topic_of(node.get_namespace().strip("/"), vehicle).strip("/")
+        self._namespace = absolute_name(node.get_namespace(), vehicle)[1:]
         self.name = self._namespace or "vehicle"
         self._shape = shape
         self._moving = MovingParts(shape)

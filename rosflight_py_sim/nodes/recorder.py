@@ -20,6 +20,7 @@ from rosflight_py_sim import __version__
 from rosflight_py_sim.ground.new_files import names
 from rosflight_py_sim.ground.parameters import Parameter, ParameterError, ParameterTable
 from rosflight_py_sim.ground.stamps import EPOCH
+from rosflight_py_sim.ground.topic_names import absolute_name
 from rosflight_py_sim.ground.vehicle_parameters import values_of_vehicle
 from rosflight_py_sim.interfaces.message_definitions import (
     is_stamped,
@@ -305,7 +306,7 @@ def _writer_of(paths: Iterable[Path], *, simulated: bool, facts: Mapping[str, st
 
 
 def _full_namespaces(own: str, vehicles: Sequence[str]) -> list[str]:
-    return ["".join(f"/{part}" for part in (own.strip("/"), vehicle) if part) for vehicle in vehicles]
+    return [absolute_name(own, vehicle).rstrip("/") for vehicle in vehicles]
 
 
 def _fitting_qos(publishers: list[TopicEndpointInfo]) -> QoSProfile:

@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from rosflight_py_sim.ground.node_kinds import NodeKind
 from rosflight_py_sim.ground.parameters import Parameter, ParameterError, Value, Values
 from rosflight_py_sim.ground.registry import node_names
+from rosflight_py_sim.ground.topic_names import absolute_name
 from rosflight_py_sim.interfaces.given_values import Source, merged_values
 from rosflight_py_sim.vehicles.physics_model import model_with_appearance
 
@@ -33,11 +34,10 @@ def physics_of_sources(sources: Iterable[Source], appearance: str, *namespaces: 
         ParameterError: there is no such shape, or a parameter file cannot be read or is invalid.
     """
     table = model_with_appearance(appearance).SHAPE_PARAMETERS
-    namespace = "".join(f"/{part.strip('/')}" for part in namespaces if part.strip("/"))
     values: dict[str, Value] = {}
     if len(table):
         for place, kind in (("dynamics", NodeKind.DYNAMICS), ("forces_and_moments", NodeKind.FORCES_AND_MOMENTS)):
-            values |= merged_values(sources, (place, *node_names(kind)), namespace)
+            values |= merged_values(sources, (place, *node_names(kind)), absolute_name(*namespaces))
     return {name: value for name, value in values.items() if name in table}
 
 

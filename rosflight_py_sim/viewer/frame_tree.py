@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 from transforms3d.quaternions import qmult
 
 from rosflight_py_sim.ground.coordinate_frames import BASE_LINK, FRD_IN_FLU, MAP, swap_frd_flu
+from rosflight_py_sim.ground.topic_names import absolute_name
 
 _HALF = math.sqrt(0.5)
 
@@ -36,7 +37,7 @@ def transform(place: ArrayLike, attitude: ArrayLike) -> tuple[float, ...]:
 
 def prefixed(namespace: str, frame: str) -> str:
     """Name of a vehicle's frame, with the namespace as prefix, so that names of several vehicles differ."""
-    return f"{namespace.strip('/')}/{frame}".lstrip("/")
+    return absolute_name(namespace, frame)[1:]
 
 
 WORLD_FRAMES = (Placement(MAP, "NED", transform((0, 0, 0), (0.0, _HALF, _HALF, 0.0))),)

@@ -5,15 +5,12 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable
 
-from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
+from diagnostic_msgs.msg import DiagnosticStatus
 from rclpy.node import Node
-from rclpy.qos import QoSProfile
 
-from rosflight_py_sim.interfaces.diagnostics import DIAGNOSTICS_TOPIC, PUBLISHED, RECEIVED, TOPIC_RATES
+from rosflight_py_sim.ground.topic_names import absolute_name
+from rosflight_py_sim.interfaces.diagnostics import DIAGNOSTICS_TOPIC, PUBLISHED, RECEIVED, TOPIC_RATES, watch_reports
 from rosflight_py_sim.viewer.graph_model import SILENT, GraphModel, Health, NodeEntry, Report, TopicEntry, graph_model
-
-# Queue size: a graph of several vehicles reports in a burst.
-_QOS = QoSProfile(depth=200)
 
 STALE_S = 5.0
 """Age (s) above which a report no longer counts: reports are sent once a second, and may be late on a busy machine."""
@@ -28,12 +25,12 @@ class GraphWatch:
     def __init__(self, node: Node) -> None:
         self._node = node
         self._reports: dict[str, tuple[float, DiagnosticStatus]] = {}
-        node.create_subscription(DiagnosticArray, DIAGNOSTICS_TOPIC, self._on_report, _QOS)
+        watch_reports(node, self._take)
 
     def model(self, *, plumbing: bool = False) -> GraphModel:
         """The current graph; `plumbing`: include the topics that every node has."""
         node = self._node
-        names = {f"{space.rstrip('/')}/{name}" for name, space in node.get_node_names_and_namespaces()}
+        names = {absolute_name(space, name) for name, space in node.get_node_names_and_namespaces()}
         shown = sorted(name for name in names if not _hidden(name))
         topics = [
             TopicEntry(topic, ", ".join(types), *self._ends(topic))
@@ -55,13 +52,11 @@ class GraphWatch:
 
     @staticmethod
     def _names(ends: Iterable[object]) -> tuple[str, ...]:
-        found = {f"{end.node_namespace.rstrip('/')}/{end.node_name}" for end in ends}  # type: ignore[attr-defined]
+        found = {absolute_name(end.node_namespace, end.node_name) for end in ends}  # type: ignore[attr-defined]
         return tuple(sorted(name for name in found if not _hidden(name)))
 
-    def _on_report(self, message: DiagnosticArray) -> None:
-        now_s = time.monotonic()
-        for status in message.status:
-            self._reports[status.name] = now_s, status
+    def _take(self, status: DiagnosticStatus) -> None:
+        self._reports[status.name] = time.monotonic(), status
 
     def _entry(self, name: str, names: list[str]) -> NodeEntry:
         """Reports of a node; other packages' reports may use the node's name without a namespace."""
