@@ -22,7 +22,7 @@ from rosflight_py_sim.autopilot.longitudinal_loops import (
     LongitudinalLoops,
     Zone,
 )
-from rosflight_py_sim.autopilot.loops import PiLoop, SlewLimit, settling_error, within, wrap_angle
+from rosflight_py_sim.autopilot.loops import PiLoop, SlewLimit, gain, settling_error, within, wrap_angle
 from rosflight_py_sim.autopilot.overflight import Overflight
 from rosflight_py_sim.autopilot.path_segments import FIELD_PARAMETERS, Arc, FieldGains
 from rosflight_py_sim.autopilot.setpoint import Vector3
@@ -45,18 +45,9 @@ FIXEDWING_TARGET_PARAMETERS = (
             minimum=0.05,
             maximum=1.4,
         ),
-        Parameter(
-            "roll_integral_gain",
-            1.0,
-            "Commanded roll angle per integrated roll error for a given roll angle",
-            "1/s",
-            minimum=0.0,
-            maximum=100.0,
-        ),
-        Parameter("course_gain", 2.2, "Roll angle per course error", minimum=0.0, maximum=100.0),
-        Parameter(
-            "course_integral_gain", 0.459, "Roll angle per integrated course error", "1/s", minimum=0.0, maximum=100.0
-        ),
+        gain("roll_integral_gain", 1.0, "Commanded roll angle per integrated roll error for a given roll angle", "1/s"),
+        gain("course_gain", 2.2, "Roll angle per course error"),
+        gain("course_integral_gain", 0.459, "Roll angle per integrated course error", "1/s"),
         Parameter(
             "roll_slew", 5.0, "Largest rate of change of the commanded roll angle", "rad/s", minimum=0.01, maximum=100.0
         ),
@@ -71,7 +62,7 @@ FIXEDWING_TARGET_PARAMETERS = (
         Parameter("loiter_radius", 80.0, "Radius of the loiter circle", "m", minimum=1.0, maximum=1e5),
         SPOOL_UP_TIME.overridden("also limits the rate of every later throttle change", minimum=0.01),
         Parameter("take_off_pitch", 0.2, "Commanded pitch angle after rotation", "rad", minimum=0.0, maximum=0.8),
-        Parameter("steering_gain", 2.0, "Rudder per heading error on the ground", minimum=0.0, maximum=100.0),
+        gain("steering_gain", 2.0, "Rudder per heading error on the ground"),
         Parameter(
             "take_off_height",
             5.0,

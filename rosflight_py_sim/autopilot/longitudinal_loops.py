@@ -14,7 +14,7 @@ from rosflight_py_sim.autopilot.fly_target import (
     ThrottleTarget,
     Vertical,
 )
-from rosflight_py_sim.autopilot.loops import PiLoop, settling_error
+from rosflight_py_sim.autopilot.loops import PiLoop, gain, settling_error
 from rosflight_py_sim.ground.parameters import Parameter, ParameterTable, Values, number
 
 MAX_PITCH = Parameter(
@@ -66,73 +66,25 @@ LONGITUDINAL_LOOP_PARAMETERS = ParameterTable(
         maximum=200.0,
     ),
     ROTATION_AIRSPEED,
-    Parameter("height_gain", 0.126, "Pitch angle per height error", "rad/m", minimum=0.0, maximum=100.0),
-    Parameter(
-        "height_integral_gain", 0.0188, "Pitch angle per integrated height error", "rad/m/s", minimum=0.0, maximum=100.0
-    ),
-    Parameter("throttle_gain", 0.0546, "Throttle per airspeed error", "s/m", minimum=0.0, maximum=100.0),
-    Parameter(
-        "throttle_integral_gain", 0.0185, "Throttle per integrated airspeed error", "1/m", minimum=0.0, maximum=100.0
-    ),
-    Parameter(
-        "climb_speed_gain",
-        0.206,
-        "Pitch angle per airspeed error while pitch holds the airspeed",
-        "rad s/m",
-        minimum=0.0,
-        maximum=100.0,
-    ),
-    Parameter(
+    gain("height_gain", 0.126, "Pitch angle per height error", "rad/m"),
+    gain("height_integral_gain", 0.0188, "Pitch angle per integrated height error", "rad/m/s"),
+    gain("throttle_gain", 0.0546, "Throttle per airspeed error", "s/m"),
+    gain("throttle_integral_gain", 0.0185, "Throttle per integrated airspeed error", "1/m"),
+    gain("climb_speed_gain", 0.206, "Pitch angle per airspeed error while pitch holds the airspeed", "rad s/m"),
+    gain(
         "climb_speed_integral_gain",
         0.096,
         "Pitch angle per integrated airspeed error while pitch holds the airspeed",
         "rad/m",
-        minimum=0.0,
-        maximum=100.0,
     ),
-    Parameter(
-        "pitch_integral_gain",
-        3.0,
-        "Commanded pitch angle per integrated pitch error for a given pitch angle",
-        "1/s",
-        minimum=0.0,
-        maximum=100.0,
+    gain("pitch_integral_gain", 3.0, "Commanded pitch angle per integrated pitch error for a given pitch angle", "1/s"),
+    gain("throttle_height_gain", 0.07, "Throttle per height error at a given pitch angle", "1/m"),
+    gain("throttle_climb_gain", 0.07, "Throttle reduction per climb rate at a given pitch angle", "s/m"),
+    gain(
+        "throttle_height_integral_gain", 0.005, "Throttle per integrated height error at a given pitch angle", "1/m/s"
     ),
-    Parameter(
-        "throttle_height_gain",
-        0.07,
-        "Throttle per height error at a given pitch angle",
-        "1/m",
-        minimum=0.0,
-        maximum=100.0,
-    ),
-    Parameter(
-        "throttle_climb_gain",
-        0.07,
-        "Throttle reduction per climb rate at a given pitch angle",
-        "s/m",
-        minimum=0.0,
-        maximum=100.0,
-    ),
-    Parameter(
-        "throttle_height_integral_gain",
-        0.005,
-        "Throttle per integrated height error at a given pitch angle",
-        "1/m/s",
-        minimum=0.0,
-        maximum=100.0,
-    ),
-    Parameter(
-        "flare_gain", 0.2, "Pitch angle per climb rate error in the flare", "rad s/m", minimum=0.0, maximum=100.0
-    ),
-    Parameter(
-        "flare_integral_gain",
-        0.1,
-        "Pitch angle per integrated climb rate error in the flare",
-        "rad/m",
-        minimum=0.0,
-        maximum=100.0,
-    ),
+    gain("flare_gain", 0.2, "Pitch angle per climb rate error in the flare", "rad s/m"),
+    gain("flare_integral_gain", 0.1, "Pitch angle per integrated climb rate error in the flare", "rad/m"),
     Parameter(
         "hold_zone",
         12.0,

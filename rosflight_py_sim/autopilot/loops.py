@@ -6,6 +6,12 @@ A @kernel calls `kernel_part(within)`, so `jit.py` counts this file among the so
 from __future__ import annotations
 
 import math
+from functools import partial
+
+from rosflight_py_sim.ground.parameters import Parameter
+
+gain = partial(Parameter, minimum=0.0, maximum=100.0)
+"""Declaration of a gain: name, default, text, unit."""
 
 # Largest error of a given angle that is integrated (rad), and rate (rad/s) of an approach during which none is.
 _MOST_INTEGRATED, _APPROACHING = 0.1, 0.1

@@ -20,7 +20,7 @@ from rosflight_py_sim.autopilot.fly_target import (
     ThrottleTarget,
     Vertical,
 )
-from rosflight_py_sim.autopilot.loops import PiLoop, SlewLimit, settling_error, wrap_angle
+from rosflight_py_sim.autopilot.loops import PiLoop, SlewLimit, gain, settling_error, wrap_angle
 from rosflight_py_sim.autopilot.position_controller import (
     IDLE,
     POSITION_CONTROLLER_PARAMETERS,
@@ -47,14 +47,7 @@ MULTIROTOR_TARGET_PARAMETERS = POSITION_CONTROLLER_PARAMETERS + ParameterTable(
         minimum=0.01,
         maximum=100.0,
     ),
-    Parameter(
-        "tilt_integral_gain",
-        1.5,
-        "Commanded angle per integrated error of a given roll or pitch angle",
-        "1/s",
-        minimum=0.0,
-        maximum=100.0,
-    ),
+    gain("tilt_integral_gain", 1.5, "Commanded angle per integrated error of a given roll or pitch angle", "1/s"),
     Parameter(
         "level_tilt",
         0.87,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import partial
 from typing import NamedTuple, cast
 
 from rosflight_py_sim.autopilot.autopilot_command import AutopilotCommand
@@ -18,6 +19,8 @@ from rosflight_py_sim.autopilot.velocity_loops import (
 from rosflight_py_sim.firmware import CommandMode
 from rosflight_py_sim.ground.parameters import Parameter, ParameterError, ParameterTable, Values
 from rosflight_py_sim.ground.shared_parameters import GRAVITY, MASS, MAX_YAW_RATE, SPOOL_UP_TIME
+
+_gain = partial(Parameter, minimum=0.0, maximum=1e3)
 
 POSITION_CONTROLLER_PARAMETERS = ParameterTable(
     MASS.overridden("the default is that of the multirotor", required=False),
@@ -40,32 +43,14 @@ POSITION_CONTROLLER_PARAMETERS = ParameterTable(
         "max_acceleration", 7.0, "Largest commanded horizontal acceleration", "m/s^2", minimum=0.01, maximum=200.0
     ),
     MAX_YAW_RATE,
-    Parameter(
-        "horizontal_position_gain", 1.1, "Speed per position error, north and east", "1/s", minimum=0.0, maximum=1e3
-    ),
-    Parameter(
-        "horizontal_velocity_gain", 3.0, "Acceleration per speed error, north and east", "1/s", minimum=0.0, maximum=1e3
-    ),
-    Parameter(
-        "horizontal_integral_gain",
-        1.5,
-        "Acceleration per integrated speed error, north and east",
-        "1/s^2",
-        minimum=0.0,
-        maximum=1e3,
-    ),
-    Parameter("vertical_position_gain", 1.5, "Speed per position error, down", "1/s", minimum=0.0, maximum=1e3),
-    Parameter("vertical_velocity_gain", 4.0, "Acceleration per speed error, down", "1/s", minimum=0.0, maximum=1e3),
-    Parameter(
-        "vertical_integral_gain",
-        2.5,
-        "Acceleration per integrated speed error, down",
-        "1/s^2",
-        minimum=0.0,
-        maximum=1e3,
-    ),
+    _gain("horizontal_position_gain", 1.1, "Speed per position error, north and east", "1/s"),
+    _gain("horizontal_velocity_gain", 3.0, "Acceleration per speed error, north and east", "1/s"),
+    _gain("horizontal_integral_gain", 1.5, "Acceleration per integrated speed error, north and east", "1/s^2"),
+    _gain("vertical_position_gain", 1.5, "Speed per position error, down", "1/s"),
+    _gain("vertical_velocity_gain", 4.0, "Acceleration per speed error, down", "1/s"),
+    _gain("vertical_integral_gain", 2.5, "Acceleration per integrated speed error, down", "1/s^2"),
     Parameter("max_integral", 6.0, "Largest acceleration from each integrator", "m/s^2", minimum=0.0, maximum=200.0),
-    Parameter("yaw_gain", 1.5, "Yaw rate per yaw error", "1/s", minimum=0.0, maximum=1e3),
+    _gain("yaw_gain", 1.5, "Yaw rate per yaw error", "1/s"),
 )
 
 

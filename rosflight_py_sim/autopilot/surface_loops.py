@@ -6,7 +6,7 @@ import math
 from typing import NamedTuple
 
 from rosflight_py_sim.autopilot.flight_state import FlightState
-from rosflight_py_sim.autopilot.loops import within
+from rosflight_py_sim.autopilot.loops import gain, within
 from rosflight_py_sim.ground.parameters import Parameter, ParameterTable, Values, number
 
 DESIGN_AIRSPEED = Parameter(
@@ -19,9 +19,9 @@ SURFACE_LOOP_PARAMETERS = ParameterTable(
     Parameter("max_aileron", 0.7, "Deflection at full command", "rad", minimum=0.01, maximum=1.6),
     Parameter("max_elevator", 0.7, "Deflection at full command", "rad", minimum=0.01, maximum=1.6),
     Parameter("max_rudder", 0.7, "Deflection at full command", "rad", minimum=0.01, maximum=1.6),
-    Parameter("roll_gain", 1.17, "Aileron per roll error", minimum=0.0, maximum=100.0),
-    Parameter("roll_rate_gain", 0.0, "Aileron per roll rate", "s", minimum=0.0, maximum=100.0),
-    Parameter("yaw_damper_gain", 0.0925, "Rudder per washed-out yaw rate", "s", minimum=0.0, maximum=100.0),
+    gain("roll_gain", 1.17, "Aileron per roll error"),
+    gain("roll_rate_gain", 0.0, "Aileron per roll rate", "s"),
+    gain("yaw_damper_gain", 0.0925, "Rudder per washed-out yaw rate", "s"),
     Parameter(
         "yaw_damper_washout",
         0.5,
@@ -30,8 +30,8 @@ SURFACE_LOOP_PARAMETERS = ParameterTable(
         minimum=0.01,
         maximum=1e3,
     ),
-    Parameter("pitch_gain", 1.0, "Elevator per pitch error", minimum=0.0, maximum=100.0),
-    Parameter("pitch_rate_gain", 0.217, "Elevator per pitch rate", "s", minimum=0.0, maximum=100.0),
+    gain("pitch_gain", 1.0, "Elevator per pitch error"),
+    gain("pitch_rate_gain", 0.217, "Elevator per pitch rate", "s"),
     Parameter(
         "aileron_sign", 1.0, "Sign of the aileron deflection for a positive command: 1 or -1", minimum=-1.0, maximum=1.0
     ),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+from rosflight_py_sim.autopilot.loops import gain
 from rosflight_py_sim.autopilot.setpoint import Setpoint
 from rosflight_py_sim.autopilot.thruster_allocation import SURGE
 from rosflight_py_sim.autopilot.underwater_body import UnderwaterBody
@@ -20,14 +21,7 @@ SURGE_GUIDANCE_PARAMETERS = ParameterTable(
         maximum=10.0,
     ),
     Parameter("approach_speed", 0.2, "Limit of that speed", "m/s", minimum=0.01, maximum=50.0),
-    Parameter(
-        "surge_gain",
-        1.0,
-        "Surge acceleration per error of the speed through the water",
-        "1/s",
-        minimum=0.0,
-        maximum=100.0,
-    ),
+    gain("surge_gain", 1.0, "Surge acceleration per error of the speed through the water", "1/s"),
 )
 
 # Speed through the water (m/s) below which the direction of a wanted velocity is not worth a turn.

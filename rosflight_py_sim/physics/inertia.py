@@ -2,32 +2,25 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 from numpy.typing import NDArray
 
 from rosflight_py_sim.ground.parameters import Parameter, ParameterError, ParameterTable, Values, number
 from rosflight_py_sim.ground.shared_parameters import MASS
 
+_moment = partial(Parameter, unit="kg m^2", minimum=1e-7, maximum=1e8, required=True)
+_product = partial(Parameter, unit="kg m^2", minimum=-1e8, maximum=1e8)
+
 INERTIA_PARAMETERS = ParameterTable(
     MASS,
-    Parameter(
-        "Jxx", 0.08, "Moment of inertia about the body x axis", "kg m^2", minimum=1e-7, maximum=1e8, required=True
-    ),
-    Parameter(
-        "Jyy", 0.08, "Moment of inertia about the body y axis", "kg m^2", minimum=1e-7, maximum=1e8, required=True
-    ),
-    Parameter(
-        "Jzz", 0.12, "Moment of inertia about the body z axis", "kg m^2", minimum=1e-7, maximum=1e8, required=True
-    ),
-    Parameter(
-        "Jxy", 0.0, "Element xy of the inertia matrix, used with the sign given", "kg m^2", minimum=-1e8, maximum=1e8
-    ),
-    Parameter(
-        "Jxz", 0.0, "Element xz of the inertia matrix, used with the sign given", "kg m^2", minimum=-1e8, maximum=1e8
-    ),
-    Parameter(
-        "Jyz", 0.0, "Element yz of the inertia matrix, used with the sign given", "kg m^2", minimum=-1e8, maximum=1e8
-    ),
+    _moment("Jxx", 0.08, "Moment of inertia about the body x axis"),
+    _moment("Jyy", 0.08, "Moment of inertia about the body y axis"),
+    _moment("Jzz", 0.12, "Moment of inertia about the body z axis"),
+    _product("Jxy", 0.0, "Element xy of the inertia matrix, used with the sign given"),
+    _product("Jxz", 0.0, "Element xz of the inertia matrix, used with the sign given"),
+    _product("Jyz", 0.0, "Element yz of the inertia matrix, used with the sign given"),
 )
 
 INERTIA = ("Jxx", "Jyy", "Jzz", "Jxy", "Jxz", "Jyz")

@@ -14,6 +14,7 @@ current. A rotor without lag has its new speed at once.
 from __future__ import annotations
 
 import math
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,41 +28,15 @@ from rosflight_py_sim.physics.descent import descent_shares, figure_of_merit, fl
 from rosflight_py_sim.physics.earth import ALTITUDE_PARAMETERS, Site, altitude_at, site_of
 from rosflight_py_sim.physics.propulsion import SLOWEST_SPEED, coefficient, steady_rotor_speed
 
+_coefficient = partial(Parameter, minimum=-10.0, maximum=10.0, required=True)
+
 POWERTRAIN_PARAMETERS = ParameterTable(
-    Parameter("CT_0", 0.08729101, "Thrust coefficient at standstill", minimum=-10.0, maximum=10.0, required=True),
-    Parameter(
-        "CT_1",
-        -0.11006411,
-        "Thrust coefficient, linear in the advance ratio",
-        minimum=-10.0,
-        maximum=10.0,
-        required=True,
-    ),
-    Parameter(
-        "CT_2",
-        -0.12928596,
-        "Thrust coefficient, quadratic in the advance ratio",
-        minimum=-10.0,
-        maximum=10.0,
-        required=True,
-    ),
+    _coefficient("CT_0", 0.08729101, "Thrust coefficient at standstill"),
+    _coefficient("CT_1", -0.11006411, "Thrust coefficient, linear in the advance ratio"),
+    _coefficient("CT_2", -0.12928596, "Thrust coefficient, quadratic in the advance ratio"),
     Parameter("CQ_0", 0.00428594, "Torque coefficient at standstill", minimum=1e-7, maximum=10.0, required=True),
-    Parameter(
-        "CQ_1",
-        0.00146105,
-        "Torque coefficient, linear in the advance ratio",
-        minimum=-10.0,
-        maximum=10.0,
-        required=True,
-    ),
-    Parameter(
-        "CQ_2",
-        -0.01440988,
-        "Torque coefficient, quadratic in the advance ratio",
-        minimum=-10.0,
-        maximum=10.0,
-        required=True,
-    ),
+    _coefficient("CQ_1", 0.00146105, "Torque coefficient, linear in the advance ratio"),
+    _coefficient("CQ_2", -0.01440988, "Torque coefficient, quadratic in the advance ratio"),
     Parameter("D_prop", 0.381, "Propeller diameter", "m", minimum=0.005, maximum=50.0, required=True),
     Parameter("R_motor", 0.042, "Motor winding resistance", "ohm", minimum=1e-9, maximum=1e3, required=True),
     Parameter("I_0", 1.5, "Motor no-load current", "A", minimum=0.0, maximum=1e3, required=True),

@@ -18,6 +18,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -92,45 +93,39 @@ class ErrorSource:
     def parameters(self) -> ParameterTable:
         """Table of this sensor's error parameters."""
         derived = f" (0: derived from {self.sensor}_stdev)" if self.stdev is not None and not self.vibration else ""
-        largest = LARGEST[self.unit]
+        magnitude = partial(Parameter, minimum=0.0, maximum=LARGEST[self.unit])
         rows = [
-            Parameter(
+            magnitude(
                 f"{self.sensor}_noise_density",
                 self.noise_density,
                 f"White noise density of the {self.quantity}{derived}",
                 f"{self.unit}/sqrt(Hz)",
-                minimum=0.0,
-                maximum=largest,
             ),
-            Parameter(
+            magnitude(
                 f"{self.sensor}_bias_range",
                 self.bias_range,
                 f"Turn-on bias of the {self.quantity}: drawn uniformly from plus or minus this value",
                 self.unit,
-                minimum=0.0,
-                maximum=largest,
             ),
-            Parameter(
+            magnitude(
                 f"{self.sensor}_bias_walk_density",
                 0.0,
                 f"Driving noise density of the bias walk of the {self.quantity}"
                 + (f" (0: derived from {self._walk_name})" if self.walk_stdev is not None else ""),
                 f"{self.unit}/sqrt(s)",
-                minimum=0.0,
-                maximum=largest,
             ),
             self._decay,
         ]
         if self.stdev is not None:
             noise = "White noise due to vibration on" if self.vibration else "White noise on"
             text = f"{noise} the {self.quantity}: standard deviation of a sample at {self.rate:g} Hz"
-            rows.insert(0, Parameter(f"{self.sensor}_stdev", self.stdev, text, self.unit, minimum=0.0, maximum=largest))
+            rows.insert(0, magnitude(f"{self.sensor}_stdev", self.stdev, text, self.unit))
         if self.walk_stdev is not None:
             text = f"Bias walk of the {self.quantity}: standard deviation of " + (
                 f"the driving noise at {self.rate:g} Hz" if self.walk_drives else f"a step at {self.rate:g} Hz"
             )
             unit = f"{self.unit}/s" if self.walk_drives else self.unit
-            rows.append(Parameter(self._walk_name, self.walk_stdev, text, unit, minimum=0.0, maximum=largest))
+            rows.append(magnitude(self._walk_name, self.walk_stdev, text, unit))
         return ParameterTable(*rows)
 
     def terms(self, values: Values) -> ErrorTerms:
