@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from enum import Enum
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -118,6 +118,9 @@ class Option:
     def command_flag(self) -> str:
         """The option on the command line: '--time-mode'."""
         return self.flag or "--" + self.name.replace("_", "-")
+
+
+_switch = partial(Option, kind=Kind.BOOLEAN, default="false")
 
 
 @cache
@@ -255,11 +258,9 @@ def all_options() -> dict[str, Option]:
             metavar="FILE",
             in_scenario=True,
         ),
-        Option(
+        _switch(
             "use_vimfly",
             "move the sticks with the keyboard, in a window or in this terminal",
-            kind=Kind.BOOLEAN,
-            default="false",
             at=(LAUNCH, SIM),
             flag="--keyboard",
             pages=(("The keyboard", "rc.md#the-keyboard"),),
@@ -300,25 +301,19 @@ def all_options() -> dict[str, Option]:
             pages=(("Cameras", "camera.md"),),
             in_scenario=True,
         ),
-        Option(
+        _switch(
             "view",
             "show the simulation in a browser (http://127.0.0.1:8642)",
-            kind=Kind.BOOLEAN,
-            default="false",
             pages=(("In a browser", "viewer.md"),),
         ),
-        Option(
+        _switch(
             "visualizer",
             "publish tf frames and markers for an RViz that you start yourself",
-            kind=Kind.BOOLEAN,
-            default="false",
             pages=(("RViz", "rviz.md"),),
         ),
-        Option(
+        _switch(
             "rviz",
             "start RViz and the visualizer",
-            kind=Kind.BOOLEAN,
-            default="false",
             at=(LAUNCH,),
             pages=(("RViz", "rviz.md"),),
         ),
@@ -338,20 +333,16 @@ def all_options() -> dict[str, Option]:
             at=(LAUNCH, SIM),
             pages=(("Node names", "#node-names"),),
         ),
-        Option(
+        _switch(
             "composed",
             "run all nodes in one process, by default in lockstep",
-            kind=Kind.BOOLEAN,
-            default="false",
             at=(LAUNCH,),
             pages=(("How messages travel", "messages.md"),),
         ),
-        Option(
+        _switch(
             "respawn",
             "restart nodes that a signal has ended (kill -9, a crash)",
-            kind=Kind.BOOLEAN,
             details="Launch waits one second before the restart. Not with composed.",
-            default="false",
             at=(LAUNCH,),
             pages=(("Starting a node again", "#starting-a-node-again"),),
         ),
@@ -400,12 +391,10 @@ def all_options() -> dict[str, Option]:
             at=(*SIMULATIONS, TRIM),
             metavar="NS",
         ),
-        Option(
+        _switch(
             "share_domain",
             "start even if the ROS domain already has a simulation in this namespace",
-            kind=Kind.BOOLEAN,
             details="Two simulations that publish the same topics corrupt each other.",
-            default="false",
             at=(*SIMULATIONS, REFLY),
             pages=(("Two simulations", "#two-simulations"),),
         ),
@@ -425,12 +414,10 @@ def all_options() -> dict[str, Option]:
             at=(SIM,),
             metavar="S",
         ),
-        Option(
+        _switch(
             "calm",
             "fly without wind or current",
-            kind=Kind.BOOLEAN,
             details="Without it, the vehicle file's `weather` applies.",
-            default="false",
             at=(FLY,),
             in_scenario=True,
         ),
