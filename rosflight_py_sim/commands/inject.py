@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import argparse
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from rosflight_py_sim.failures.failure import FAILURES, all_targets, parse_failure
 from rosflight_py_sim.ground.parameters import ParameterError
+from rosflight_py_sim.ground.topic_names import absolute_name
 
 if TYPE_CHECKING:
     from rclpy.node import Node
+
+    from rosflight_py_sim.commands.service_client import ServiceClient
 
 # System times, s: for the discovery of the first node, without a further node until discovery ends, and for a reply.
 DISCOVERY_S = 5.0
@@ -62,24 +65,24 @@ def _inject(options: argparse.Namespace) -> int:
     if not texts and not options.clear:
         raise ParameterError("no failure given; allowed: one or more failures, or --clear")
     import rclpy
-    from rclpy.node import Node
 
-    from rosflight_py_sim.nodes.running import initialise, refusals_of_ros
+    from rosflight_py_sim.commands.service_client import service_client
+    from rosflight_py_sim.nodes.running import initialise
 
     initialise(["rosflight_py_sim", *options.ros_arguments])
-    with refusals_of_ros():
-        node = Node("inject")
+    root = absolute_name(options.namespace).rstrip("/") + "/"
     try:
-        root = f"/{options.namespace.strip('/')}".rstrip("/") + "/"
-        before = {name: given for name in _nodes_found(node, root) if (given := _failures_of(node, name)) is not None}
-        if not before:
-            raise ParameterError(
-                f"no node with the parameter '{FAILURES.name}' found below {root} within {DISCOVERY_S:g} s (is the "
-                "simulation running, in this ROS_DOMAIN_ID?)"
-            )
-        _set_all(node, before, {name: [*([] if options.clear else given), *texts] for name, given in before.items()})
+        with service_client("inject") as client:
+            found = {name: _failures_of(client, name) for name in _nodes_found(client.node, root)}
+            before = {name: given for name, given in found.items() if given is not None}
+            if not before:
+                raise ParameterError(
+                    f"no node with the parameter '{FAILURES.name}' found below {root} within {DISCOVERY_S:g} s (is the "
+                    "simulation running, in this ROS_DOMAIN_ID?)"
+                )
+            kept = {name: [] if options.clear else given for name, given in before.items()}
+            _set_all(client, before, {name: [*given, *texts] for name, given in kept.items()})
     finally:
-        node.destroy_node()
         rclpy.try_shutdown()
     print(f"{', '.join(texts) or 'no failures'}: {', '.join(before)}", flush=True)
     return 0
@@ -100,55 +103,37 @@ def _nodes_found(node: Node, root: str) -> list[str]:
     return sorted(found)
 
 
-def _set_all(node: Node, before: Mapping[str, Sequence[str]], after: Mapping[str, Sequence[str]]) -> None:
+def _set_all(client: ServiceClient, before: Mapping[str, Sequence[str]], after: Mapping[str, Sequence[str]]) -> None:
     done: list[str] = []
     for name, texts in after.items():
-        reason = _set(node, name, texts)
+        reason = _set(client, name, texts)
         if reason:
             for other in done:
-                _set(node, other, before[other])
+                _set(client, other, before[other])
             raise ParameterError(f"{name}: {reason}")
         done.append(name)
 
 
-def _failures_of(node: Node, name: str) -> list[str] | None:
+def _failures_of(client: ServiceClient, name: str) -> list[str] | None:
     """Failures of a node; None if it has no parameter `failures`."""
     from rcl_interfaces.srv import GetParameters
 
-    reply = _reply(node, GetParameters, f"{name}/get_parameters", GetParameters.Request(names=[FAILURES.name]))
+    reply = _reply(client, GetParameters, f"{name}/get_parameters", GetParameters.Request(names=[FAILURES.name]))
     values = [value for value in reply.values if value.type]
     return list(values[0].string_array_value) if values else None
 
 
-def _set(node: Node, name: str, texts: Sequence[str]) -> str:
+def _set(client: ServiceClient, name: str, texts: Sequence[str]) -> str:
     """Set the failures of a node; return the reason if it rejects them, otherwise an empty text."""
     from rcl_interfaces.msg import Parameter, ParameterType, ParameterValue
     from rcl_interfaces.srv import SetParameters
 
     value = ParameterValue(type=ParameterType.PARAMETER_STRING_ARRAY, string_array_value=texts)
     request = SetParameters.Request(parameters=[Parameter(name=FAILURES.name, value=value)])
-    (result,) = _reply(node, SetParameters, f"{name}/set_parameters", request).results
+    (result,) = _reply(client, SetParameters, f"{name}/set_parameters", request).results
     return "" if result.successful else result.reason
 
 
-def _reply(node: Node, kind: Any, service: str, request: Any) -> Any:
-    import rclpy
-
-    client = node.create_client(kind, service)
-    try:
-        for _ in _attempts():
-            # The reply is lost if the service has not discovered the client yet; repeating the request is safe.
-            if client.wait_for_service(timeout_sec=1.0):
-                future = client.call_async(request)
-                rclpy.spin_until_future_complete(node, future, timeout_sec=1.0)
-                if future.done():
-                    return future.result()
-    finally:
-        node.destroy_client(client)
-    raise ParameterError(f"no reply from {service} within {_REPLY_S:g} s")
-
-
-def _attempts() -> Iterator[None]:
-    end_s = time.monotonic() + _REPLY_S
-    while time.monotonic() < end_s:
-        yield
+def _reply(client: ServiceClient, kind: Any, service: str, request: Any) -> Any:
+    missing = f"no reply from {service} within {_REPLY_S:g} s"
+    return client.call(service, kind, request, missing=missing, missing_s=_REPLY_S, reply_s=_REPLY_S)
