@@ -44,6 +44,12 @@ class ClientTask(ABC):
     def arguments(self, graph: ComposedGraph) -> list[str]:
         """Arguments for the program, such as the ports of the vehicle."""
 
+    def address(self, graph: ComposedGraph, front_end: str) -> list[str]:
+        """Option with the address of a front-end's server, unless the program's default address reaches it."""
+        address = str(graph.values_of("bridge", self.member.namespace)[f"{front_end}.address"])
+        # A server on all addresses is also reachable at the default address.
+        return [] if address == "0.0.0.0" else ["--address", address]
+
     def numbered_value(self, graph: ComposedGraph, name: str, apart: int = 1) -> int:
         """Value, for this vehicle, of a front-end parameter that increases from vehicle to vehicle, such as a port.
 

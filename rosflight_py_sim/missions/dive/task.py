@@ -28,8 +28,6 @@ class DiveTask(ClientTask):
     def arguments(self, graph: ComposedGraph) -> list[str]:
         """Address and ports of the AUV protocol's server."""
         bridge = graph.values_of("bridge", self.member.namespace)
-        address = str(bridge["auv_zeromq.address"])
         ports = [str(bridge[f"auv_zeromq.{name}_port"]) for name in ("image", "thruster", "telemetry")]
-        arguments = ["--id", str(self.numbered_value(graph, "auv_zeromq.id")), "--ports", *ports]
-        # A server on all addresses is also reachable at the program's default address.
-        return arguments if address == "0.0.0.0" else [*arguments, "--address", address]
+        number = str(self.numbered_value(graph, "auv_zeromq.id"))
+        return ["--id", number, "--ports", *ports, *self.address(graph, "auv_zeromq")]

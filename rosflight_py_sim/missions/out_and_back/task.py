@@ -60,11 +60,8 @@ class OutAndBackTask(ClientTask):
 
     def arguments(self, graph: ComposedGraph) -> list[str]:
         """Address and port of the vehicle's bridge."""
-        bridge = graph.values_of("bridge", self.member.namespace)
-        address = str(bridge["ardupilot.address"])
-        arguments = ["--linger", "--port", str(self.numbered_value(graph, "ardupilot.port", PORTS_APART))]
-        # A server on all addresses is also reachable at the program's default address.
-        return arguments if address == "0.0.0.0" else [*arguments, "--address", address]
+        port = str(self.numbered_value(graph, "ardupilot.port", PORTS_APART))
+        return ["--linger", "--port", port, *self.address(graph, "ardupilot")]
 
     @property
     def activity(self) -> str:

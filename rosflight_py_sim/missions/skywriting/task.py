@@ -25,12 +25,9 @@ class SkywritingTask(ClientTask):
     def arguments(self, graph: ComposedGraph) -> list[str]:
         """Address of Ground Control, and the option to print waypoints."""
         bridge = graph.values_of("bridge", self.member.namespace)
-        address = str(bridge["uthere.address"])
         ports = [str(bridge[f"uthere.udp_port_{way}"]) for way in ("in", "out")]
-        plane = self.numbered_value(graph, "uthere.plane_id")
-        arguments = ["--echo", "--plane", str(plane), "--ports", *ports]
-        # A server on all addresses is also reachable at the program's default address.
-        return arguments if address == "0.0.0.0" else [*arguments, "--address", address]
+        plane = str(self.numbered_value(graph, "uthere.plane_id"))
+        return ["--echo", "--plane", plane, "--ports", *ports, *self.address(graph, "uthere")]
 
     @property
     def activity(self) -> str:
