@@ -57,10 +57,14 @@ def requirements(extras: Iterable[str]) -> set[str]:
 def needed(lock: str, extras: Iterable[str]) -> set[str]:
     """Names of the packages of a lock file that some extras need, and what these packages need in turn."""
     required_by: dict[str, set[str]] = {}
+    of_builds: set[str] = set()
     for name, entry in entries(lock):
         comments = re.findall(r"^ +# (?:via )?(?: *)([a-z0-9._-]+)", entry, re.MULTILINE)
         required_by.setdefault(name, set()).update(comments)
-    found, waiting = set(), requirements(extras)
+        # Required by a file of requirements, which hold those of builds.
+        if "-r" in comments:
+            of_builds.add(name)
+    found, waiting = set(), requirements(extras) | of_builds
     while waiting:
         found |= waiting
         waiting = {name for name, by in required_by.items() if by & waiting} - found
