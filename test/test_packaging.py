@@ -12,13 +12,17 @@ from pathlib import Path
 from unittest import mock
 
 import pytest
+from distribution_packages import WITHOUT_KEY, rosdep_key
+from lock_sets import entries, needed
 from project_programs import project_program
 
 import rosflight_py_sim
 from rosflight_py_sim.ground.node_kinds import NODE_CLASSES, RENAMED
+from rosflight_py_sim.ground.ros_distributions import DISTRIBUTIONS
 from rosflight_py_sim.vehicles import all_vehicles
 
 ROOT = Path(__file__).parents[1]
+FURTHER_LOCKS = sorted(ROOT.glob("requirements-*.lock"))
 
 
 def setup_cfg() -> configparser.ConfigParser:
@@ -60,6 +64,14 @@ def test_lock_file_pins_each_requirement_with_a_hash(distribution: str | None, o
     assert names - {"rosflight-py-sim"} <= pinned.keys()
 
 
+@pytest.mark.parametrize("distribution", [None, *(file.stem.partition("-")[2] for file in FURTHER_LOCKS)])
+def test_flying_installs_every_package_of_ros(distribution: str | None) -> None:
+    lock = project_program("tools/install_lock.py").lock_for(distribution)
+    ros = {name for name, _ in entries(lock) if name.startswith("ros-")}
+    assert "ros-rclpy" in ros
+    assert ros <= needed(lock, ["fly"])
+
+
 def test_make_refuses_an_unknown_distribution() -> None:
     done = subprocess.run(["make", "ROS=dashing", "help"], cwd=ROOT, capture_output=True, text=True, timeout=60)
     assert done.returncode == 2
@@ -73,6 +85,42 @@ def test_extra_all_covers_every_user_facing_extra() -> None:
     assert match[1].split(",") == sorted(
         set(extras) - {"all", "docs", "fly", "fuzz", "jazzy", "kilted", "ray", "ros", "test"}
     )
+
+
+def requirements(*extras: str) -> set[str]:
+    """Names of the packages that setup.cfg requires, with these extras."""
+    options = setup_cfg()
+    lines = [options["options"]["install_requires"], *(options["options.extras_require"][extra] for extra in extras)]
+    return {re.split(r"[\[<>=~;]", line)[0].strip() for line in "\n".join(lines).splitlines() if line.strip()}
+
+
+def test_package_xml_names_every_requirement_with_a_key_and_readme_every_other() -> None:
+    extras = set(setup_cfg()["options.extras_require"]) - {
+        "all",
+        "docs",
+        "fly",
+        "fuzz",
+        "jazzy",
+        "kilted",
+        "ros",
+        "test",
+    }
+    wanted = requirements(*extras)
+    manifest = ElementTree.parse(ROOT / "package.xml")
+    keys = {element.text for element in manifest.iter("exec_depend")}
+    assert wanted >= WITHOUT_KEY.keys()
+    assert {rosdep_key(name) for name in wanted - WITHOUT_KEY.keys()} == {key for key in keys if "python3-" in str(key)}
+    table = "".join(
+        re.findall(r"^\| ([\w, -]+) \| .+ \|$", (ROOT / "README.md").read_text(encoding="utf-8"), re.MULTILINE)
+    )
+    assert [name for name in WITHOUT_KEY if name not in table] == []
+
+
+def test_package_xml_has_no_key_that_installs_with_pip() -> None:
+    manifest = ElementTree.parse(ROOT / "package.xml")
+    depended = [str(element.text) for element in manifest.getroot() if element.tag.endswith("depend")]
+    assert [key for key in depended if key.endswith("-pip") or rosdep_key(key) in WITHOUT_KEY] == []
+    assert len(set(depended)) == len(depended)
 
 
 @pytest.mark.parametrize("file", sorted(ROOT.glob("requirements*.lock")), ids=lambda file: file.name)
@@ -91,3 +139,34 @@ def test_all_files_named_by_vehicles_are_installed(monkeypatch: pytest.MonkeyPat
         named = {one.file, one.parameter_file, one.firmware_file, one.weather_file, one.waypoint_file}
         named |= {pairing.file for pairing in one.pairings.values()} | {one.mission.program if one.mission else None}
         assert named - {None} <= installed
+
+
+def test_page_of_distributions_agrees_with_code_locks_and_metadata() -> None:
+    page = (ROOT / "docs" / "distributions.md").read_text(encoding="utf-8")
+    rows = {
+        cells[0].lower(): cells
+        for cells in re.findall(r"^\| ([A-Z]\w+) " + r"\| (.+?) " * 6 + r"\|$", page, re.MULTILINE)
+    }
+    rows.pop("distribution", None)
+    assert list(rows) == [one.name for one in DISTRIBUTIONS]
+    extras = setup_cfg()["options.extras_require"]
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    locks = {"kilted": None, **{file.stem.partition("-")[2]: file.stem.partition("-")[2] for file in FURTHER_LOCKS}}
+    assert (
+        {one.name for one in DISTRIBUTIONS if one.wheels} == locks.keys() == {name for name in extras if name in rows}
+    )
+    for one in DISTRIBUTIONS:
+        _, ends, source, versions, *_ = rows[one.name]
+        assert ends == str(one.ends)
+        assert ("PyPI wheels" in source) == one.wheels
+        assert versions.startswith(f"{one.rclpy}.")
+        assert one.name.capitalize() in readme
+        if one.wheels:
+            lock = project_program("tools/install_lock.py").lock_for(locks[one.name])
+            (rclpy,) = re.findall(r"^ros-rclpy==(\S+)", lock, re.MULTILINE)
+            (fast_dds,) = re.findall(r"^ros-(?:fastdds|fastrtps)==(\S+)", lock, re.MULTILINE)
+            assert versions == f"{rclpy}, {fast_dds}"
+            assert f"ros-rclpy[fastrtps]~={rclpy}\n" in extras[one.name]
+    manifest = ElementTree.parse(ROOT / "package.xml")
+    wheels = {re.split(r"[\[~]", line)[0].removeprefix("ros-").replace("-", "_") for line in extras["jazzy"].split()}
+    assert wheels - {"builtin_interfaces"} <= {element.text for element in manifest.iter("depend")}

@@ -34,6 +34,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rosflight_py_sim.failures.failure import Target
+from rosflight_py_sim.ground.extras import missing_extra
 from rosflight_py_sim.ground.parameters import Parameter, ParameterError, ParameterTable, Values, number
 from rosflight_py_sim.ground.shared_parameters import START_DATE
 from rosflight_py_sim.ground.start_date import start_of, year_of
@@ -133,7 +134,7 @@ def world_magnetic_model(
     The model takes the height above the ellipsoid; the altitude above sea level is used instead (100 m make 3 nT).
 
     Raises:
-        ParameterError: the date is outside the model's validity.
+        ParameterError: the date is outside the model's validity, or pygeomag is not installed.
     """
     if not 2025.0 <= decimal_year <= 2030.0:
         raise ParameterError(
@@ -146,8 +147,12 @@ def world_magnetic_model(
 
 @cache
 def _model() -> Any:
-    import pygeomag  # imported here so that only processes that use the model load it
-
+    try:
+        import pygeomag  # imported here so that only processes that use the model load it
+    except ImportError as error:
+        purpose = "parameter 'magnetic_model': 'wmm' given, which"
+        instead = "give the field's vector: magnetic_model 'fixed' with inclination, declination and total_intensity"
+        raise missing_extra(purpose, error, "magnetic", instead) from error
     return pygeomag.GeoMag(coefficients_file="wmm/WMM_2025.COF")
 
 

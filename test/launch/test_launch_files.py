@@ -13,6 +13,7 @@ import socket
 import subprocess
 import sys
 import time
+from collections.abc import Mapping
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,7 @@ from unittest import mock
 
 import pytest
 import yaml
+from distribution_packages import of_a_distribution_alone
 
 from rosflight_py_sim.graph.fleet import Member
 from rosflight_py_sim.graph.flight_controllers import FLIGHT_CONTROLLERS, instructions
@@ -519,7 +521,10 @@ TIMEOUT_S = 60.0
 
 
 def launched(
-    *given: str, file: str = "multirotor_standalone.launch.py", output: Any = subprocess.PIPE
+    *given: str,
+    file: str = "multirotor_standalone.launch.py",
+    output: Any = subprocess.PIPE,
+    environment: Mapping[str, str] | None = None,
 ) -> subprocess.Popen[str]:
     """A launch file in a separate process, which handles Ctrl-C even if the tests' shell ignores it."""
     program = (
@@ -539,6 +544,7 @@ def launched(
         stdout=output,
         stderr=subprocess.STDOUT,
         text=True,
+        env=environment,
     )
 
 
@@ -666,6 +672,56 @@ def test_launched_graph_prints_ardupilot_command_and_waits_for_it(
     assert ("elevon.parm" in text) == ("variant:=elevon" in given)
     assert "Traceback" not in text
     assert "process has died" not in text
+
+
+def climb_in_mission(process: subprocess.Popen[str], height_m: float) -> None:
+    """Start the autopilot's mission, and return once the vehicle has reached a height."""
+    import rclpy
+    from rclpy.executors import SingleThreadedExecutor
+    from rclpy.node import Node
+    from rosflight_msgs.msg import SimState
+    from std_srvs.srv import Trigger
+
+    from rosflight_py_sim.step.qos import CHAIN
+
+    context = rclpy.Context()
+    rclpy.init(context=context)
+    node = Node("pilot", context=context)
+    heights: list[float] = [0.0]
+    node.create_subscription(SimState, "sim/truth_state", lambda state: heights.append(-state.pose.position.z), CHAIN)
+    client = node.create_client(Trigger, "autopilot/start")
+    executor = SingleThreadedExecutor(context=context)
+    executor.add_node(node)
+    give_up = time.monotonic() + TIMEOUT_S
+    try:
+        assert client.wait_for_service(TIMEOUT_S)
+        answer = client.call_async(Trigger.Request())
+        while heights[-1] < height_m:
+            assert process.poll() is None and time.monotonic() < give_up, (heights[-1], answer.result())
+            executor.spin_once(timeout_sec=0.2)
+    finally:
+        node.destroy_node()
+        rclpy.shutdown(context=context)
+
+
+@pytest.mark.usefixtures("ros_domain")
+@WITH_LAUNCH
+def test_multirotor_flies_with_the_packages_of_a_distribution_alone(tmp_path: Path) -> None:
+    environment = of_a_distribution_alone()
+    with (tmp_path / "log").open("w") as output:
+        process = launched("time_mode:=lockstep", "autopilot:=true", environment=environment, output=output)
+        try:
+            wait_for_truth(process, "sim/truth_state", 0.5)
+            command = [sys.executable, "-m", "rosflight_py_sim", "hand-over"]
+            handed_over = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=TIMEOUT_S)
+            assert handed_over.returncode == 0, handed_over.stderr
+            climb_in_mission(process, 4.0)
+            process.send_signal(signal.SIGINT)
+            process.wait(timeout=30.0)
+        finally:
+            process.kill()
+            process.wait()
+    assert process.returncode == 0, (tmp_path / "log").read_text()
 
 
 def processes_of(launch: subprocess.Popen[str], executable: str) -> list[int]:
