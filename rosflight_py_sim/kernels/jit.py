@@ -1,18 +1,19 @@
 """Compilation of the hot numeric loops.
 
-`kernel` compiles a function with numba if numba is installed; otherwise the function remains plain Python. Tests check
+`kernel` compiles a function with numba; without compiled code and numba, the function remains plain Python. Tests check
 that both give equal results. A kernel takes and returns floats and integers; it also takes records
 (`record.py`), and arrays of float64 or of the pixels of a picture. It neither creates nor returns an array or a
 record.
 
 Compiled kernels come from one of two places:
 
-- the kernel library, an extension module that `rosflight_py_sim compile` builds (`kernels/library.py`). A process that
-  loads the library starts at once and does not import numba. The library is valid only for the sources from which it
-  was built.
+- the kernel library, an extension module. Wheels of `make dist` contain it, and `rosflight_py_sim compile` builds it
+  (`kernels/library.py`). A process that loads the library starts at once and does not import numba. The library is
+  valid only for the sources from which it was built, for one Python, and on a processor of its baseline.
 - numba, if there is no library of these sources, or for arguments that the library's kernel does not take. numba
   compiles at the first call and caches the result. Before a flight without a library, `prepare_kernels`
-  (`preparation.py`) builds the library and fills numba's cache.
+  (`preparation.py`) builds the library and fills numba's cache. A library of a wheel that cannot be used is reported on
+  stderr.
 
 With the environment variable ROSFLIGHT_PY_SIM_NO_JIT set to 1, kernels are plain Python even if numba is installed.
 """
@@ -21,6 +22,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import sys
 from collections.abc import Callable, Iterator
 from functools import cache, cached_property
 from importlib.machinery import EXTENSION_SUFFIXES, ExtensionFileLoader
@@ -35,8 +37,10 @@ from rosflight_py_sim.kernels.record import Record, is_record
 P = ParamSpec("P")
 R = TypeVar("R")
 
-COMPILED = os.environ.get("ROSFLIGHT_PY_SIM_NO_JIT") != "1" and find_spec("numba") is not None
-"""Whether kernels run compiled."""
+_MAY_COMPILE = os.environ.get("ROSFLIGHT_PY_SIM_NO_JIT") != "1"
+
+HAS_NUMBA = _MAY_COMPILE and find_spec("numba") is not None
+"""Whether numba compiles kernels that the kernel library does not have."""
 
 # Without numba's runtime, arrays are not reference-counted: passing an array takes a third of the time, and calls
 # between kernels take a fifth.
@@ -46,6 +50,9 @@ _PACKAGE = Path(__file__).parents[1]
 
 LIBRARY_NAME = "rosflight_kernels"
 """Module name of the kernel library."""
+
+SHIPPED = _PACKAGE / "kernels" / "compiled"
+"""Folder of the kernel library in a wheel, within a folder for the version of its sources; absent in a checkout."""
 
 
 def kernel_sources() -> Iterator[tuple[Path, bytes]]:
@@ -61,7 +68,7 @@ def kernel_sources() -> Iterator[tuple[Path, bytes]]:
 
 
 @cache
-def _version() -> str:
+def version() -> str:
     """Name of the folder for compiled kernels, one per version of the kernels and of the code that compiles them.
 
     numba detects changes in a kernel's file, but not in other files with kernels that it calls.
@@ -77,7 +84,7 @@ def _cache_folders() -> Iterator[Path]:
     given = os.environ.get("XDG_CACHE_HOME", "")
     with contextlib.suppress(RuntimeError):  # the user has no home folder
         # The XDG Base Directory Specification ignores a relative path; with it, each working folder would have a cache.
-        yield (Path(given) if given.startswith("/") else Path.home() / ".cache") / package / _version()
+        yield (Path(given) if given.startswith("/") else Path.home() / ".cache") / package / version()
     import tempfile  # rarely needed, and slow to import
 
     with contextlib.suppress(OSError):  # no temporary folder can be written either
@@ -85,7 +92,7 @@ def _cache_folders() -> Iterator[Path]:
         temporary.mkdir(mode=0o700, exist_ok=True)
         # Another user could otherwise leave machine code there.
         if temporary.stat().st_uid == os.getuid():
-            yield temporary / _version()
+            yield temporary / version()
 
 
 def _is_writable(folder: Path) -> bool:
@@ -115,7 +122,7 @@ def load_library(path: Path) -> ModuleType:
     """Load the kernel library from a file.
 
     Raises:
-        ImportError: the file does not fit this Python, numpy or C library.
+        ImportError: the file does not fit this Python, numpy, C library or processor.
     """
     spec = spec_from_file_location(LIBRARY_NAME, path, loader=ExtensionFileLoader(LIBRARY_NAME, str(path)))
     assert spec is not None and spec.loader is not None
@@ -126,19 +133,54 @@ def load_library(path: Path) -> ModuleType:
 
 def found_library() -> ModuleType | None:
     """Load the kernel library, also from a folder that cannot be written; None if none fits."""
-    for folder in _cache_folders():
+    for path in (
+        *filter(_is_for_these_sources, shipped_libraries()),
+        *(one / _LIBRARY_FILE for one in _cache_folders()),
+    ):
         with contextlib.suppress(ImportError):
-            return load_library(folder / _LIBRARY_FILE)
+            return load_library(path)
     return None
+
+
+def shipped_libraries() -> list[Path]:
+    """The kernel library that came with the installed package, if it has one."""
+    return [*SHIPPED.glob(f"*/{LIBRARY_NAME}.*")]
+
+
+def _is_for_these_sources(shipped: Path) -> bool:
+    return shipped.parent.name == version() and shipped.name == _LIBRARY_FILE
+
+
+def _report_unused(shipped: Path) -> None:
+    """Print why a shipped library is not used, and what replaces it."""
+    reason = f"they were compiled from other sources or for another Python ({shipped})"
+    if _is_for_these_sources(shipped):
+        try:
+            load_library(shipped)
+        except ImportError as error:
+            reason = str(error)
+    instead = "numba compiles them instead" if HAS_NUMBA else "without numba, they run as plain Python, which is slow"
+    print(
+        f"rosflight_py_sim: the compiled kernels of the installed package cannot be used: {reason}; {instead}",
+        file=sys.stderr,
+        flush=True,
+    )
 
 
 _LIBRARY_FILE = f"{LIBRARY_NAME}{EXTENSION_SUFFIXES[0]}"
 
-CACHE = next(filter(_is_writable, _cache_folders()), None) if COMPILED else None
-"""Folder for compiled kernels; None if no folder can be written."""
+LIBRARY = found_library() if _MAY_COMPILE else None
+"""The kernel library; None if there is none for these sources and this Python, numpy, C library and processor."""
 
-LIBRARY = found_library() if COMPILED else None
-"""The kernel library; None if it has not been built for these sources and this Python, numpy and C library."""
+if LIBRARY is None and _MAY_COMPILE:
+    for _unused in shipped_libraries():
+        _report_unused(_unused)
+
+COMPILED = LIBRARY is not None or HAS_NUMBA
+"""Whether kernels run compiled."""
+
+CACHE = next(filter(_is_writable, _cache_folders()), None) if HAS_NUMBA else None
+"""Folder for compiled kernels; None if no folder can be written."""
 
 
 class Kernel:
@@ -155,8 +197,8 @@ class Kernel:
 
     @cached_property
     def dispatcher(self) -> Callable[..., Any]:
-        """The function, compiled by numba."""
-        return _compiled_by_numba(self.py_func, self._options)
+        """The function, compiled by numba if numba is installed."""
+        return _compiled_by_numba(self.py_func, self._options) if HAS_NUMBA else self.py_func
 
     @cached_property
     def _records(self) -> dict[str, type[Record]]:
@@ -164,7 +206,7 @@ class Kernel:
         return {name: hint for name, hint in get_type_hints(self.py_func).items() if is_record(hint)}
 
     def __call__(self, *arguments: Any, **named: Any) -> Any:
-        """Call the function, compiled by numba.
+        """Call the function, compiled by numba if numba is installed.
 
         Raises:
             TypeError: an argument is not the record that the kernel takes.
@@ -179,7 +221,7 @@ class Kernel:
 
 
 def kernel(function: Callable[P, R]) -> Callable[P, R]:
-    """Compile `function` for speed if numba is installed; otherwise return it unchanged.
+    """Compile `function` for speed if the kernel library has it or numba is installed; otherwise return it unchanged.
 
     Compiled code is cached in the user's cache folder; numba's part of it in NUMBA_CACHE_DIR, if that is set.
     Arithmetic is strict IEEE (no fastmath): compiled and plain code agree to rounding.

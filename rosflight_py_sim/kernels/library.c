@@ -131,7 +131,7 @@ static PyObject *tuple_of(int count, ...)
     return tuple;
 }
 
-/* A function for each kernel, and the table `kernels` of them. */
+/* A function for each kernel, the table `kernels` of them, and BASELINE and LACKS_BASELINE. */
 #include "kernels.inc"
 
 /* The kernel of that name, or by_numba where the library has none of that name. */
@@ -159,6 +159,10 @@ static struct PyModuleDef definition = {
 
 PyMODINIT_FUNC PyInit_rosflight_kernels(void)
 {
+    if (LACKS_BASELINE) {
+        PyErr_SetString(PyExc_ImportError, "this processor is older than " BASELINE);
+        return NULL;
+    }
     import_array();
     return PyModule_Create(&definition);
 }

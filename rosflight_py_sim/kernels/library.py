@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import importlib
 import os
+import platform
 import shutil
 import subprocess
 import sysconfig
@@ -33,6 +34,9 @@ from rosflight_py_sim.kernels.signatures import Argument, arguments_of
 
 CPU = {"x86_64": "x86-64-v2"}
 """Oldest supported processor by architecture; LLVM's `generic` for others."""
+
+FEATURES = {"x86_64": ("ssse3", "sse4.1", "sse4.2", "popcnt")}
+"""What such a processor has beyond the first ones of its architecture, by C compilers' names."""
 
 C_TYPES = {"float64": "double", "int64": "int64_t", "boolean": "int64_t"}
 """C type of a number by numba's name of its type; a boolean is passed as 0 or 1."""
@@ -88,7 +92,7 @@ def build_library() -> list[str]:
     Raises:
         LibraryError: numba or a C compiler is missing or fails, or the library cannot be written.
     """
-    if not jit.COMPILED:
+    if not jit.HAS_NUMBA:
         raise LibraryError("numba is not installed, or ROSFLIGHT_PY_SIM_NO_JIT is 1: kernels run as plain Python")
     mark = jit.cache_mark()
     compiler = next((found for name in ("cc", "gcc", "clang") if (found := shutil.which(name))), None)
@@ -111,8 +115,8 @@ def build_library() -> list[str]:
     try:
         path = jit.library_path()
         with tempfile.TemporaryDirectory(dir=path.parent) as folder:
-            linked = _linked([one for one in done if isinstance(one, CompiledKernel)], Path(folder), compiler)
-            linked.replace(path)
+            built = linked([one for one in done if isinstance(one, CompiledKernel)], Path(folder), compiler)
+            built.replace(path)
     except OSError as error:
         raise LibraryError(f"the kernel library cannot be written: {error}") from error
     return [one for one in done if isinstance(one, str)]
@@ -125,22 +129,27 @@ def end_with_this_process() -> None:
     end_with_parent(parent.sentinel)
 
 
-def _linked(kernels: Sequence[CompiledKernel], folder: Path, compiler: str) -> Path:
+def linked(kernels: Sequence[CompiledKernel], folder: Path, compiler: str) -> Path:
+    """Link some kernels to a library in a folder; return its path.
+
+    Raises:
+        LibraryError: the compiler fails, or this Python and processor cannot load the library.
+    """
     for one in kernels:
         (folder / f"{one.symbol}.o").write_bytes(one.machine_code)
     (folder / "kernels.inc").write_text(c_functions(kernels), encoding="utf-8")
     includes = [f"-I{place}" for place in (folder, sysconfig.get_paths()["include"], np.get_include())]
     sources = [str(Path(__file__).with_suffix(".c")), *(f"{one.symbol}.o" for one in kernels)]
-    linked = folder / jit.library_path().name
-    command = [compiler, "-shared", "-fPIC", "-O1", "-s", *includes, *sources, "-o", str(linked), "-lm"]
+    library = folder / jit.library_path().name
+    command = [compiler, "-shared", "-fPIC", "-O1", "-s", *includes, *sources, "-o", str(library), "-lm"]
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
     if done.returncode != 0:
         raise LibraryError(f"{compiler} failed (are Python's headers installed, python3-dev?):\n{done.stderr}")
     try:
-        jit.load_library(linked)
+        jit.load_library(library)
     except ImportError as error:
         raise LibraryError(f"the library built by {compiler} cannot be loaded: {error}") from error
-    return linked
+    return library
 
 
 def compiled_kernels(module_names: Sequence[str]) -> list[CompiledKernel | str]:
@@ -251,12 +260,15 @@ def _entry(dispatcher: Any, arguments: Sequence[Argument], results: Sequence[Any
 
 
 def c_functions(kernels: Sequence[CompiledKernel]) -> str:
-    """C code of the functions that Python calls, and of their table."""
+    """C code of the functions that Python calls, of their table, and of the check of the processor."""
     table = [f'    {{"{one.name}", (PyCFunction)(void (*)(void))call_{one.symbol}, FLAGS, NULL}},' for one in kernels]
     table = ["static PyMethodDef kernels[] = {", *table, "    {NULL, NULL, 0, NULL},", "};", ""]
     records = {argument.record for one in kernels for argument in one.arguments if argument.record is not None}
+    machine = platform.machine()
+    lacks = " || ".join(f'!__builtin_cpu_supports("{feature}")' for feature in FEATURES.get(machine, ())) or "0"
+    baseline = [f'#define BASELINE "{CPU.get(machine, "generic")}"', f"#define LACKS_BASELINE ({lacks})"]
     places = [f'static struct record {_c_name(one)} = {{"{one.__module__}", "{one.__name__}"}};' for one in records]
-    return "\n".join([*sorted(places), "", *map(_c_function, kernels), *table])
+    return "\n".join([*baseline, *sorted(places), "", *map(_c_function, kernels), *table])
 
 
 def _c_name(record: type[Record]) -> str:
