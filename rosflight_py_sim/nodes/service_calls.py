@@ -14,6 +14,8 @@ from rclpy.task import Future
 from rosflight_msgs.srv import SetSimState
 from std_srvs.srv import Trigger
 
+from rosflight_py_sim.failures.failure import FAILURES
+
 _REPLY_TIMEOUT_S = 20.0
 
 _TYPES = {
@@ -40,7 +42,7 @@ class ServiceCalls:
         self._aliases = aliases or {}
         self._clients: dict[str, Client] = {}
         self._pending: list[tuple[float, str, str, Client, Future[Any]]] = []
-        self._reading: dict[str, tuple[float, Future[Any]]] = {}
+        self._reading: dict[tuple[str, str], tuple[float, Future[Any]]] = {}
 
     def discover(self, wanted: Callable[[str], bool]) -> set[str]:
         """Names of the available services, relative to the node's namespace; creates clients for those `wanted`."""
@@ -70,27 +72,48 @@ class ServiceCalls:
         first = (f"{node}/set_parameters", SetParameters.Request(parameters=changes))
         self._run(label, iter([first, *((service, Trigger.Request()) for service in then)]))
 
+    def set_parameters(self, node: str, values: Mapping[str, object], label: str = "", done: str = "") -> None:
+        """Set parameters of a node; `done` is the text that reports success."""
+        changes = [Parameter(name, value=value).to_parameter_msg() for name, value in values.items()]
+        self._run(label, iter([(f"{node}/set_parameters", SetParameters.Request(parameters=changes))]), done)
+
+    def set_failures(self, node: str, texts: Sequence[str], label: str, done: str) -> None:
+        """Set the failures of a node, in words; an empty list ends them."""
+        # The type of an empty list is not known from its values.
+        changes = [Parameter(FAILURES.name, Parameter.Type.STRING_ARRAY, list(texts)).to_parameter_msg()]
+        self._run(label, iter([(f"{node}/set_parameters", SetParameters.Request(parameters=changes))]), done)
+
+    def add_failure(self, node: str, text: str, label: str) -> None:
+        """Append a failure in words to those of a node."""
+
+        def append(given: object) -> None:
+            texts = [str(one) for one in given] if isinstance(given, Sequence) else []
+            self.set_failures(node, [*texts, text], label, text)
+
+        self.read_parameter(node, FAILURES.name, append)
+
     def read_parameter(self, node: str, name: str, take: Callable[[object], None]) -> None:
         """Read a parameter of a node and pass its value to `take`, or None if the node has no such parameter.
 
-        Does nothing if there is no such node or an earlier read is in progress; failures are not reported.
+        Does nothing if there is no such node or an earlier read of the parameter is in progress; reports no failure.
         """
         service = f"{node}/get_parameters"
         client, now_s = self._clients.get(service), time.monotonic()
         if client is None or not client.service_is_ready():
             return
-        if service in self._reading:
-            until_s, unanswered = self._reading[service]
+        read = service, name
+        if read in self._reading:
+            until_s, unanswered = self._reading[read]
             if now_s < until_s:
                 return
             client.remove_pending_request(unanswered)
 
         def answered(done: Future[Any]) -> None:
-            del self._reading[service]
+            del self._reading[read]
             take(next(iter(map(parameter_value_to_python, done.result().values)), None))
 
         future = client.call_async(GetParameters.Request(names=[name]))
-        self._reading[service] = now_s + _REPLY_TIMEOUT_S, future
+        self._reading[read] = now_s + _REPLY_TIMEOUT_S, future
         future.add_done_callback(answered)
 
     def set_state(self, service: str, request: SetSimState.Request, label: str = "") -> None:
@@ -106,7 +129,7 @@ class ServiceCalls:
             client.remove_pending_request(future)
             self._report(label or name, f"no reply from {name} within {_REPLY_TIMEOUT_S:g} s", False)
 
-    def _run(self, label: str, script: Iterator[tuple[str, Any]]) -> None:
+    def _run(self, label: str, script: Iterator[tuple[str, Any]], done_text: str = "") -> None:
         step = next(script, None)
         if step is None:
             return
@@ -123,6 +146,7 @@ class ServiceCalls:
             if entry in self._pending:
                 self._pending.remove(entry)
                 good, text = _verdict(done.result())
+                text = text or (done_text if good else "")
                 if text or not good:
                     self._report(label or name, text, good)
                 if good:
@@ -133,6 +157,6 @@ class ServiceCalls:
 
 def _verdict(response: Any) -> tuple[bool, str]:
     if isinstance(response, SetParameters.Response):
-        result = response.results[0]
-        return result.successful, result.reason
+        refused = [result.reason for result in response.results if not result.successful]
+        return not refused, "; ".join(refused)
     return response.success, response.message

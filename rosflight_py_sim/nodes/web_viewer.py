@@ -5,20 +5,18 @@ from __future__ import annotations
 import queue
 import time
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from functools import partial
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
-import numpy as np
-from numpy.typing import NDArray
 from rcl_interfaces.msg import Log
-from rosflight_msgs.srv import SetSimState
 from std_msgs.msg import String
 
 from rosflight_py_sim.ground.parameters import Parameter, ParameterError, ParameterTable, number
 from rosflight_py_sim.interfaces.part_node import PartNode
 from rosflight_py_sim.interfaces.time_manager_interface import VEHICLES, vehicle_namespaces
 from rosflight_py_sim.nodes.node_names import ROSFLIGHT_NAMES
+from rosflight_py_sim.nodes.page_actions import PageActions
 from rosflight_py_sim.nodes.service_calls import ServiceCalls
 from rosflight_py_sim.nodes.vehicle_shape import SHAPE_PARAMETERS, VEHICLE_SHAPE_PARAMETERS, vehicle_shapes
 from rosflight_py_sim.nodes.viewed_vehicle import ViewedVehicle
@@ -28,14 +26,17 @@ from rosflight_py_sim.step.part import Part
 from rosflight_py_sim.step.ports import newest
 from rosflight_py_sim.step.topic_statistics import Period
 from rosflight_py_sim.step.topics import PAUSED, topic_of
-from rosflight_py_sim.step.vehicle_state import message_of_truth
 from rosflight_py_sim.step.viewed_topics import RELAYED, viewed
 from rosflight_py_sim.viewer.graph_watch import GraphWatch
+from rosflight_py_sim.viewer.web.disturbance import DYNAMICS
 from rosflight_py_sim.viewer.web.flight_verdict import Verdicts
 from rosflight_py_sim.viewer.web.pilot_state import PilotState
 from rosflight_py_sim.viewer.web.server import NoServerError, open_server, stop_server, url_of
 from rosflight_py_sim.viewer.web.viser_internals import pushing
 from rosflight_py_sim.world import WORLD, world_of
+
+if TYPE_CHECKING:
+    from rosflight_py_sim.viewer.web.display import Display
 
 WEB_VIEWER_PARAMETERS = (
     ParameterTable(
@@ -68,7 +69,8 @@ _CHECK_PERIOD_S = 1.0
 # Queue size of log lines.
 _LOG_LINES = 50
 
-_PACE_READ = "time_manager/get_parameters"
+# Services that no button names.
+_READ = ("time_manager/get_parameters",)
 
 # Without a browser, only one picture in this many is processed, to record the path.
 _UNSEEN = 10
@@ -76,8 +78,8 @@ _UNSEEN = 10
 # System time over which the real-time factor is averaged.
 _PACE_SPAN_S = 1.0
 
-KNOWN_AS = {ROSFLIGHT_NAMES["time_manager"]: "time_manager"}
-"""ROSflight's node name to the one under which the page calls the node's services."""
+KNOWN_AS = {ROSFLIGHT_NAMES[name]: name for name in ("time_manager", "dynamics", "sensors")}
+"""ROSflight's node names to those under which the page calls the nodes' services."""
 
 
 class WebViewer(PartNode):
@@ -117,17 +119,17 @@ class WebViewer(PartNode):
             raise ParameterError(str(error)) from error
         # After open_server, because these need viser.
         from rosflight_py_sim.viewer.web.controls import Controls
-        from rosflight_py_sim.viewer.web.display import Display
+        from rosflight_py_sim.viewer.web.display import Display as Page
         from rosflight_py_sim.viewer.web.flight_history import FlightHistory
         from rosflight_py_sim.viewer.web.graph_page import GraphPage
 
         names = vehicle_namespaces(self.values["vehicles"])
         shapes = vehicle_shapes(self, names)
-        self._display = Display(self._server, shapes, world_of(self.values))
+        self._display: Display = Page(self._server, shapes, world_of(self.values))
         self._calls = ServiceCalls(self, self._report_call, KNOWN_AS)
         self._requests: queue.SimpleQueue[Callable[[], None]] = queue.SimpleQueue()
         self._history = FlightHistory(self._server, self._display, self.request)
-        self.controls = Controls(self._server, self._display, _Actions(self), self._history.past.replay)
+        self.controls = Controls(self._server, self._display, PageActions(self), self._history.past.replay)
         with self._display.view:
             self._graph_page = GraphPage(self._server.gui)
         self._graph = GraphWatch(self)
@@ -177,10 +179,10 @@ class WebViewer(PartNode):
         """Service calls; use only in the executor's thread."""
         return self._calls
 
-    def set_state(self, truth: NDArray[np.float64]) -> None:
-        """Set the state (19,) of the selected vehicle."""
-        request = SetSimState.Request(state=message_of_truth(truth))
-        self._calls.set_state(topic_of(self._display.chosen, "dynamics/set_sim_state"), request, "Set state")
+    @property
+    def display(self) -> Display:
+        """The page."""
+        return self._display
 
     @pushing()
     def _report_call(self, what: str, text: str, good: bool) -> None:
@@ -255,10 +257,15 @@ class WebViewer(PartNode):
             self.controls.show_pace(multiplier)
 
     @pushing()
+    def _show_mass(self, mass_kg: object) -> None:
+        self.controls.disturb.show_mass(mass_kg)
+
+    @pushing()
     def _check_graph(self) -> None:
         self._calls.give_up_old()
-        self.controls.offer(self._calls.discover(lambda name: self.controls.uses(name) or name == _PACE_READ))
+        self.controls.offer(self._calls.discover(lambda name: self.controls.uses(name) or name in _READ))
         self._calls.read_parameter("time_manager", "real_time_multiplier", self._show_pace)
+        self._calls.read_parameter(self._display.of_chosen(DYNAMICS), "mass", self._show_mass)
         if self._graph_page.requested:
             self._graph_page.show(self._graph.model())
         watched = bool(self._server.get_clients()) and self._display.shows_pictures
@@ -268,27 +275,3 @@ class WebViewer(PartNode):
         for vehicle in self._vehicles:
             chosen = watched and vehicle.name == self._display.chosen
             vehicle.watch_cameras(vehicle.cameras(topics) if chosen else ())
-
-
-class _Actions:
-    """Actions of the buttons, which the node performs in its own thread."""
-
-    def __init__(self, node: WebViewer) -> None:
-        self._node = node
-
-    def call(self, label: str, services: Sequence[str]) -> None:
-        self._node.request(lambda: self._node.calls.trigger(services, label))
-
-    def step(self, count: int) -> None:
-        node = self._node
-        then = ["time_manager/step"]
-        node.request(lambda: node.calls.set_parameter("time_manager", "step_count", count, then, "Step"))
-
-    def set_pace(self, multiplier: float) -> None:
-        node = self._node
-        node.request(
-            lambda: node.calls.set_parameter("time_manager", "real_time_multiplier", multiplier, label="Set pace")
-        )
-
-    def set_state(self, truth: NDArray[np.float64]) -> None:
-        self._node.request(lambda: self._node.set_state(truth))

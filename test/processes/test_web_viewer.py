@@ -377,6 +377,30 @@ def test_fly_button_makes_the_vehicle_ready_and_flies_the_mission(tab: Tab, watc
     tab.until(lambda: tab.button("Start mission").is_disabled(), "no second mission")
 
 
+def test_disturb_panel_sets_wind_and_mass_and_lets_parts_fail(tab: Tab, watched: Watched) -> None:
+    tab.page.get_by_text("Disturb", exact=True).dispatch_event("click")
+    tab.click("Set wind")
+    tab.until(lambda: "6 m/s from 270 deg" in tab.text, "the answer")
+    tab.until(lambda: "wind 6.0 m/s" in tab.text, "the wind")
+    mass = tab.row_of("mass, kg").get_by_role("textbox")
+    tab.until(lambda: mass.input_value() == "3.5", "the present mass")
+    mass.fill("3.8")
+    mass.press("Enter")
+    tab.click("Set mass")
+    tab.until(lambda: "3.8 kg" in tab.text, "the mass")
+    failures = {"Gust": "wind front 0 6 0 for 5", "Motor off": "motor 1 off", "GNSS lost": "gnss jammed"}
+    for label, text in failures.items():
+        tab.click(label)
+        tab.until(lambda text=text: text in tab.text, label)
+    tab.dismiss_notifications()
+    tab.page.get_by_text("Timeline", exact=True).click()
+    for text in failures.values():
+        tab.until(lambda text=text: text in tab.text, "the event")
+    tab.page.get_by_text("Flight", exact=True).click()
+    tab.click("End failures")
+    tab.until(lambda: "sensors: none" in tab.text, "the end of the failures")
+
+
 def test_page_continues_after_simulation_restart(tab: Tab, watched: Watched) -> None:
     assert_time_advances(tab, "before")
     last = float(tab.shown_time)

@@ -11,6 +11,8 @@ from numpy.typing import NDArray
 
 from rosflight_py_sim.viewer.web.buttons import Buttons
 from rosflight_py_sim.viewer.web.display import Display
+from rosflight_py_sim.viewer.web.disturb_panel import DisturbPanel
+from rosflight_py_sim.viewer.web.disturbance import Disturbance
 from rosflight_py_sim.viewer.web.pilot_panel import PilotPanel
 from rosflight_py_sim.viewer.web.pilot_state import PilotState
 from rosflight_py_sim.viewer.web.result_panel import ResultPanel
@@ -20,7 +22,7 @@ from rosflight_py_sim.viewer.web.time_panel import PAUSE, TimePanel
 _NEWS_S = 8.0
 
 
-class Simulation(Protocol):
+class Simulation(Disturbance, Protocol):
     """Interface to the simulation. Methods are called from threads of the web server."""
 
     def call(self, label: str, services: Sequence[str]) -> None:
@@ -42,6 +44,7 @@ class Controls:
     Attributes:
         result: verdicts of the last flight.
         pilot: the pilot's buttons, and the checklist.
+        disturb: wind, failures and mass.
         pace: the multiplier in effect, or the user's choice that has not been set yet.
     """
 
@@ -58,7 +61,7 @@ class Controls:
         self._simulation = simulation
         self._state = PilotState()
         gui = server.gui
-        self._buttons = Buttons(gui, lambda: f"{display.chosen}/" if display.chosen else "")
+        self._buttons = Buttons(gui, lambda: display.of_chosen(""))
         with display.flight:
             self.result = ResultPanel(
                 gui, self._buttons, lambda service: simulation.call("Fly again", [service]), replay
@@ -71,6 +74,7 @@ class Controls:
                 simulation.step,
                 simulation.set_pace,
             )
+            self.disturb = DisturbPanel(gui, self._buttons, simulation, underwater=display.is_underwater)
             self._set_state = StatePanel(gui, self._buttons, display, simulation.set_state)
         self.pace = self._time.pace
         self.show_pace, self.set_pace = self._time.show_pace, self._time.set_pace
@@ -101,5 +105,4 @@ class Controls:
             )
 
     def _call_of_vehicle(self, label: str, services: Sequence[str]) -> None:
-        chosen = self._display.chosen
-        self._simulation.call(label, [f"{chosen}/{name}" if chosen else name for name in services])
+        self._simulation.call(label, [self._display.of_chosen(name) for name in services])

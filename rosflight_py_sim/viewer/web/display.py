@@ -72,6 +72,15 @@ class Display:
         """Name of the vehicle shown in readings and plots, and controlled by buttons."""
         return self.scene.chosen
 
+    def of_chosen(self, name: str) -> str:
+        """Name in the selected vehicle's namespace."""
+        return f"{self.chosen}/{name}" if self.chosen else name
+
+    @property
+    def is_underwater(self) -> bool:
+        """Whether the vehicles are in water."""
+        return self._underwater
+
     @property
     def readings(self) -> str:
         """HTML above the tabs."""
