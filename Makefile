@@ -34,7 +34,7 @@ INTERFACES := $(foreach package,rosflight_msgs tf2_msgs,$(wildcard $(addprefix $
 KERNELS := $(wildcard rosflight_py_sim/kernels/*) $(shell grep -rl --include=*.py @kernel rosflight_py_sim)
 
 .DELETE_ON_ERROR:
-.PHONY: help setup fly fly-ardupilot test lint bench faults docs fidelity fuzz lock clean soak determinism proof
+.PHONY: help setup fly fly-ardupilot test lint bench faults docs fidelity fuzz lock clean soak determinism proof dist fly-dist
 .DEFAULT_GOAL := help
 
 help:  ## list the targets
@@ -73,6 +73,17 @@ endif
 
 bench: $(VENV)/.complete  ## print the speed table
 	@$(BIN)/python -m benchmarks $(ARGS)
+
+# The other Pythons have environments of their own, which need a minute each and 800 MB. OTHERS= leaves them out.
+OTHERS ?= $(shell $(BIN)/python tools/build_dist.py --others)
+
+dist: $(VENV)/.ready $(VENV)/.packages-release  ## build sdists and wheels in dist, for this Python and OTHERS of this machine
+	@$(BIN)/python tools/build_dist.py
+	@for python in $(OTHERS); do \
+		$(MAKE) --no-print-directory PYTHON=$$python VENV=build/$$(basename $$python) OTHERS= dist || exit 1; done
+
+fly-dist: $(VENV)/.ready  ## install the wheels of dist in a new environment without a compiler, and fly
+	@$(BIN)/python tools/fly_dist.py
 
 docs: $(VENV)/.packages-all  ## build the documentation site in build/docs
 	@$(BIN)/python -m sphinx -q -W --keep-going -b html -c docs -d build/doctrees . build/docs $(ARGS)
@@ -123,8 +134,8 @@ $(VENV)/.packages: requirements.lock $(OTHER:%=requirements-%.lock) setup.cfg to
 	@touch $@
 
 # After the messages, because two installations at once could disturb each other.
-$(VENV)/.packages-auv: $(VENV)/.packages | $(VENV)/.messages
-	$(call step,  installing the packages for cameras,$(BIN)/python tools/install_lock.py $(OTHER) --extras auv)
+$(VENV)/.packages-auv $(VENV)/.packages-release: $(VENV)/.packages-%: $(VENV)/.packages | $(VENV)/.messages
+	$(call step,  installing the packages of the extra $*,$(BIN)/python tools/install_lock.py $(OTHER) --extras $*)
 	@touch $@
 
 $(VENV)/.packages-all: $(VENV)/.packages | $(VENV)/.messages

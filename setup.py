@@ -2,9 +2,17 @@
 
 from pathlib import Path
 
-from setuptools import setup
+from setuptools import Distribution, setup
 
 SHARE = Path("share/rosflight_py_sim")
+
+
+class DistributionOfWheel(Distribution):
+    """A wheel is for one Python and platform if tools/build_dist.py has added compiled kernels."""
+
+    def has_ext_modules(self) -> bool:
+        """Whether there is machine code."""
+        return Path("rosflight_py_sim/kernels/compiled").is_dir()
 
 
 def shared_files(folder: str, pattern: str) -> list[tuple[str, list[str]]]:
@@ -14,6 +22,7 @@ def shared_files(folder: str, pattern: str) -> list[tuple[str, list[str]]]:
 
 
 setup(
+    distclass=DistributionOfWheel,
     python_requires=">=3.10",  # setup.cfg would make an object of it, which colcon cannot read
     data_files=[
         ("share/ament_index/resource_index/packages", ["resource/rosflight_py_sim"]),

@@ -14,7 +14,7 @@ from build_requirements import build_requirements
 from install_lock import LOCK, is_ros, lock_of
 from lock_sets import entries
 
-EXTRAS = ("all", "docs", "fuzz", "ray", "test")
+EXTRAS = ("all", "docs", "fuzz", "ray", "release", "test")
 
 
 def compiled(distribution: str, *options: str) -> str:
