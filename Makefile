@@ -86,8 +86,7 @@ fly-dist: $(VENV)/.ready  ## install the wheels of dist in a new environment wit
 	@$(BIN)/python tools/fly_dist.py
 
 docs: $(VENV)/.packages-all  ## build the documentation site in build/docs
-	@$(BIN)/python -m sphinx -q -W --keep-going -b html -c docs -d build/doctrees . build/docs $(ARGS)
-	@echo "site: build/docs/index.html"
+	@$(BIN)/python tools/build_docs.py $(ARGS)
 
 faults: $(VENV)/.complete  ## measure restarts, disturbances and signals, on a quiet machine; KILLS=5 for fewer restarts
 	@nice $(BIN)/python -m proof.restarts --kills $(KILLS); restarts=$$?; nice $(BIN)/python -m proof.disturbances; \

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import configparser
 import gc
 import sys
 from pathlib import Path
@@ -12,7 +13,11 @@ sys.path[:0] = [str(PROJECT), str(PROJECT / "tools")]
 # The pages stay in memory until the end, so garbage collection frees little and takes a fifth of the build time.
 gc.disable()
 
+_metadata = configparser.ConfigParser(interpolation=None)
+_metadata.read(PROJECT / "setup.cfg", encoding="utf-8")
+
 project = "rosflight_py_sim"
+version = release = _metadata["metadata"]["version"]
 author = "rosflight_py_sim developers"
 project_copyright = author
 
@@ -33,7 +38,15 @@ napoleon_google_docstring = True
 napoleon_custom_sections = [("Class attributes", "params_style")]
 
 html_theme = "furo"
-html_title = "rosflight_py_sim"
+html_title = f"{project} {release}"
+templates_path = ["templates"]
+html_sidebars = {
+    "**": [
+        *("sidebar/brand.html", "sidebar/search.html", "sidebar/scroll-start.html", "sidebar/navigation.html"),
+        *("versions.html", "sidebar/scroll-end.html"),
+    ]
+}
+html_context = {"versions_page": "versions.html"}  # tools/build_docs.py gives another one for an earlier version
 html_static_path = ["static"]
 html_css_files = ["site.css"]
 html_logo = "pictures/logo.svg"

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+import rosflight_py_sim
+
 PROJECT = Path(__file__).parents[2]
 
 # Resources that a browser fetches by itself, unlike the targets of links.
@@ -33,8 +35,15 @@ def test_every_page_is_built_and_in_the_table_of_contents(site: Path) -> None:
     for page in (PROJECT / "docs").glob("*.md"):
         assert (site / "docs" / f"{page.stem}.html").is_file()
         assert f'href="{page.stem}.html"' in sidebar or page.stem == "index"
-    for outside in ("README", "CONTRIBUTING", "CHANGELOG", "benchmarks/README", "rosflight_msgs/README"):
+    for outside in ("README", "CONTRIBUTING", "CHANGELOG", "SECURITY", "benchmarks/README", "rosflight_msgs/README"):
         assert f'href="../{outside}.html"' in sidebar
+
+
+def test_each_page_names_its_version_and_links_to_the_others(site: Path) -> None:
+    page = (site / "docs" / "frames.html").read_text(encoding="utf-8")
+    assert f"<title>Frames and units - rosflight_py_sim {rosflight_py_sim.__version__}</title>" in page
+    assert f"Version {rosflight_py_sim.__version__}" in page
+    assert 'href="../versions.html"' in page
 
 
 def test_no_page_loads_external_resources(site: Path) -> None:
