@@ -107,7 +107,8 @@ class ForcesAndMoments(ActuatedPhysics):
     def answer(self, time_ns: int, content: PulseWidths) -> None:
         """Send the wrench."""
         self.time_ns = time_ns
-        _write_pulses(self._pwm_us, 0, *content.pulse_us)
+        _, pulse_us = content
+        _write_pulses(self._pwm_us, 0, *pulse_us)
         if self.has_failures:
             self._failed_outputs.apply(time_ns, self._pwm_us)
         elapsed_ns = time_ns - self.answered_ns

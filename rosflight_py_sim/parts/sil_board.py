@@ -211,6 +211,9 @@ class RosflightBoard(CommandServices, ParameterServices, StatusReports, SensorRe
     @trigger(IMU, rate="simulation_loop_frequency", needed=True)
     def receive_imu(self, imu: ImuSample) -> None:
         """Receive an IMU sample."""
+        self._take_imu(imu)
+
+    def _take_imu(self, imu: ImuSample) -> None:
         self._imu_is_new = True
         time_ns, gyro, accel, _, _ = imu
         self.board.firmware.receive_imu(time_ns // 1000, gyro, accel, self.imu_temperature_k)
@@ -254,7 +257,7 @@ class RosflightBoard(CommandServices, ParameterServices, StatusReports, SensorRe
     def answer(self, time_ns: int, content: ImuSample | None) -> None:
         """Run the firmware; in lockstep, on the IMU message."""
         if content is not None:
-            self.receive_imu(content)
+            self._take_imu(content)
         firmware = self.board.firmware
         start = time.perf_counter_ns() if self.measures_loop_time else 0
         if self._link is not None:

@@ -19,11 +19,14 @@ Read = Callable[[int, VehicleState, float], tuple[Any, ...]]
 """Function that measures: (stamp in ns, true state, time since the last measurement in s) -> fields after the stamp."""
 
 
-class Sampling(Schedule):
+class Sampling:
     """Schedule of one sensor, and its messages with failures and latency.
+
+    With a latency, a sensor that sends a message in each step sends the newest that has arrived.
 
     Attributes:
         sensor: the declaration.
+        schedule: due times of the measurements.
         read: function that measures; set by the part.
         line: messages in transit; None without a latency.
         send: sends a message with the sensor's failures, after the latency.
@@ -38,21 +41,23 @@ class Sampling(Schedule):
             ParameterError: the latency is not allowed.
         """
         rate_hz, delay_ns = sensor.rate_hz(part.values), sensor.latency_ns(part.values)
-        super().__init__(rate_hz)
-        self.sensor, self._message = sensor, sensor.topic.carried
+        self.sensor, self.schedule, self._message = sensor, Schedule(rate_hz), sensor.topic.carried
         self._period_s, self._sampled_ns = 1.0 / rate_hz, -1
         self._measured = {name: failing.measured() for name, failing in sensor.failures.items()}
         self._publish: Callable[[Any], None] = getattr(part, sensor.name)
         self._has_arrival_stamps = part.values[SENSOR_STAMPS.name] == ARRIVAL
-        self.line = DelayLine[Any](delay_ns, self._deliver) if delay_ns else None
-        self._outlet = self._publish if self.line is None else self._send_late
+        # The newest message that has arrived, of a sensor that sends one in each step.
+        self._arrived: Any = None
+        send, deliver = (self._send_newest, self._keep) if sensor.every_step else (self._send_late, self._deliver)
+        self.line = DelayLine[Any](delay_ns, deliver) if delay_ns else None
+        self._outlet = self._publish if self.line is None else send
         self.send = self._outlet
 
     def measure(self, time_ns: int, state: VehicleState) -> Any:
         """Message of a new measurement; for the first one, the time since the last one counts as one period."""
-        last_ns, self._sampled_ns = self._sampled_ns, time_ns
+        last_ns, self._sampled_ns, read = self._sampled_ns, time_ns, self.read
         dt = (time_ns - last_ns) / NANOSECONDS if 0 <= last_ns < time_ns else self._period_s
-        return new_message(self._message, (time_ns, *self.read(time_ns, state, dt)))
+        return new_message(self._message, (time_ns, *read(time_ns, state, dt)))
 
     def fail(self, signals: Signals) -> None:
         """Apply those of these failures that affect the sensor, and no others, from now on."""
@@ -61,7 +66,8 @@ class Sampling(Schedule):
             self.send = through(signals.get((name, 0)), measured, self.send)
 
     def drop_in_transit(self) -> None:
-        """Drop the messages that have not arrived."""
+        """Drop the messages that have not arrived, and the newest that has."""
+        self._arrived = None
         if self.line is not None:
             self.line.clear()
 
@@ -72,25 +78,14 @@ class Sampling(Schedule):
     def _deliver(self, message: Any, time_ns: int) -> None:
         self._publish(message._replace(time_ns=time_ns) if self._has_arrival_stamps else message)
 
-
-class SteadySampling(Sampling):
-    """Sampling of a sensor that sends a message in each step; with a latency, the newest that has arrived."""
-
-    _arrived: Any = None
-
-    def drop_in_transit(self) -> None:
-        """Drop the messages that have not arrived, and the newest that has."""
-        super().drop_in_transit()
-        self._arrived = None
-
-    def _send_late(self, message: Any) -> None:
+    def _send_newest(self, message: Any) -> None:
         """Send the newest message that has arrived, with the stamp of this one; before any has, the first message."""
-        assert self.line is not None
-        self.line.send(message.time_ns, message)
+        self._send_late(message)
         if self._arrived is None:
             self._arrived = message
+        assert self.line is not None
         self.line.advance(message.time_ns)
         self._publish(self._arrived._replace(time_ns=message.time_ns))
 
-    def _deliver(self, message: Any, time_ns: int) -> None:
+    def _keep(self, message: Any, time_ns: int) -> None:
         self._arrived = message

@@ -67,7 +67,7 @@ class Surroundings(Protocol):
         rotor_speeds: true speed of each rotor, rad/s (n,); empty if unknown.
         models: models of the vehicle's sensors, by the names of the sensors.
         start_ns: Unix time of stamp 0, ns.
-        wind_ned: velocity of the air over the ground, NED, m/s (3,).
+        wind_ned: velocity of the air over the ground, NED, m/s (3,); the next access overwrites the array.
         battery: newest true voltage and current of the battery; None before the first message.
         armed: whether the flight controller is armed.
     """
