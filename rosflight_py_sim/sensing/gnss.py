@@ -92,6 +92,7 @@ _VERTICAL = ErrorSource(
 _VELOCITY = ErrorSource("gnss_velocity", "GNSS velocity", "m/s", _RATE, stdev=0.01)
 
 _NED = ("north", "east", "down")
+_TRUE_ERRORS = (*axes("gnss_position_error", _NED), *axes("gnss_velocity_error", _NED))
 
 FIX_NONE, FIX_2D, FIX_3D = 0, 2, 3
 """Fix types, as in rosflight_msgs/GNSS."""
@@ -260,8 +261,7 @@ class GnssReceiver(SensorModel):
 
     def true_errors(self) -> dict[str, float]:
         """True errors of the last report without white noise, NED, m and m/s."""
-        names = (*axes("gnss_position_error", _NED), *axes("gnss_velocity_error", _NED))
-        return dict(zip(names, self._wander[3:5].ravel().tolist(), strict=True))
+        return dict(zip(_TRUE_ERRORS, self._wander[3:5].ravel().tolist(), strict=True))
 
     def read(self, around: Surroundings, time_ns: int, state: VehicleState, dt: float) -> tuple[Any, ...]:
         """Fix; see `GnssSample`."""

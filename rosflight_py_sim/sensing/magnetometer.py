@@ -63,6 +63,7 @@ _ERRORS = ErrorSource(
     decay_rate=7.0,
     bias_range=7e-7,
 )
+_BIASES = axes("mag_bias")
 _RESPONSES = axes("mag_response", [one + other for one in "xyz" for other in "xyz"])
 # Distance over which the model's gradient is taken (m).
 _STEP = 10e3
@@ -245,7 +246,7 @@ class Magnetometer(SensorModel):
 
     def true_errors(self) -> dict[str, float]:
         """True biases of the last measurement, T, and the response."""
-        errors = self._errors.biases(*axes("mag_bias"))
+        errors = self._errors.biases(*_BIASES)
         return errors | dict(zip(_RESPONSES, self.response.ravel().tolist(), strict=True))
 
     def read(self, around: Surroundings, time_ns: int, state: VehicleState, dt: float) -> tuple[Any, ...]:
