@@ -165,7 +165,9 @@ def _is_name(section: str, node_name: str, namespace: str) -> bool:
 
 def _matches(section: str, full_name: str) -> bool:
     """Whether the name of a section matches the full name of a node by rcl's rules."""
-    pattern = re.escape(f"/{section.strip('/')}").replace(r"/\*\*", r"(/\w+)*").replace(r"/\*", r"/\w+")
+    # Successive wildcards match what one does, but in many ways, all of which would be tried.
+    name = re.sub(r"(/\*\*)+", "/**", f"/{section.strip('/')}")
+    pattern = re.escape(name).replace(r"/\*\*", r"(/\w+)*").replace(r"/\*", r"/\w+")
     return re.fullmatch(pattern, f"/{full_name.strip('/')}") is not None
 
 

@@ -112,3 +112,10 @@ def test_sections_match_by_the_rules_of_rcl_and_without_a_namespace(tmp_path: Pa
     assert matched["/"] == ["/**", "/*/n", "/**/n", "n", "/n"]
     assert matched["/one"] == ["/**", "/one/**", "/one/*", "/*/n", "/**/n", "n", "/n", "one/n", "/one/n"]
     assert matched["/one/two"] == ["/**", "/one/**", "/*/n", "/**/n", "n", "/n", "/**/two/*"]
+
+
+def test_many_wildcards_take_no_longer_than_one(tmp_path: Path) -> None:
+    path = tmp_path / "wildcards.yaml"
+    path.write_text(f"{40 * '/**'}/m: {{ros__parameters: {{mass: 1.0}}}}\n")
+    assert merged_values([path], ("n",), "/a/b/c/d/e/f") == {}
+    assert merged_values([path], ("m",), "/a/b/c/d/e/f") == {"mass": 1.0}
