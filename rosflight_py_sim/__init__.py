@@ -1,3 +1,3 @@
 """A flight simulator that is a ROS 2 node graph."""
 
-__version__ = "0.1.0"
+__version__ = "1.0.0"

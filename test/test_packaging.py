@@ -16,12 +16,14 @@ from distribution_packages import WITHOUT_KEY, rosdep_key
 from lock_sets import entries, needed
 from project_programs import project_program
 
-import rosflight_py_sim
 from rosflight_py_sim.ground.node_kinds import NODE_CLASSES, RENAMED
 from rosflight_py_sim.ground.ros_distributions import DISTRIBUTIONS
 from rosflight_py_sim.vehicles import all_vehicles
 
 ROOT = Path(__file__).parents[1]
+
+OF_NO_FEATURE = {"all", "docs", "fly", "fuzz", "jazzy", "kilted", "release", "ros", "test"}
+"""Extras that are sets of others, or not for features of the package."""
 FURTHER_LOCKS = sorted(ROOT.glob("requirements-*.lock"))
 
 
@@ -47,11 +49,6 @@ def test_each_node_has_executable_of_same_name() -> None:
     entries = dict(line.split(" = ") for line in console_scripts())
     del entries["rosflight_py_sim"], entries["run_node"]
     assert entries == {name: f"rosflight_py_sim.executables:{name}" for name in (*NODE_CLASSES, *RENAMED)}
-
-
-def test_version_is_identical_everywhere() -> None:
-    manifest = ElementTree.parse(ROOT / "package.xml").findtext("version")
-    assert manifest == setup_cfg()["metadata"]["version"] == rosflight_py_sim.__version__
 
 
 @pytest.mark.parametrize(("distribution", "others"), [(None, "jazzy"), ("jazzy", "kilted")])
@@ -82,9 +79,7 @@ def test_extra_all_covers_every_user_facing_extra() -> None:
     extras = setup_cfg()["options.extras_require"]
     match = re.fullmatch(r"rosflight_py_sim\[([a-z,]+)\]", extras["all"].strip())
     assert match is not None
-    assert match[1].split(",") == sorted(
-        set(extras) - {"all", "docs", "fly", "fuzz", "jazzy", "kilted", "ray", "release", "ros", "test"}
-    )
+    assert match[1].split(",") == sorted(set(extras) - OF_NO_FEATURE - {"ray"})
 
 
 def requirements(*extras: str) -> set[str]:
@@ -95,16 +90,7 @@ def requirements(*extras: str) -> set[str]:
 
 
 def test_package_xml_names_every_requirement_with_a_key_and_readme_every_other() -> None:
-    extras = set(setup_cfg()["options.extras_require"]) - {
-        "all",
-        "docs",
-        "fly",
-        "fuzz",
-        "jazzy",
-        "kilted",
-        "ros",
-        "test",
-    }
+    extras = set(setup_cfg()["options.extras_require"]) - OF_NO_FEATURE
     wanted = requirements(*extras)
     manifest = ElementTree.parse(ROOT / "package.xml")
     keys = {element.text for element in manifest.iter("exec_depend")}

@@ -28,9 +28,8 @@ TAG = f"cp{sys.version_info.major}{sys.version_info.minor}"
 
 PACKAGES = (".", "rosflight_msgs", "tf2_msgs")
 
-REQUIRED_BY_WHEEL = ("rosflight_py_sim[fast,plot,ros,view]",)
-"""What a wheel requires beyond the requirements of setup.cfg: a mission flies, with its plot and
-page, and numba replaces compiled kernels that do not fit."""
+REQUIRED_BY_WHEEL = "rosflight_py_sim[fly]"
+"""What a wheel requires beyond the requirements of setup.cfg: what `make fly` installs."""
 
 
 def main() -> int:
@@ -83,8 +82,8 @@ def add_kernels(staged: Path) -> None:
     shutil.copy(jit.LIBRARY.__file__, folder)
     file = staged / "setup.cfg"
     text = file.read_text(encoding="utf-8")
-    lines = "".join(f"    {requirement}\n" for requirement in REQUIRED_BY_WHEEL)
-    file.write_text(text.replace("install_requires =\n", f"install_requires =\n{lines}"), encoding="utf-8")
+    head = "install_requires =\n"
+    file.write_text(text.replace(head, f"{head}    {REQUIRED_BY_WHEEL}\n"), encoding="utf-8")
 
 
 def build(staged: Path, kind: str, folder: Path) -> bool:
