@@ -80,7 +80,8 @@ OTHERS ?= $(shell $(BIN)/python tools/build_dist.py --others)
 dist: $(VENV)/.ready $(VENV)/.packages-release  ## build sdists and wheels in dist, for this Python and OTHERS of this machine
 	@$(BIN)/python tools/build_dist.py
 	@for python in $(OTHERS); do \
-		$(MAKE) --no-print-directory PYTHON=$$python VENV=build/$$(basename $$python) OTHERS= dist || exit 1; done
+		env -u MAKEFLAGS -u MFLAGS $(MAKE) --no-print-directory ROS=$(ROS) PYTHON=$$python VENV=build/$$(basename $$python) \
+			OTHERS= dist || exit 1; done
 
 fly-dist: $(VENV)/.ready  ## install the wheels of dist in a new environment without a compiler, and fly
 	@$(BIN)/python tools/fly_dist.py
