@@ -91,6 +91,13 @@ def test_a_version_that_is_not_three_numbers_is_refused(
     assert f"invalid version value: '{version}'" in capsys.readouterr().err
 
 
+def test_wheels_are_tried_with_the_versions_of_the_lock_file() -> None:
+    lock = (ROOT / "requirements.lock").read_text(encoding="utf-8")
+    lines = project_program("tools/fly_dist.py").constraints(lock).splitlines()
+    assert len(lines) == len(re.findall(r"^[a-z0-9.-]+(?:\[.*\])?==", lock, re.MULTILINE))
+    assert [line for line in lines if not re.fullmatch(r"[a-z0-9.-]+==\S+(?: ; [^#]+)?", line)] == []
+
+
 def test_commands_of_the_release_page_name_what_exists() -> None:
     page = (ROOT / "docs" / "releasing.md").read_text(encoding="utf-8")
     commands = re.findall(r"^    (.+)$", page, re.MULTILINE)
