@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -24,15 +24,16 @@ from rosflight_py_sim.recording.recorded_vehicle import (
     world_of_recording,
 )
 from rosflight_py_sim.viewer.appearance import Appearance, appearance
+from rosflight_py_sim.viewer.recorded_events import EVENT_TOPICS, recorded_events
 from rosflight_py_sim.viewer.web.player import Player, between
 from rosflight_py_sim.viewer.web.server import open_server, stop_server, url_of
 
 if TYPE_CHECKING:
     from rosflight_py_sim.viewer.web.display import Display
-    from rosflight_py_sim.viewer.web.playback import Playback
 
 _STATES, _PICTURES = 40_000, 2_000
 _COMPRESSED = "sensor_msgs/msg/CompressedImage"
+_OF_EVENTS = tuple(f"/{name}" for name in EVENT_TOPICS)
 _OF_STATES = tuple(f"/{name}" for name in (TRUTH_STATE, TRUTH_WIND, PWM_OUTPUT))
 _LONG_AGO_S = 1e8
 _UPDATES_HZ = 30.0
@@ -48,7 +49,7 @@ def kept_of(topic: str, type_name: str) -> int:
     """Largest number of messages of a topic to load."""
     if type_name == _COMPRESSED:
         return _PICTURES
-    return _STATES if topic.endswith(_OF_STATES) else 0
+    return _STATES if topic.endswith(_OF_STATES + _OF_EVENTS) else 0
 
 
 @dataclass(frozen=True)
@@ -140,18 +141,26 @@ def replay(recording: Recording, address: str, port: int, speed: float) -> None:
     try:
         from rosflight_py_sim.viewer.web.display import Display
         from rosflight_py_sim.viewer.web.playback import SPEEDS, Playback
+        from rosflight_py_sim.viewer.web.timeline import Timeline
 
         looks = {track.name: appearance_of(track.vehicle) for track in tracks}
         display = Display(server, looks, world_of_recording(recording))
         playback = Playback(server, display, player, shown(recording.path.name), SPEEDS)
+        events = {track.name: recorded_events(track.vehicle, zero_s) for track in tracks}
+        timeline = Timeline(server.gui, display.tabs, playback.go_to)
         print(f"open the recording in a browser: {url_of(server)}", flush=True)
-        _play(player, tracks, zero_s, display, playback)
+
+        def refresh() -> None:
+            playback.refresh()
+            timeline.show(events[display.chosen])
+
+        _play(player, tracks, zero_s, display, refresh)
     finally:
         stop_server(server)
 
 
-def _play(player: Player, tracks: list[Track], zero_s: float, display: Display, playback: Playback) -> None:
-    """Update the display until playback is interrupted."""
+def _play(player: Player, tracks: list[Track], zero_s: float, display: Display, refresh: Callable[[], None]) -> None:
+    """Update the display until playback is interrupted, and at a slower rate its controls."""
     from rosflight_py_sim.viewer.web.scene import VehicleView
 
     before_s = shown_s = time.monotonic()
@@ -164,6 +173,6 @@ def _play(player: Player, tracks: list[Track], zero_s: float, display: Display, 
             moment = track.at(zero_s + time_s)
             display.show(track.name, VehicleView(time_s, **vars(moment)))
         if now_s - shown_s >= 1.0 / _SLIDER_HZ:
-            playback.refresh()
+            refresh()
             shown_s = now_s
         time.sleep(max(0.0, before_s + 1.0 / _UPDATES_HZ - time.monotonic()))

@@ -35,6 +35,8 @@ GUIDED_MODE = "guided/mode"
 CAGE_TRIGGERED = "guided/cage_triggered"
 CAGE_TRIGGERED_LAST = "guided/cage_triggered_last"
 
+ACTIVE_FAILURES = "sim/failures"
+
 CAMERAS = "camera"
 
 

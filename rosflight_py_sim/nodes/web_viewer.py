@@ -29,6 +29,7 @@ from rosflight_py_sim.step.topics import PAUSED, topic_of
 from rosflight_py_sim.step.viewed_topics import RELAYED, viewed
 from rosflight_py_sim.viewer.graph_watch import GraphWatch
 from rosflight_py_sim.viewer.web.disturbance import DYNAMICS
+from rosflight_py_sim.viewer.web.flight_events import text_of_log
 from rosflight_py_sim.viewer.web.flight_verdict import Verdicts
 from rosflight_py_sim.viewer.web.pilot_state import PilotState
 from rosflight_py_sim.viewer.web.server import NoServerError, open_server, stop_server, url_of
@@ -229,9 +230,9 @@ class WebViewer(PartNode):
         if line.level < Log.WARN:
             return
         for vehicle in self._vehicles:
-            space = topic_of(self.get_namespace().strip("/"), vehicle.name).strip("/").replace("/", ".")
-            if line.name.startswith(f"{space}.") or not space:
-                vehicle.events.note(vehicle.state.time_s, f"{line.name.removeprefix(f'{space}.')}: {line.msg}")
+            text = text_of_log(line.name, line.msg, topic_of(self.get_namespace().strip("/"), vehicle.name))
+            if text:
+                vehicle.events.note(vehicle.state.time_s, text)
 
     def _show_pilot_state(self, state: PilotState) -> None:
         # The state of the past is not known.

@@ -16,7 +16,7 @@ def warnings_of(recording: Recording) -> list[tuple[float, str, str]]:
     if topic is None:
         return []
     found = []
-    for time_s, message in zip(topic.kept_s.tolist(), _decoded(topic), strict=False):
+    for time_s, message in zip(topic.kept_s.tolist(), decoded(topic), strict=False):
         # The recording itself defines the message's fields.
         level, node, text = (getattr(message, field, None) for field in ("level", "name", "msg"))
         if isinstance(level, int) and level >= _WARN and isinstance(node, str) and isinstance(text, str):
@@ -24,7 +24,7 @@ def warnings_of(recording: Recording) -> list[tuple[float, str, str]]:
     return found
 
 
-def _decoded(topic: Topic) -> list[Any]:
+def decoded(topic: Topic) -> list[Any]:
     """Kept messages of a topic, deserialised; empty if their type cannot be read."""
     from mcap.records import Schema
     from mcap_ros2.decoder import DecoderFactory

@@ -484,7 +484,7 @@ FAULT = StepTopic[String]("sim/fault", String, LATCHED)
 # Whether the time manager is paused.
 PAUSED = StepTopic[Bool]("sim/paused", Bool, LATCHED)
 # Active failures of a node; created with the node's first failure.
-ACTIVE_FAILURES = StepTopic[String]("sim/failures", String, LATCHED)
+ACTIVE_FAILURES = StepTopic[String](topic_names.ACTIVE_FAILURES, String, LATCHED)
 
 # Sensors.
 IMU = stamped(

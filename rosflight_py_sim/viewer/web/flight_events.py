@@ -103,3 +103,11 @@ class WaypointPasses:
             self._nearest = math.inf, 0.0
             return self._next, nearest_s, nearest
         return None
+
+
+def text_of_log(node: str, text: str, namespace: str) -> str:
+    """Text of a warning in a node's log; empty if the node is not in the vehicle's namespace, an absolute one."""
+    space = namespace.strip("/").replace("/", ".")
+    if space and not node.startswith(f"{space}."):
+        return ""
+    return f"{node.removeprefix(f'{space}.') if space else node}: {text}"

@@ -101,12 +101,16 @@ class Playback:
         # A base class in viser declares it read-only.
         self._slider.value = round(player.time_s, 2)  # type: ignore[misc]
 
+    def go_to(self, time_s: float) -> None:
+        """Go to a time of the recording."""
+        if time_s < self._player.time_s:
+            self._display.scene.clear_paths()
+        self._player.seek(time_s)
+
     def _on_slider(self, event: viser.GuiEvent[viser.GuiSliderHandle[float]]) -> None:
         # A change of the value by this program has no client.
         if event.client is not None:
-            if event.target.value < self._player.time_s:
-                self._display.scene.clear_paths()
-            self._player.seek(float(event.target.value))
+            self.go_to(float(event.target.value))
 
     def _toggle(self) -> None:
         self._player.toggle()
