@@ -25,6 +25,7 @@ from rosflight_py_sim.recording.recorded_vehicle import (
 )
 from rosflight_py_sim.viewer.appearance import Appearance, appearance
 from rosflight_py_sim.viewer.recorded_events import EVENT_TOPICS, recorded_events
+from rosflight_py_sim.viewer.recorded_messages import KEPT, LARGE, RecordedMessages
 from rosflight_py_sim.viewer.web.player import Player, between
 from rosflight_py_sim.viewer.web.server import open_server, stop_server, url_of
 
@@ -49,7 +50,9 @@ def kept_of(topic: str, type_name: str) -> int:
     """Largest number of messages of a topic to load."""
     if type_name == _COMPRESSED:
         return _PICTURES
-    return _STATES if topic.endswith(_OF_STATES + _OF_EVENTS) else 0
+    if topic.endswith(_OF_STATES + _OF_EVENTS):
+        return _STATES
+    return 0 if type_name in LARGE else KEPT
 
 
 @dataclass(frozen=True)
@@ -140,6 +143,7 @@ def replay(recording: Recording, address: str, port: int, speed: float) -> None:
     server = open_server(address, port, f"rosflight_py_sim: {shown(recording.path.name)}")
     try:
         from rosflight_py_sim.viewer.web.display import Display
+        from rosflight_py_sim.viewer.web.field_plots import FieldPlots
         from rosflight_py_sim.viewer.web.playback import SPEEDS, Playback
         from rosflight_py_sim.viewer.web.timeline import Timeline
 
@@ -150,8 +154,11 @@ def replay(recording: Recording, address: str, port: int, speed: float) -> None:
         timeline = Timeline(server.gui, display.tabs, playback.go_to)
         print(f"open the recording in a browser: {url_of(server)}", flush=True)
 
+        fields = FieldPlots(server.gui, display.plots_tab, RecordedMessages(recording, zero_s))
+
         def refresh() -> None:
             playback.refresh()
+            fields.show(player.time_s)
             timeline.show(events[display.chosen])
 
         _play(player, tracks, zero_s, display, refresh)

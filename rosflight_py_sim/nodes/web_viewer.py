@@ -15,6 +15,7 @@ from std_msgs.msg import String
 from rosflight_py_sim.ground.parameters import Parameter, ParameterError, ParameterTable, number
 from rosflight_py_sim.interfaces.part_node import PartNode
 from rosflight_py_sim.interfaces.time_manager_interface import VEHICLES, vehicle_namespaces
+from rosflight_py_sim.nodes.live_messages import LiveMessages
 from rosflight_py_sim.nodes.node_names import ROSFLIGHT_NAMES
 from rosflight_py_sim.nodes.page_actions import PageActions
 from rosflight_py_sim.nodes.service_calls import ServiceCalls
@@ -121,6 +122,7 @@ class WebViewer(PartNode):
         # After open_server, because these need viser.
         from rosflight_py_sim.viewer.web.controls import Controls
         from rosflight_py_sim.viewer.web.display import Display as Page
+        from rosflight_py_sim.viewer.web.field_plots import FieldPlots
         from rosflight_py_sim.viewer.web.flight_history import FlightHistory
         from rosflight_py_sim.viewer.web.graph_page import GraphPage
 
@@ -131,6 +133,8 @@ class WebViewer(PartNode):
         self._requests: queue.SimpleQueue[Callable[[], None]] = queue.SimpleQueue()
         self._history = FlightHistory(self._server, self._display, self.request)
         self.controls = Controls(self._server, self._display, PageActions(self), self._history.past.replay)
+        self._messages = LiveMessages(self)
+        self._fields = FieldPlots(self._server.gui, self._display.plots_tab, self._messages)
         with self._display.view:
             self._graph_page = GraphPage(self._server.gui)
         self._graph = GraphWatch(self)
@@ -154,6 +158,8 @@ class WebViewer(PartNode):
         """Also close the port."""
         for vehicle in self._vehicles:
             vehicle.watch_cameras(())
+        if self._vehicles:
+            self._messages.keep(set())
         self._vehicles = []
         if self._server is not None:
             stop_server(self._server)
@@ -207,6 +213,7 @@ class WebViewer(PartNode):
                 self._note_pace(vehicle.state.time_s)
                 self._show_pilot_state(state)
                 self._history.refresh(vehicle.events.events)
+                self._fields.show(vehicle.state.time_s)
         self._display.refresh()
 
     def _begin_flight(self) -> None:

@@ -342,6 +342,28 @@ def test_plot_tab_opened_late_shows_history(tab: Tab, watched: Watched) -> None:
     tab.page.get_by_text("Flight", exact=True).click()
 
 
+def choose(tab: Tab, label: str, option: str) -> None:
+    """Choose an option of a list once it is there."""
+    tab.page.get_by_label(label, exact=True).first.click()
+    tab.page.get_by_role("option", name=option, exact=True).click()
+
+
+@large_page
+def test_any_field_is_plotted_by_its_name(tab: Tab) -> None:
+    tab.page.get_by_text("Plots", exact=True).click()
+    choose(tab, "Topic", "/sim/sensors/baro")
+    tab.until(lambda: tab.button("Add plot").is_enabled(), "the fields")
+    choose(tab, "Field", "altitude")
+    tab.click("Add plot")
+    remove = tab.button("Remove altitude")
+    tab.until(remove.is_visible, "the plot")
+    tab.until(lambda: len(tab.page.evaluate(PLOTS)) == 5, "five plots")
+    tab.until(lambda: tab.page.evaluate(PLOTS)[-1][3] < 0.0, "some values")
+    remove.dispatch_event("click")
+    tab.until(lambda: not remove.count(), "no plot")
+    tab.page.get_by_text("Flight", exact=True).click()
+
+
 def test_pace_control_shows_externally_set_multiplier(tab: Tab, watched: Watched) -> None:
     pace = tab.page.get_by_label("Pace")
     tab.until(lambda: pace.input_value() == f"{SLOWLY:g} x", "the pace of the start")

@@ -31,6 +31,7 @@ class Display:
         scene: the 3D scene.
         tabs: tabs of the panel.
         flight: first tab.
+        plots_tab: tab of the plots.
         view: folder of view options.
         plots: plots of the selected vehicle.
         shows_pictures: whether camera images are shown.
@@ -55,11 +56,11 @@ class Display:
         self._reading = self._gui.add_html("")
         self.tabs = self._gui.add_tab_group()
         self.flight = self.tabs.add_tab("Flight", viser.Icon.PLANE_TILT)
-        plots_tab = self.tabs.add_tab("Plots", viser.Icon.CHART_LINE)
+        self.plots_tab = self.tabs.add_tab("Plots", viser.Icon.CHART_LINE)
         with self.flight:
             self._add_view_folder(list(vehicles))
             self._cameras = self._gui.add_folder("Cameras", order=5.0, visible=False)
-        with plots_tab:
+        with self.plots_tab:
             self.plots = Plots(self._gui, vehicles.items(), underwater=self._underwater)
 
     @property

@@ -37,10 +37,10 @@ class Plots:
         height = "depth" if underwater else "height"
         speed = "speed" if underwater else "ground speed"
         self.handles = [
-            _plot(gui, "attitude, deg", _ANGLES),
-            _plot(gui, f"{height}, m", (height,)),
-            _plot(gui, f"{speed}, m/s", (speed,)),
-            _plot(gui, "outputs, us", [f"output {output + 1}" for output in self._outputs]),
+            time_plot(gui, "attitude, deg", _ANGLES),
+            time_plot(gui, f"{height}, m", (height,)),
+            time_plot(gui, f"{speed}, m/s", (speed,)),
+            time_plot(gui, "outputs, us", [f"output {output + 1}" for output in self._outputs]),
         ]
 
     def take(self, name: str, view: VehicleView) -> None:
@@ -57,7 +57,7 @@ class Plots:
         shown = [*angles, *quantities[len(_ANGLES) :]]
         for plot in self.handles:
             width = len(plot.series) - 1
-            _send(plot, times, shown[:width])
+            send(plot, times, shown[:width])
             shown = shown[width:]
 
     def _quantities(self, view: VehicleView) -> list[float]:
@@ -68,7 +68,8 @@ class Plots:
         return [*angles, self._down_sign * truth[2], speed, *outputs]
 
 
-def _send(plot: viser.GuiUplotHandle, times: NDArray[np.float64], quantities: Sequence[NDArray[np.float64]]) -> None:
+def send(plot: viser.GuiUplotHandle, times: NDArray[np.float64], quantities: Sequence[NDArray[np.float64]]) -> None:
+    """Show quantities (n,) over times (n,), s before the present; a line breaks at NaN."""
     # uPlot breaks a line at null but not at NaN. viser turns the items of a tuple into arrays of floats, which have no
     # null, and sends a list as it is.
     plot.data = [times, *map(_with_nulls, quantities)]  # type: ignore[assignment]
@@ -99,7 +100,8 @@ def _scales(limits: tuple[float, float]) -> dict[str, uplot.Scale]:
     return {"x": uplot.Scale(time=False, range=(-SPAN_S, 0.0)), "y": uplot.Scale(range=limits)}
 
 
-def _plot(gui: viser.GuiApi, title: str, labels: Sequence[str]) -> viser.GuiUplotHandle:
+def time_plot(gui: viser.GuiApi, title: str, labels: Sequence[str]) -> viser.GuiUplotHandle:
+    """Add an empty plot of the last `SPAN_S` at the current place."""
     nothing: tuple[NDArray[np.float64], ...] = tuple(np.zeros(1) for _ in range(len(labels) + 1))
     lines = [
         uplot.Series(label=label, stroke=_COLOURS[k % len(_COLOURS)], width=1.0, points={"show": False})
