@@ -20,6 +20,7 @@ from rosflight_py_sim.graph.other_simulation import refuse_others
 from rosflight_py_sim.graph.parameter_sources import parameter_sources, ros_arguments
 from rosflight_py_sim.graph.plan import PlannedNode, named_arguments, planned_nodes
 from rosflight_py_sim.graph.run_description import RunDescription, versions
+from rosflight_py_sim.graph.section_names import check_section_names
 from rosflight_py_sim.graph.sidecar import Sidecar
 from rosflight_py_sim.graph.time_modes import time_manager_of
 from rosflight_py_sim.ground.parameters import Value
@@ -30,6 +31,7 @@ from rosflight_py_sim.interfaces.given_values import Source, sources_of_argument
 from rosflight_py_sim.interfaces.hand_off import HandOff
 from rosflight_py_sim.interfaces.node_of_part import node_of
 from rosflight_py_sim.interfaces.outside_inputs import RepeatedInputs
+from rosflight_py_sim.interfaces.parameter_files import files_of_arguments
 from rosflight_py_sim.interfaces.shared_clock import SharedClock
 from rosflight_py_sim.interfaces.simulation_node import SimulationNode, Take, Tap
 from rosflight_py_sim.interfaces.time_manager_interface import TimeManagerInterface
@@ -149,6 +151,7 @@ class ComposedGraph:
             if signals:
                 raise KeyboardInterrupt
             planned = planned_nodes(vehicles, [*filter(None, [manager]), *sidecar_names], observers=observers)
+            check_section_names([*map(str, files), *files_of_arguments(common)], planned)
             common = named_arguments(planned, common)
             initialise([sys.argv[0], "--ros-args", *common])
             # Set by the nodes' parameters; an earlier graph of the process may have had another.

@@ -37,6 +37,7 @@ from rosflight_py_sim.graph.parameter_sources import parameter_sources
 from rosflight_py_sim.graph.plan import PlannedNode, planned_nodes
 from rosflight_py_sim.graph.rviz import config_file, require_rviz
 from rosflight_py_sim.graph.scenario import Scenario, load_scenario
+from rosflight_py_sim.graph.section_names import check_section_names
 from rosflight_py_sim.graph.simulation_file import write_simulation
 from rosflight_py_sim.graph.simulation_options import SimulationOptions
 from rosflight_py_sim.graph.time_modes import check_pace, time_manager_of
@@ -207,6 +208,7 @@ def _processes(options: SimulationOptions, scenario: Scenario) -> list[LaunchDes
         )
 
     planned = planned_nodes(members, shared_executables, observers=observers, names=options.names)
+    check_section_names(map(str, scenario.files), planned)
     left_out = set(options.leave_out)
     unknown = ", ".join(sorted(left_out.difference(*(one.accepted_names for one in planned))))
     if unknown:

@@ -21,24 +21,27 @@ def files_of_arguments(arguments: Iterable[str]) -> list[str]:
 
 
 def line_in_file(file: str, section: str, parameter: str) -> int:
-    """Line of a parameter in a file whose sections can be read."""
+    """Line of a parameter in a file whose sections can be read; of the section itself if `parameter` is empty."""
     return _lines(file, Path(file).stat().st_mtime_ns)[section, parameter]
 
 
 @functools.lru_cache(maxsize=64)
 def _lines(file: str, _: int) -> dict[tuple[str, str], int]:
-    """Line of each parameter in a parameter file that `_sections` accepts, by section and name."""
+    """Line of each parameter in a YAML file by section and name; of each section with an empty name."""
     lines: dict[tuple[str, str], int] = {}
 
     def descend(node: yaml.Node | None, section: str, prefix: str | None) -> None:
         for key, inner in node.value if isinstance(node, yaml.MappingNode) else ():
-            if prefix is None and key.value == "ros__parameters":
+            name, line = str(_Loader("").construct_document(key)), key.start_mark.line + 1
+            if prefix is None and name == "ros__parameters":
                 descend(inner, section, "")
             elif prefix is None:
-                descend(inner, f"{section}/{key.value.strip('/')}" if section else key.value, None)
+                path = f"{section}/{name.strip('/')}" if section else name
+                lines[path, ""] = line
+                descend(inner, path, None)
             else:
-                lines[section, prefix + key.value] = key.start_mark.line + 1
-                descend(inner, section, f"{prefix}{key.value}.")
+                lines[section, prefix + name] = line
+                descend(inner, section, f"{prefix}{name}.")
 
     descend(yaml.compose(Path(file).read_text(encoding="utf-8"), _Loader), "", None)
     return lines
@@ -91,17 +94,20 @@ def _sections(file: str, _: int) -> Sequence[tuple[str, dict[str, Any]]]:
 
 def _descend(content: Any, path: str, file: str) -> Iterator[tuple[str, dict[str, Any]]]:
     if not isinstance(content, dict):
-        where = f"section '{path}'" if path else "the file"
-        raise ParameterError(f"parameter file '{file}': {where} has no 'ros__parameters'")
+        raise _misplaced(file, path, f"{f'section {path!r}' if path else 'the file'} has no 'ros__parameters'")
     for name, inner in content.items():
         if name == "ros__parameters":
             if not isinstance(inner, (dict, type(None))):
-                raise ParameterError(
-                    f"parameter file '{file}': 'ros__parameters' of '{path}' is not a mapping from names to values"
-                )
+                text = f"'ros__parameters' of '{path}' is not a mapping from names to values"
+                raise _misplaced(file, path, text)
             yield path, inner or {}
         else:
             yield from _descend(inner, f"{path}/{str(name).strip('/')}" if path else str(name), file)
+
+
+def _misplaced(file: str, section: str, text: str) -> ParameterError:
+    line = f"line {line_in_file(file, section, '')}: " if section else ""
+    return ParameterError(f"parameter file '{file}': {line}{text}")
 
 
 def _flat(values: dict[str, Any], prefix: str = "") -> dict[str, Any]:

@@ -67,7 +67,14 @@ def test_section_namespace_must_match_the_node(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "expected_error"), [("a: [", "is not YAML"), ("- 1", "ros__parameters"), ("a: 1", "ros__parameters")]
+    ("text", "expected_error"),
+    [
+        ("a: [", "is not YAML"),
+        ("- 1", "ros__parameters"),
+        ("a: 1", "ros__parameters"),
+        ("x:\n  1: 3", "line 2: section 'x/1'"),
+        ("yes: 2", "line 1: section 'True'"),
+    ],
 )
 def test_file_that_is_not_a_parameter_file_is_rejected(tmp_path: Path, text: str, expected_error: str) -> None:
     path = tmp_path / "bad.yaml"

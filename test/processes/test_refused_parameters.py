@@ -43,8 +43,11 @@ def test_node_names_rejected_parameters_and_exits_with_1(
 
 FILES = {
     "not YAML": ("/**:\n  ros__parameters: [1\n", "is not YAML: line 3: expected"),
-    "no parameters": ("/**:\n  rc_frequency: 3\n", "section '/**/rc_frequency' has no 'ros__parameters'"),
-    "a number": ("/**:\n  ros__parameters: 3\n", "'ros__parameters' of '/**' is not a mapping from names to values"),
+    "no parameters": ("/**:\n  rc_frequency: 3\n", "line 2: section '/**/rc_frequency' has no 'ros__parameters'"),
+    "a number": (
+        "/**:\n  ros__parameters: 3\n",
+        "line 1: 'ros__parameters' of '/**' is not a mapping from names to values",
+    ),
     "misspelt": ("rc:\n  ros__parameters:\n    rc_frequenzy: 50.0\n", "no parameter 'rc_frequenzy'; did you mean"),
 }
 
