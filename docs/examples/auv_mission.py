@@ -7,7 +7,8 @@ not the simulator's package:
     python auv_mission.py
 
 All control loops run once per telemetry message, 60 times a second of the AUV's time, so neither the simulation's
-speed nor this program's affects the result. Exit code 0: every part completed, by the program's own measurements.
+speed nor this program's affects the result. Exit code 0: every part completed, by the program's own measurements;
+1: not completed, or no telemetry; 130: Ctrl-C.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ import argparse
 import math
 import struct
 import sys
+import time
 from collections.abc import Iterator
 
 import cv2
@@ -40,9 +42,13 @@ LEAST_GATE, NEAR_GATE = 40, 100
 # Longest duration of any part (s); a longer one indicates a failure.
 TIMEOUT = 60.0
 
+# Time without telemetry (s of system time) until a note, and until the program gives up; a simulation may have to
+# compile first.
+NOTE_AFTER, SILENCE = 5.0, 180.0
+
 
 class LostError(RuntimeError):
-    """The object of the current part is not visible."""
+    """The object of the current part is not visible, or the simulation is silent."""
 
 
 class Loop:
@@ -75,6 +81,7 @@ class Auv:
     def __init__(self, auv_id: int, address: str, ports: tuple[int, int, int]) -> None:
         context = zmq.Context()
         self._id = bytes([auv_id])
+        self._there = f"tcp://{address}:{ports[2]}"
         self._images = self._connect(context.socket(zmq.SUB), address, ports[0])
         self._thrusters = self._connect(context.socket(zmq.PUSH), address, ports[1])
         self._telemetry = self._connect(context.socket(zmq.SUB), address, ports[2])
@@ -84,7 +91,9 @@ class Auv:
         self.velocity = np.zeros(2)
         self._sink_rate = self._turn_rate = 0.0
         self._sinking, self._turning = Loop(250.0, 40.0, 150.0, 100.0), Loop(0.8, 0.1, 0.5, 40.0)
-        # Rates are known from the second message on.
+
+    def begin(self) -> None:
+        """Wait for telemetry; rates are known from the second message on."""
         self.power(0, 0, 0, 0)
         self.power(0, 0, 0, 0)
 
@@ -97,9 +106,16 @@ class Auv:
     def power(self, left: float, right: float, side: float, vertical: float) -> None:
         """Set the thrusters (-100 to 100), and wait for the next telemetry message."""
         self._send(*(int(np.clip(round(power), -100, 100)) for power in (left, right, side, vertical)))
+        began, noted = time.monotonic(), False
         while not self._telemetry.poll(200):
             # Lets a simulation that waits for its clients continue: "leave all thrusters as they are".
             self._send(-127, -127, -127, -127)
+            silent = time.monotonic() - began
+            if silent > SILENCE:
+                raise LostError(f"no telemetry from {self._there} within {SILENCE:g} s")
+            if silent > NOTE_AFTER and not noted:
+                noted = True
+                print(f"no telemetry from {self._there} yet; waiting up to {SILENCE:g} s", file=sys.stderr, flush=True)
         x, y, depth, yaw = self.x, self.y, self.depth, self.yaw
         self.x, self.y, z, self.yaw, _, _ = struct.unpack("<6f", self._telemetry.recv_multipart()[1])
         self.depth = -z
@@ -253,6 +269,7 @@ def main() -> int:
     options = parser.parse_args()
     auv = Auv(options.id, options.address, tuple(options.ports))
     disc = OverDisc(auv)
+    done = False
     parts = (
         ("dive", dive(auv)),
         ("follow the line", follow_line(auv, until_gate=True)),
@@ -262,6 +279,7 @@ def main() -> int:
         ("surface in the ring", disc.rise()),
     )
     try:
+        auv.begin()
         for name, part in parts:
             print(f"{auv.time:5.1f} s  {name}", flush=True)
             began = auv.time
@@ -269,11 +287,15 @@ def main() -> int:
                 if auv.time - began > TIMEOUT:
                     raise LostError(f"{name} takes too long: {doing}")
         print(f"{auv.time:5.1f} s  done", flush=True)
+        done = True
         while options.linger:
             disc.hold(0.0)
     except LostError as reason:
         print(f"{auv.time:5.1f} s  failed: {reason}", flush=True)
         return 1
+    except KeyboardInterrupt:
+        print(f"{auv.time:5.1f} s  interrupted at a depth of {auv.depth:.1f} m, thrusters off", flush=True)
+        return 0 if done else 130
     finally:
         auv.close()
     return 0

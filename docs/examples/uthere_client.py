@@ -15,6 +15,7 @@ from __future__ import annotations
 import math
 import select
 import socket
+import sys
 import time
 
 # Interval of a plane's data, s of its own time, and so of fly().
@@ -24,8 +25,8 @@ PERIOD = 0.2
 # station.
 KEEP_ALIVE = 2.0
 
-# Longest wait for a reply, s; a simulation may have to compile first.
-TIMEOUT = 180.0
+# Longest wait for a reply, and wait until a note, s; a simulation may have to compile first.
+TIMEOUT, NOTE_AFTER = 180.0, 5.0
 
 # Modes in which a plane accepts fly() and waypoints.
 WAYPOINT, PACKET_TARGET = 3, 24
@@ -140,13 +141,17 @@ class GroundControl:
 
     def planes(self) -> list[int]:
         """Numbers of all planes; waits for Ground Control."""
-        give_up = time.monotonic() + TIMEOUT
-        while time.monotonic() < give_up:
+        there = f"no plane list from {self._there[0]}:{self._there[1]}"
+        began, noted = time.monotonic(), False
+        while time.monotonic() < began + TIMEOUT:
             self.send("request_plane_list")
             name, fields = self._packet()
             if name == "plane_list":
                 return [int(field) for field in fields]
-        raise GaveUpError(f"no plane list from {self._there[0]}:{self._there[1]}")
+            if time.monotonic() > began + NOTE_AFTER and not noted:
+                noted = True
+                print(f"{there} yet; waiting up to {TIMEOUT:g} s", file=sys.stderr, flush=True)
+        raise GaveUpError(f"{there} within {TIMEOUT:g} s")
 
     def plane(self, number: int) -> Plane:
         """The plane with this number, once all its data have arrived."""

@@ -32,6 +32,9 @@ MEMORY = 60.0
 
 SAY_EVERY = 5.0
 
+# Longest wait for both planes to be airborne, s of the follower's time.
+LONGEST_TAKE_OFF = 400.0
+
 Point = tuple[float, float]
 
 
@@ -115,7 +118,7 @@ def main() -> int:
         print(f"failed: {reason}", file=sys.stderr, flush=True)
         return 1
     except KeyboardInterrupt:
-        pass
+        print("ended by Ctrl-C; Ground Control takes the follower back", file=sys.stderr, flush=True)
     finally:
         ground.close()
     return 0
@@ -129,8 +132,11 @@ def follow(ground: GroundControl, options: argparse.Namespace) -> None:
     leader = ground.plane(numbers[0] if options.leader is None else options.leader)
     follower = ground.plane(numbers[1] if options.follower is None else options.follower)
     report(follower, f"wait for planes {leader.number} and {follower.number} to be airborne")
+    began = follower.time
     while {leader.mode, follower.mode} - {WAYPOINT, PACKET_TARGET}:
         ground.wait()
+        if follower.time - began > LONGEST_TAKE_OFF:
+            raise GaveUpError(f"take-off takes too long: modes {leader.mode} and {follower.mode}")
     report(follower, f"plane {follower.number} follows plane {leader.number}")
     end = follower.time + options.seconds
     printed = steered = follower.time

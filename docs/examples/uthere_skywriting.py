@@ -7,7 +7,8 @@ Start the simulator in one terminal and this program in another; besides uthere_
 
 The program waits until the plane is airborne in Waypoint mode. It writes each letter as strokes of waypoints, and flies
 to the start of each stroke with fly() at 5 Hz. Before the last letter it leaves the cage on purpose: Ground Control
-switches fly() off and brings the plane back, and the program takes over again. Exit code 0: all letters flown.
+switches fly() off and brings the plane back, and the program takes over again. Exit code 0: all letters flown; 1: not
+flown; 130: Ctrl-C.
 """
 
 from __future__ import annotations
@@ -236,6 +237,13 @@ def main() -> int:
     except GaveUpError as reason:
         print(f"failed: {reason}", file=sys.stderr, flush=True)
         return 1
+    except KeyboardInterrupt:
+        print(
+            "interrupted; Ground Control takes the plane back when fly() commands stay away",
+            file=sys.stderr,
+            flush=True,
+        )
+        return 130
     finally:
         ground.close()
     return 0

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from forked_python import ForkedPython
+from free_ports import free_ports
 from rclpy.qos import QoSProfile
 from rosflight_msgs.msg import Status
 from rosflight_msgs.srv import ParamSet
@@ -26,19 +27,24 @@ LATCHED_TEXT: QoSProfile = LATCHED
 class Script:
     """A running script."""
 
-    def __init__(self, processes: Processes, name: str) -> None:
-        self._out = processes.folder / f"{name}-{len(list(processes.folder.iterdir()))}.txt"
+    def __init__(self, processes: Processes, name: str, *arguments: str) -> None:
+        self._out = processes.folder / f"{Path(name).name}-{len(list(processes.folder.iterdir()))}.txt"
         self._err = self._out.with_suffix(".err")
-        words, environment = [str(EXAMPLES / f"{name}.py")], processes.environment
+        words, environment = [str(EXAMPLES / f"{name}.py"), *arguments], processes.environment
         environment = environment | {"ROS_AUTOMATIC_DISCOVERY_RANGE": "LOCALHOST"}
         self.process = ForkedPython(words, env=environment, cwd=processes.folder, stdout=self._out, stderr=self._err)
+
+    @property
+    def errors(self) -> list[str]:
+        """Lines on stderr so far."""
+        return self._err.read_text().splitlines()
 
     def end(self, observer: Observer | None = None) -> tuple[int, str, list[str]]:
         """Exit code, output, and lines on stderr; the observer is spun until then."""
         if observer is not None:
             observer.wait_for(lambda: self.process.poll() is not None, "the end of the script")
         code = self.process.wait(TIMEOUT_S)
-        return code, self._out.read_text(), self._err.read_text().splitlines()
+        return code, self._out.read_text(), self.errors
 
 
 def test_scripts_stop_without_a_simulation(processes: Processes) -> None:
@@ -62,6 +68,26 @@ def test_signal_ends_a_waiting_script_without_traceback(
     assert code == 130
     (line,) = errors
     assert line.startswith("interrupted")
+
+
+def test_clients_of_the_bridge_say_what_they_wait_for(processes: Processes) -> None:
+    ports = [str(port) for port in free_ports(8)]
+    scripts = [
+        Script(processes, "auv_mission", "--ports", *ports[:3]),
+        Script(processes, "uthere_skywriting", "--ports", *ports[3:5]),
+        Script(processes, "ardupilot_stand_in/ardupilot_stand_in", "--port", ports[7]),
+        Script(processes, "uthere_follow_the_leader", "--ports", *ports[5:7]),
+    ]
+    observer = processes.observer(truth="none")
+    for script, code in zip(scripts, (130, 130, 130, 0), strict=True):
+        observer.wait_for(lambda script=script: bool(script.errors), "the note")
+        assert script.errors[0].startswith("no ")
+        assert script.errors[0].endswith(("yet; waiting up to 180 s", "yet; waiting, as ArduPilot does"))
+        script.process.send_signal(signal.SIGINT)
+        ended, output, errors = script.end()
+        assert ended == code
+        assert any(word in output + errors[-1] for word in ("interrupted", "ended by Ctrl-C"))
+        assert "Traceback" not in " ".join(errors)
 
 
 class Seen:

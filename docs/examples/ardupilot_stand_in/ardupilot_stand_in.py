@@ -37,6 +37,9 @@ _AHEAD_S = 5e-3
 # ArduPilot ignores steps of at least this length for its pace.
 _LONGEST_STEP_S = 0.1
 
+# System time without a reply until a note, s.
+_NOTE_AFTER_S = 5.0
+
 _LONGEST_ANSWER = 65536
 
 
@@ -314,8 +317,17 @@ def main() -> None:
     began_s = time.monotonic()
     try:
         stand_in.start()
+        noted = False
         while not pilot.is_done and not ended:
             stand_in.work(0.5)
+            if stand_in.reading is None and not noted and time.monotonic() > began_s + _NOTE_AFTER_S:
+                noted = True
+                port = options.port + 10 * options.instance
+                print(
+                    f"no reply from {options.address}:{port} yet; waiting, as ArduPilot does",
+                    file=sys.stderr,
+                    flush=True,
+                )
         summary = book.summary(stand_in) | {"wall_s": time.monotonic() - began_s}
         print(json.dumps(summary) if options.json else _in_words(summary), flush=True)
         if options.linger:
@@ -323,6 +335,7 @@ def main() -> None:
         while options.linger and not ended:
             stand_in.work(0.5)
     except KeyboardInterrupt:
+        print(f"interrupted in phase '{pilot.phase}'", file=sys.stderr, flush=True)
         sys.exit(130)
     finally:
         stand_in.close()
