@@ -26,7 +26,14 @@ from rclpy.subscription import Subscription
 from rclpy.task import Future
 
 from rosflight_py_sim.interfaces.outside_inputs import OutsideInputs
-from rosflight_py_sim.interfaces.rclpy_internals import leave_unserved, serve
+from rosflight_py_sim.interfaces.rclpy_internals import (
+    leave_unserved,
+    publisher_counter,
+    raw_publish,
+    serve,
+    subscription_counter,
+    take_serialised,
+)
 from rosflight_py_sim.interfaces.shared_clock import SharedClock
 from rosflight_py_sim.step.topic_statistics import SAMPLED, TopicCounter
 from rosflight_py_sim.step.topics import CLOCK, STATUS, TRUTH_STATE, StepTopic
@@ -118,8 +125,7 @@ class Outlet:
     def use(self, publisher: Publisher[Any]) -> None:
         """Publish with this publisher, which has sent nothing yet."""
         self.publisher = publisher
-        # Methods of the handle, because those of rclpy's Publisher take several times as long.
-        self._publish, self.counted = publisher.handle.publish_raw, publisher.handle.get_subscription_count
+        self._publish, self.counted = raw_publish(publisher), subscription_counter(publisher)
         self.count = -1
         self.sent_count = 0
 
@@ -222,7 +228,7 @@ class Inlet:
         self.is_removed = False
         self._show, self._is_shown = show, True
         self._take = take
-        self.counted, self.count = subscription.handle.get_publisher_count, -1
+        self.counted, self.count = publisher_counter(subscription), -1
         # While an external subscription matches, handed-off messages arrive a second time, through the middleware. The
         # content and the publisher's sequence number distinguish these copies from an external publisher's messages.
         self._echoes: deque[tuple[bytes, int]] = deque(maxlen=_ECHOES)
@@ -240,14 +246,12 @@ class Inlet:
 
     def _take_kept(self) -> None:
         """Deliver external messages that arrived while the subscription was not on the executor's list."""
-        handle = self.subscription.handle
         while self._take is not None and not self.is_removed:
-            with handle:
-                taken = handle.take_message(self.topic.message_type, True)
+            taken = take_serialised(self.subscription)
             if taken is None:
                 return
-            data = bytes(taken[0])
-            if not self.is_echo(data, taken[1]["publication_sequence_number"]):
+            data, facts = taken
+            if not self.is_echo(data, facts["publication_sequence_number"]):
                 self._take(data)
 
     def expect(self, data: bytes, number: int) -> None:

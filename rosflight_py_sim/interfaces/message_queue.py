@@ -8,7 +8,7 @@ from typing import Any
 from rclpy.node import Node
 from rclpy.subscription import Subscription
 
-from rosflight_py_sim.interfaces.rclpy_internals import leave_unserved
+from rosflight_py_sim.interfaces.rclpy_internals import leave_unserved, take_serialised
 
 
 class MessageQueue:
@@ -39,17 +39,15 @@ class MessageQueue:
 
         The times never decrease: a message kept for late subscribers arrives after later ones, but is delivered before.
         """
-        handle, message_type = self.subscription.handle, self.subscription.msg_type
-        with handle:
-            # At most as many as fit in the queue: messages may arrive as fast as they are taken.
-            for _ in range(self.subscription.qos_profile.depth):
-                taken = handle.take_message(message_type, True)
-                if taken is None:
-                    return
-                data, facts = taken
-                self._count(facts)
-                self._last_ns = max(self._last_ns, facts["received_timestamp"])
-                yield self._last_ns, bytes(data)
+        # At most as many as fit in the queue: messages may arrive as fast as they are taken.
+        for _ in range(self.subscription.qos_profile.depth):
+            taken = take_serialised(self.subscription)
+            if taken is None:
+                return
+            data, facts = taken
+            self._count(facts)
+            self._last_ns = max(self._last_ns, facts["received_timestamp"])
+            yield self._last_ns, data
 
     def _count(self, facts: dict[str, Any]) -> None:
         number, publisher = facts.get("publication_sequence_number"), facts.get("publisher_gid")

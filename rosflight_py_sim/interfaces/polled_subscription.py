@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 from rclpy.node import Node
 
 from rosflight_py_sim.interfaces.hand_off import Inlet, Outlet, converted
-from rosflight_py_sim.interfaces.rclpy_internals import leave_unserved, serve
+from rosflight_py_sim.interfaces.rclpy_internals import leave_unserved, serve, take_serialised
 from rosflight_py_sim.step.qos import NEWEST
 from rosflight_py_sim.step.topics import StepTopic
 
@@ -48,13 +48,11 @@ class PolledSubscription(Generic[M]):
                 self._taken[outlet] = outlet.last
                 message: M = converted(outlet.topic, self._topic, outlet.last)
                 return message
-        handle = self._subscription.handle
-        with handle:
-            taken = handle.take_message(self._topic.message_type, True)
+        taken = take_serialised(self._subscription)
         if taken is None:
             return None
-        data = bytes(taken[0])
-        is_echo = self._inlet.is_echo(data, taken[1]["publication_sequence_number"])
+        data, facts = taken
+        is_echo = self._inlet.is_echo(data, facts["publication_sequence_number"])
         return None if is_echo else self._topic.decode(data)
 
     def close(self) -> None:

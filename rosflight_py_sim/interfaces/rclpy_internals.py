@@ -1,24 +1,63 @@
-"""Private parts of rclpy that this package uses.
+"""Every name of rclpy that this package uses beyond rclpy's documentation.
 
-`test/interfaces/test_rclpy_internals.py` fails if a version of rclpy lacks one of these or uses it differently.
+`test/interfaces/test_rclpy_internals.py` fails if the installed rclpy lacks one of these or uses it differently, and if
+another module uses such a name.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 from rcl_interfaces.msg import SetParametersResult
 from rclpy.clock import Clock, ClockType, ROSClock
+from rclpy.executors import Executor, SingleThreadedExecutor
 from rclpy.impl.implementation_singleton import rclpy_implementation
 from rclpy.node import Node
 from rclpy.parameter import Parameter
+from rclpy.publisher import Publisher
 from rclpy.service import Service
 from rclpy.subscription import Subscription
 from rclpy.task import Future
 from rclpy.time import Time
 
 from rosflight_py_sim.ground.parameters import ParameterError
+
+RUN = ("7.1.6 (Jazzy)", "9.1.2 (Kilted)")
+"""Releases of rclpy in which each name of INTERNALS was run."""
+
+
+class Internal(NamedTuple):
+    """A name beyond the documented interface.
+
+    Attributes:
+        name: full name, without the leading `rclpy.`.
+        newest: newest source in which the name was read.
+    """
+
+    name: str
+    newest: str
+
+
+_PYTHON, _COMPILED = "8.0.0 (Rolling, December 2024)", "interface of the compiled module (Rolling, 2026)"
+
+INTERNALS = (
+    Internal("clock.ROSClock.handle.set_ros_time_override", _COMPILED),
+    Internal("experimental.events_executor.EventsExecutor", "Rolling, 2025"),
+    Internal("impl.implementation_singleton.rclpy_implementation.RCLError", _COMPILED),
+    Internal("impl.implementation_singleton.rclpy_implementation.UnknownROSArgsError", _COMPILED),
+    Internal("node.Node._clock", _PYTHON),
+    Internal("node.Node._on_set_parameters_callbacks", _PYTHON),
+    Internal("node.Node._parameter_overrides", _PYTHON),
+    Internal("node.Node._subscriptions", _PYTHON),
+    Internal("node.Node._wake_executor", _PYTHON),
+    Internal("publisher.Publisher.handle.get_subscription_count", _COMPILED),
+    Internal("publisher.Publisher.handle.publish_raw", _COMPILED),
+    Internal("service.Service.send_response", _PYTHON),
+    Internal("subscription.Subscription.handle.get_publisher_count", _COMPILED),
+    Internal("subscription.Subscription.handle.take_message", _COMPILED),
+    Internal("time.Time._time_handle", _PYTHON),
+)
 
 RCLError: type[RuntimeError] = rclpy_implementation.RCLError
 """Error of rcl about a domain, a name or a parameter file; `rclpy.exceptions` has no class for it."""
@@ -107,3 +146,37 @@ def answer_later(service: Service[Any, Any]) -> None:
             send_now(response, header)
 
     service.send_response = send  # type: ignore[method-assign]
+
+
+def make_executor() -> Executor:
+    """Create the fastest executor: EventsExecutor, or SingleThreadedExecutor in Jazzy before release 7.1.4."""
+    try:
+        from rclpy.experimental.events_executor import EventsExecutor
+    except ImportError:
+        return SingleThreadedExecutor()
+    return EventsExecutor()
+
+
+def raw_publish(publisher: Publisher[Any]) -> Callable[[bytes], None]:
+    """Function that publishes a serialised message; `publisher.publish` takes several times as long."""
+    publish: Callable[[bytes], None] = publisher.handle.publish_raw
+    return publish
+
+
+def subscription_counter(publisher: Publisher[Any]) -> Callable[[], int]:
+    """Function that counts the matching subscriptions; the publisher's own method takes several times as long."""
+    count: Callable[[], int] = publisher.handle.get_subscription_count
+    return count
+
+
+def publisher_counter(subscription: Subscription[Any]) -> Callable[[], int]:
+    """Function that counts the matching publishers."""
+    count: Callable[[], int] = subscription.handle.get_publisher_count
+    return count
+
+
+def take_serialised(subscription: Subscription[Any]) -> tuple[bytes, dict[str, Any]] | None:
+    """The oldest message in the queue of a subscription, with facts about it; None if the queue is empty."""
+    with subscription.handle:
+        taken = subscription.handle.take_message(subscription.msg_type, True)
+    return None if taken is None else (bytes(taken[0]), taken[1])

@@ -54,6 +54,7 @@ from rosflight_py_sim.interfaces.rclpy_internals import (
     parameter_overrides,
     serve,
     set_clock,
+    subscription_counter,
 )
 from rosflight_py_sim.interfaces.start_watch import StartWatch
 from rosflight_py_sim.interfaces.time_mode_watch import TimeModeWatch
@@ -422,7 +423,7 @@ class SimulationNode(Part, Node):
             publisher, encode = new_publisher(), topic.encode
             if topic.is_exclusive:
                 self.exclusive_topics.append(publisher.topic_name)
-            publish, subscriptions = publisher.publish, publisher.handle.get_subscription_count
+            publish, subscriptions = publisher.publish, subscription_counter(publisher)
 
             def send(message: M) -> None:
                 counter.count += 1

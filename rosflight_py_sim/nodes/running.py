@@ -13,7 +13,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 
 import rclpy
 from rclpy.exceptions import NameValidationException
-from rclpy.executors import Executor, SingleThreadedExecutor
 from rclpy.signals import SignalHandlerOptions
 from rclpy.utilities import remove_ros_args
 from rclpy.validate_namespace import validate_namespace
@@ -24,7 +23,7 @@ from rosflight_py_sim.ground.registry import node_names, registered_node, usable
 from rosflight_py_sim.interfaces.given_values import sources_of_arguments
 from rosflight_py_sim.interfaces.node_of_part import node_of
 from rosflight_py_sim.interfaces.parameter_files import check_files, files_of_arguments
-from rosflight_py_sim.interfaces.rclpy_internals import RCLError, UnknownROSArgsError
+from rosflight_py_sim.interfaces.rclpy_internals import RCLError, UnknownROSArgsError, make_executor
 from rosflight_py_sim.interfaces.simulation_node import SimulationNode
 from rosflight_py_sim.kernels.preparation import prepare_kernels
 from rosflight_py_sim.step.part import Part
@@ -94,15 +93,6 @@ class SharedNames(Iterable[str]):
             yield from (p.name for p in node_class(executable).PARAMETERS)
         for model in usable_classes("wind_models", WindModel).values():
             yield from (p.name for p in model.PARAMETERS)
-
-
-def make_executor() -> Executor:
-    """Create the fastest executor of this ROS distribution."""
-    try:
-        from rclpy.experimental.events_executor import EventsExecutor
-    except ImportError:
-        return SingleThreadedExecutor()
-    return EventsExecutor()
 
 
 def help_text(name: str, cls: type[SimulationNode]) -> str:

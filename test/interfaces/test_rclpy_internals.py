@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Callable, Iterator
+from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,6 +16,7 @@ from rclpy.executors import Executor, SingleThreadedExecutor
 from rclpy.node import Node
 from rclpy.parameter import Parameter
 from rclpy.task import Future
+from rclpy.time import Time
 from std_msgs.msg import Int32
 from std_srvs.srv import Trigger
 
@@ -31,12 +35,86 @@ def node(ros_domain: int) -> Iterator[Node]:
     rclpy.shutdown()
 
 
-@pytest.mark.parametrize(
-    "name",
-    ["_parameter_overrides", "_clock", "_subscriptions", "_wake_executor", "_on_set_parameters_callbacks"],
-)
-def test_rclpy_node_still_has_the_private_attribute(node: Node, name: str) -> None:
-    assert hasattr(node, name), f"rclpy.node.Node has no {name}; {CHANGED}"
+@pytest.fixture(scope="module")
+def objects() -> Iterator[dict[str, Any]]:
+    """An object of each class of rclpy that INTERNALS names."""
+    context = rclpy.Context()
+    rclpy.init(context=context, args=[])
+    made = Node("named", context=context)
+    found: dict[str, Any] = {
+        "Node": made,
+        "Publisher": made.create_publisher(Int32, "number", 10),
+        "ROSClock": ROSClock(),
+        "Service": made.create_service(Trigger, "service", lambda request, response: response),
+        "Subscription": made.create_subscription(Int32, "number", lambda _: None, 10),
+        "Time": Time(),
+    }
+    yield found
+    found.clear()
+    made.destroy_node()
+    rclpy.shutdown(context=context)
+
+
+@pytest.mark.parametrize("name", [one.name for one in rclpy_internals.INTERNALS])
+def test_rclpy_still_has_the_name(objects: dict[str, Any], name: str) -> None:
+    words = name.split(".")
+    count = next((index for index, word in enumerate(words) if word[0].isupper() or word == "rclpy_implementation"))
+    found: Any = import_module(f"rclpy.{'.'.join(words[:count])}")
+    for word in words[count:]:
+        assert hasattr(found, word), f"rclpy has no {name}; {CHANGED}"
+        found = objects.get(word, getattr(found, word))
+
+
+PACKAGE = Path(rclpy_internals.__file__).parents[1]
+MODULES = sorted(path for path in PACKAGE.rglob("*.py") if path != Path(rclpy_internals.__file__))
+
+
+def node_classes(file: Path) -> set[str]:
+    """Names of the classes that a module of the rooms with nodes derives from rclpy's Node."""
+    if file.parent.name not in ("interfaces", "nodes", "missions"):
+        return set()
+    name = ".".join(file.relative_to(PACKAGE.parent).with_suffix("").parts)
+    classes = [one for one in vars(import_module(name)).values() if isinstance(one, type) and one.__module__ == name]
+    return {one.__name__ for one in classes if issubclass(one, Node)}
+
+
+def private_names(file: Path, of_node: set[str], nodes: set[str]) -> list[str]:
+    """Uses in a module of names that rclpy does not document.
+
+    These are private attributes of other objects; attributes of `self`, in a class of nodes, with the name of a private
+    one of rclpy's Node; methods of the handles of publishers, subscriptions and clocks; and modules of rclpy that are
+    private or experimental.
+    """
+    text = file.read_text(encoding="utf-8")
+    tree = ast.parse(text)
+    of_classes = {
+        id(at) for one in ast.walk(tree) if isinstance(one, ast.ClassDef) and one.name in nodes for at in ast.walk(one)
+    }
+    found = []
+    for at in ast.walk(tree):
+        if isinstance(at, ast.ImportFrom) and (at.module or "").startswith("rclpy"):
+            words = [*str(at.module).split("."), *(alias.name for alias in at.names)]
+            found += [word for word in words if word in ("impl", "experimental") or word.startswith("_")]
+        elif isinstance(at, ast.Attribute) and isinstance(at.value, ast.Attribute) and at.value.attr == "handle":
+            found += [f"handle.{at.attr}"] if "rclpy" in text else []
+        elif isinstance(at, ast.Attribute) and at.attr in of_node:
+            of_self = isinstance(at.value, ast.Name) and at.value.id in ("self", "cls")
+            found += [at.attr] if not of_self or id(at) in of_classes else []
+    return found
+
+
+def test_no_other_module_uses_a_private_name_of_rclpy(node: Node) -> None:
+    of_node = {name for name in vars(node) if name.startswith("_")} | {"_wake_executor", "_time_handle"}
+    nodes = {path: node_classes(path) for path in MODULES}
+    assert len([path for path, classes in nodes.items() if classes]) > 10
+    used = {str(path.relative_to(PACKAGE)): private_names(path, of_node, nodes[path]) for path in MODULES}
+    assert {path: names for path, names in used.items() if names} == {}, "add a function to rclpy_internals.py"
+
+
+def test_search_finds_private_names(tmp_path: Path) -> None:
+    file = tmp_path / "module.py"
+    file.write_text("from rclpy.impl import x\nnode._clock = 1\npublisher.handle.publish_raw(b'')\n")
+    assert private_names(file, {"_clock"}, set()) == ["impl", "_clock", "handle.publish_raw"]
 
 
 def test_overrides_from_all_sources_are_known_before_declaration(node: Node) -> None:
