@@ -26,6 +26,7 @@ from rosflight_py_sim.recording.recorded_vehicle import (
 from rosflight_py_sim.viewer.appearance import Appearance, appearance
 from rosflight_py_sim.viewer.recorded_events import EVENT_TOPICS, recorded_events
 from rosflight_py_sim.viewer.recorded_messages import KEPT, LARGE, RecordedMessages
+from rosflight_py_sim.viewer.web.cockpit import Cockpit
 from rosflight_py_sim.viewer.web.player import Player, between
 from rosflight_py_sim.viewer.web.server import open_server, stop_server, url_of
 
@@ -140,7 +141,8 @@ def replay(recording: Recording, address: str, port: int, speed: float) -> None:
     # Simulated times are shown as recorded; Unix times are shown relative to the start of the recording.
     zero_s = first_s if first_s > _LONG_AGO_S else 0.0
     player = Player(first_s - zero_s, last_s - zero_s, speed)
-    server = open_server(address, port, f"rosflight_py_sim: {shown(recording.path.name)}")
+    cockpit = Cockpit()
+    server = open_server(address, port, f"rosflight_py_sim: {shown(recording.path.name)}", cockpit)
     try:
         from rosflight_py_sim.viewer.web.display import Display
         from rosflight_py_sim.viewer.web.field_plots import FieldPlots
@@ -148,7 +150,7 @@ def replay(recording: Recording, address: str, port: int, speed: float) -> None:
         from rosflight_py_sim.viewer.web.timeline import Timeline
 
         looks = {track.name: appearance_of(track.vehicle) for track in tracks}
-        display = Display(server, looks, world_of_recording(recording))
+        display = Display(server, looks, world_of_recording(recording), cockpit)
         playback = Playback(server, display, player, shown(recording.path.name), SPEEDS)
         events = {track.name: recorded_events(track.vehicle, zero_s) for track in tracks}
         timeline = Timeline(server.gui, display.tabs, playback.go_to)

@@ -29,6 +29,7 @@ from rosflight_py_sim.missions.mission_settings import MissionSettings
 from rosflight_py_sim.missions.overview_picture import draw_overview
 from rosflight_py_sim.missions.summary_table import print_table
 from rosflight_py_sim.nodes.running import deferred_signals
+from rosflight_py_sim.parts.transmitter import RcTransmitter
 from rosflight_py_sim.step.mission_topics import MISSION_END
 from rosflight_py_sim.vehicles import reference
 
@@ -213,6 +214,7 @@ def fly(
             for flight in flights:
                 flight.join(graph, absolute_name(namespace, flight.member.namespace))
             missions = Flights(flights, limit_s)
+            has_transmitter = any(isinstance(node, RcTransmitter) for node in graph.nodes)
             _spin(graph, missions, console)
         finally:
             for flight in flights:
@@ -223,8 +225,16 @@ def fly(
     missions.fail_unfinished()
     result = _conclude(scenario, flights, graph, output, console)
     if page is not None:
-        page.serve(result, namespace, ros_arguments)
+        page.serve(result, namespace, ros_arguments, _how_to_fly(flights[0].member) if has_transmitter else "")
     return result.exit_code
+
+
+def _how_to_fly(member: Member) -> str:
+    """Line that says how to fly a vehicle by hand."""
+    return (
+        "to fly by hand, press 'Take control' on the page during a flight, or end this one with Ctrl-C and run: "
+        f"{sys.argv[0]} sim --view --vehicle {reference(member.vehicle)}"
+    )
 
 
 def _conclude(

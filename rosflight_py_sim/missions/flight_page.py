@@ -45,10 +45,19 @@ class FlightPage:
         while self.processes:
             self.processes.pop().close()
 
-    def serve(self, result: FlightResult, namespace: str, ros_arguments: Sequence[str]) -> None:
-        """Publish the result and offer the service, until a request to fly again or a signal."""
+    def serve(self, result: FlightResult, namespace: str, ros_arguments: Sequence[str], by_hand: str = "") -> None:
+        """Publish the result and offer the service, until a request to fly again or a signal.
+
+        Args:
+            result: result of the flight.
+            namespace: of the graph.
+            ros_arguments: ROS arguments of the graph.
+            by_hand: line that says how to fly by hand; empty without a transmitter.
+        """
         self.flies_again = False
         print("the page shows the flight until Ctrl-C; Fly again starts it once more", flush=True)
+        if by_hand:
+            print(by_hand, flush=True)
         # An interrupted callback of rclpy leaves the process unable to end.
         with deferred_signals() as signals:
             initialise([sys.argv[0], *ros_arguments])

@@ -17,7 +17,8 @@ from rosflight_py_sim.interfaces.simulation_node import SimulationNode
 from rosflight_py_sim.parts.auv_controller import RELEASED
 from rosflight_py_sim.step.camera_topics import PictureFile, compressed_topic
 from rosflight_py_sim.step.part import Part
-from rosflight_py_sim.step.ports import Input, Kind, newest, polled
+from rosflight_py_sim.step.pilot_topics import PILOT
+from rosflight_py_sim.step.ports import Input, Kind, newest, output, polled
 from rosflight_py_sim.step.qos import LATCHED_LIST
 from rosflight_py_sim.step.topics import (
     ACTIVE_FAILURES,
@@ -56,6 +57,7 @@ class ViewedVehicle(Part):
     take_pwm, take_status = polled(PWM_OUTPUT), polled(STATUS)
     take_rc, take_battery = polled(RC), polled(BATTERY)
     take_setpoint, take_progress = polled(SETPOINT), polled(AUTOPILOT_PROGRESS)
+    report_sticks = output(PILOT)
 
     def __init__(self, node: SimulationNode, name: str) -> None:
         """Build the part of a vehicle, whose cameras the node polls."""
@@ -68,6 +70,8 @@ class ViewedVehicle(Part):
         self._pwm_us = np.zeros(OUTPUTS)
         self._pilot = PilotState()
         self.events = FlightEvents()
+        self._battery: tuple[float, float] | None = None
+        self._rc_us: tuple[int, ...] | None = None
 
     def poll(self) -> VehicleView | None:
         """Current view of the vehicle; None if nothing has changed."""
@@ -82,7 +86,20 @@ class ViewedVehicle(Part):
             self.events.take_position(truth.time_s, truth.position_ned.tolist())
         elif not images or self.state.time_ns < 0:
             return None
-        return VehicleView(self.state.time_s, self.state.truth.copy(), self._wind_ned, self._pwm_us, images)
+        return VehicleView(
+            self.state.time_s,
+            self.state.truth.copy(),
+            self._wind_ned,
+            self._pwm_us,
+            images,
+            self._battery,
+            self._rc_us,
+        )
+
+    @property
+    def pilot(self) -> PilotState:
+        """The state that `pilot_state` returned last."""
+        return self._pilot
 
     def pilot_state(self, *, paused: bool) -> PilotState:
         """What is known of flight controller, transmitter and mission, with the time of the newest truth state."""
@@ -92,8 +109,10 @@ class ViewedVehicle(Part):
         if status is not None:
             change |= {name: getattr(status, name) for name in _OF_STATUS}
         if rc is not None:
+            self._rc_us = tuple(map(int, rc.pulse_us))
             change |= {"arm_switch": rc.pulse_us[ARM] > CENTRE, "override_switch": rc.pulse_us[OVERRIDE] > CENTRE}
         if battery is not None:
+            self._battery = battery.voltage, battery.current
             change["battery_v"] = battery.voltage
         if setpoint is not None:
             change["target_down"] = setpoint.position_ned[2]

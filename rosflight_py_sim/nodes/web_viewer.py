@@ -10,9 +10,11 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from rcl_interfaces.msg import Log
+from sensor_msgs.msg import Joy
 from std_msgs.msg import String
 
 from rosflight_py_sim.ground.parameters import Parameter, ParameterError, ParameterTable, number
+from rosflight_py_sim.ground.stamps import set_time
 from rosflight_py_sim.interfaces.part_node import PartNode
 from rosflight_py_sim.interfaces.time_manager_interface import VEHICLES, vehicle_namespaces
 from rosflight_py_sim.nodes.live_messages import LiveMessages
@@ -24,11 +26,14 @@ from rosflight_py_sim.nodes.viewed_vehicle import ViewedVehicle
 from rosflight_py_sim.step.diagnosis import Diagnosis, Level
 from rosflight_py_sim.step.mission_topics import MISSION_SETTINGS, MISSION_VERDICT
 from rosflight_py_sim.step.part import Part
+from rosflight_py_sim.step.pilot_topics import PILOT
 from rosflight_py_sim.step.ports import newest
 from rosflight_py_sim.step.topic_statistics import Period
 from rosflight_py_sim.step.topics import PAUSED, topic_of
 from rosflight_py_sim.step.viewed_topics import RELAYED, viewed
+from rosflight_py_sim.transmitter.page import StickReport
 from rosflight_py_sim.viewer.graph_watch import GraphWatch
+from rosflight_py_sim.viewer.web.cockpit import Cockpit
 from rosflight_py_sim.viewer.web.disturbance import DYNAMICS
 from rosflight_py_sim.viewer.web.flight_events import text_of_log
 from rosflight_py_sim.viewer.web.flight_verdict import Verdicts
@@ -113,9 +118,14 @@ class WebViewer(PartNode):
         self._vehicles: list[ViewedVehicle] = []
         super().__init__(**arguments)
         self.follow_stamps()
+        self._cockpit = Cockpit()
+        self._cockpit.can_fly = True
         try:
             self._server = open_server(
-                str(self.values["web_viewer.address"]), int(number(self.values, "web_viewer.port")), "rosflight_py_sim"
+                str(self.values["web_viewer.address"]),
+                int(number(self.values, "web_viewer.port")),
+                "rosflight_py_sim",
+                self._cockpit,
             )
         except NoServerError as error:
             raise ParameterError(str(error)) from error
@@ -128,7 +138,7 @@ class WebViewer(PartNode):
 
         names = vehicle_namespaces(self.values["vehicles"])
         shapes = vehicle_shapes(self, names)
-        self._display: Display = Page(self._server, shapes, world_of(self.values))
+        self._display: Display = Page(self._server, shapes, world_of(self.values), self._cockpit)
         self._calls = ServiceCalls(self, self._report_call, KNOWN_AS)
         self._requests: queue.SimpleQueue[Callable[[], None]] = queue.SimpleQueue()
         self._history = FlightHistory(self._server, self._display, self.request)
@@ -141,6 +151,9 @@ class WebViewer(PartNode):
         renamed = partial(viewed, relayed=bool(self.values[RELAYED.name]))
         self._vehicles = [self.host(ViewedVehicle(self, name), name, renamed) for name in names]
         self.create_subscription(Log, "/rosout", self._on_log, _LOG_LINES)
+        self._flown, self._multiplier = self._vehicles[0], 1.0
+        self._cockpit.obstacle, self._cockpit.on_report = self._obstacle, self._on_report
+        self._cockpit.on_take = lambda: self.request(self._on_take)
         self._unseen = 0
         self._pilot_state = PilotState()
         self._paces: deque[tuple[float, float]] = deque()
@@ -191,6 +204,28 @@ class WebViewer(PartNode):
         """The page."""
         return self._display
 
+    # The pilot on the page; the first two methods run in the web server's thread.
+
+    def _obstacle(self) -> str:
+        self._flown = next(one for one in self._vehicles if one.name == self._display.chosen)
+        topic = topic_of(self._flown.name, PILOT.name)
+        if self.count_subscribers(self.resolve_topic_name(topic)):
+            return ""
+        return f"no transmitter receives {topic}: start one, and without a joystick or with its parameter device: page"
+
+    def _on_report(self, report: StickReport) -> None:
+        message = Joy(axes=report.axes, buttons=list(map(int, report.buttons)))
+        message.header.frame_id = report.device
+        set_time(message.header.stamp, max(self._flown.state.time_ns, 0))
+        self._flown.report_sticks(message)
+
+    def _on_take(self) -> None:
+        """Prepare a flight by hand: real time, and a calibrated IMU."""
+        if self._multiplier != 1.0:
+            self._calls.set_parameter("time_manager", "real_time_multiplier", 1.0, label="Take control")
+        if self._flown.pilot.has_firmware and not self._flown.pilot.is_calibrated:
+            self._calls.trigger([topic_of(self._flown.name, "calibrate_imu")], "Take control")
+
     @pushing()
     def _report_call(self, what: str, text: str, good: bool) -> None:
         self.controls.notify(what, text, good=good)
@@ -209,6 +244,8 @@ class WebViewer(PartNode):
                 if self._history.take(vehicle.name, view):
                     self._begin_flight()
             state = vehicle.pilot_state(paused=self.paused is not None and self.paused.data)
+            if vehicle is self._flown:
+                self._cockpit.armed = state.is_armed
             if vehicle.name == self._display.chosen:
                 self._note_pace(vehicle.state.time_s)
                 self._show_pilot_state(state)
@@ -262,6 +299,7 @@ class WebViewer(PartNode):
     @pushing()
     def _show_pace(self, multiplier: object) -> None:
         if isinstance(multiplier, float):
+            self._multiplier = multiplier
             self.controls.show_pace(multiplier)
 
     @pushing()

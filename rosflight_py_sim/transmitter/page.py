@@ -15,7 +15,7 @@ KEYBOARD, DRAWN_STICKS = "keyboard on the page", "sticks on the page"
 STANDARD_GAMEPAD = "standard gamepad: "
 """Prefix of the names of gamepads that the browser reports in its standard layout."""
 
-SILENCE_S = 2.0
+SILENCE_S = 3.0
 """System time without a report after which the signal counts as lost, s."""
 
 
@@ -26,7 +26,8 @@ class StickReport:
     Attributes:
         device: name of the device; empty after the pilot has left the controls.
         axes: positions from -1 to 1.
-        buttons: whether each button is pressed. Without axes and buttons, the page has been closed or hidden.
+        buttons: whether each button is pressed. Without axes and buttons, the page has been closed or hidden, or is
+            silent.
     """
 
     device: str
@@ -73,7 +74,7 @@ class PageTransmitter:
         if not report.device:
             self._leave(at_rest)
         elif not report.axes and not report.buttons:
-            self._lose("the page was closed or hidden")
+            self._lose("the page was closed or hidden, or reports nothing")
         elif all(map(math.isfinite, report.axes)):
             mapping = self._mapping_of(report)
             if mapping is None:

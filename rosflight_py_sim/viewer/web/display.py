@@ -11,6 +11,8 @@ import numpy as np
 import viser
 
 from rosflight_py_sim.viewer.appearance import Appearance
+from rosflight_py_sim.viewer.web.cockpit import Cockpit
+from rosflight_py_sim.viewer.web.instruments import readings
 from rosflight_py_sim.viewer.web.pilot_state import PilotState
 from rosflight_py_sim.viewer.web.plots import Plots
 from rosflight_py_sim.viewer.web.scene import Scene
@@ -38,9 +40,16 @@ class Display:
         pictures: camera name to its image on the page.
     """
 
-    def __init__(self, server: viser.ViserServer, vehicles: Mapping[str, Appearance], world: World) -> None:
-        """Build the page; `vehicles`: name to appearance."""
+    def __init__(
+        self,
+        server: viser.ViserServer,
+        vehicles: Mapping[str, Appearance],
+        world: World,
+        cockpit: Cockpit | None = None,
+    ) -> None:
+        """Build the page; `vehicles`: name to appearance, `cockpit`: that of the server, if it has one."""
         self._server = server
+        self._cockpit = cockpit
         self._gui = server.gui
         self._underwater = world.water is not None
         self.scene = Scene(server, vehicles, world)
@@ -98,6 +107,8 @@ class Display:
             self.scene.show(name, view)
             self.plots.take(name, view)
             if name == self.chosen:
+                if self._cockpit is not None:
+                    self._cockpit.show(readings(view, underwater=self._underwater))
                 self._refresh(view)
 
     def note(self, what: str, text: str) -> None:

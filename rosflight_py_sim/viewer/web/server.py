@@ -10,7 +10,13 @@ import warnings
 from typing import TYPE_CHECKING
 
 from rosflight_py_sim.bridge.peers import bind
-from rosflight_py_sim.viewer.web.viser_internals import checking_visitors, forbid_sharing, open_icon_archive_once
+from rosflight_py_sim.viewer.web.cockpit import PROGRAM, Cockpit
+from rosflight_py_sim.viewer.web.viser_internals import (
+    forbid_sharing,
+    open_icon_archive_once,
+    own_requests,
+    run_in_page,
+)
 
 if TYPE_CHECKING:
     import viser
@@ -20,8 +26,8 @@ class NoServerError(RuntimeError):
     """The page cannot be served; the text gives the reason and the remedy."""
 
 
-def open_server(address: str, port: int, label: str) -> viser.ViserServer:
-    """Serve the page on a local address; port 0: any free port.
+def open_server(address: str, port: int, label: str, cockpit: Cockpit | None = None) -> viser.ViserServer:
+    """Serve the page on a local address, with a cockpit if one is given; port 0: any free port.
 
     Raises:
         NoServerError: viser is not installed, or the address or port is not available.
@@ -36,9 +42,11 @@ def open_server(address: str, port: int, label: str) -> viser.ViserServer:
     _check_free(address, port)
     # Malformed requests from other hosts are not worth a log line, and viser's greeting repeats the log.
     logging.getLogger("websockets.server").setLevel(logging.CRITICAL)
-    with contextlib.redirect_stdout(io.StringIO()), warnings.catch_warnings(), checking_visitors(address):
+    with contextlib.redirect_stdout(io.StringIO()), warnings.catch_warnings(), own_requests(address, cockpit):
         server = viser.ViserServer(address, port, label, verbose=False)
     forbid_sharing(server)
+    if cockpit is not None:
+        run_in_page(server, PROGRAM)
     open_icon_archive_once()
     if port and server.get_port() != port:
         stop_server(server)

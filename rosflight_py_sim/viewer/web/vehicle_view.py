@@ -19,6 +19,8 @@ class VehicleView:
         wind_ned: velocity of the air, or of the water around an underwater vehicle (3,), m/s.
         pwm_us: pulse widths of the outputs (14,), us.
         images: newest image of each camera, bytes of a JPEG file.
+        battery: voltage, V, and current, A; None if unknown.
+        rc_us: pulse widths of the transmitter's newest frame (8), us; None if unknown.
     """
 
     time_s: float
@@ -26,3 +28,5 @@ class VehicleView:
     wind_ned: NDArray[np.float64]
     pwm_us: NDArray[np.float64]
     images: Mapping[str, bytes] = field(default_factory=dict)
+    battery: tuple[float, float] | None = None
+    rc_us: tuple[int, ...] | None = None

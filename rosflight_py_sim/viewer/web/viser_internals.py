@@ -9,9 +9,9 @@ import contextlib
 import functools
 import http
 import zipfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 from rosflight_py_sim.viewer.web.visitors import refusal
 
@@ -19,11 +19,25 @@ if TYPE_CHECKING:
     import viser
 
 
+class Addition(Protocol):
+    """Files and a WebSocket that a server offers beside viser's own."""
+
+    SOCKET: ClassVar[str]
+
+    @property
+    def files(self) -> Mapping[str, tuple[str, bytes]]:
+        """Path to content type and content."""
+
+    async def serve(self, connection: Any) -> None:
+        """Serve a connection to the path `SOCKET` until it ends."""
+
+
 @contextlib.contextmanager
-def checking_visitors(address: str) -> Iterator[None]:
+def own_requests(address: str, addition: Addition | None) -> Iterator[None]:
     """Let a viser server that is created in this block refuse requests from other sites (see `visitors`).
 
-    viser passes its handler of requests to websockets, which viser does not let its users replace.
+    It also serves the addition's files and WebSocket. viser passes its handlers of requests and connections to
+    websockets, which viser does not let its users replace.
     """
     import websockets.asyncio.server
     from websockets.datastructures import Headers
@@ -33,15 +47,28 @@ def checking_visitors(address: str) -> Iterator[None]:
         headers = request.headers
         if why := refusal(headers.get_all("Host"), headers.get_all("Origin"), address):
             return Response(http.HTTPStatus.FORBIDDEN, "Forbidden", Headers(), f"refused: {why}\n".encode())
-        response = own(connection, request)
+        path = request.path.partition("?")[0]
+        if addition is not None and path in addition.files:
+            kind, content = addition.files[path]
+            head = Headers({"Content-Type": kind, "Content-Length": str(len(content)), "Cache-Control": "no-cache"})
+            response = Response(http.HTTPStatus.OK, "OK", head, content)
+        else:
+            response = own(connection, request)
         if response is not None:
             response.headers["X-Frame-Options"] = "SAMEORIGIN"
         return response
 
     serve = websockets.asyncio.server.serve
 
-    def checking_serve(*arguments: Any, process_request: Callable[[Any, Any], Any], **options: Any) -> Any:
-        return serve(*arguments, process_request=functools.partial(answer, process_request), **options)
+    async def attend(own: Callable[[Any], Any], connection: Any) -> None:
+        is_addition = addition is not None and connection.request.path == addition.SOCKET
+        await (addition.serve(connection) if addition is not None and is_addition else own(connection))
+
+    def checking_serve(
+        handler: Callable[[Any], Any], *arguments: Any, process_request: Callable[[Any, Any], Any], **options: Any
+    ) -> Any:
+        answering, attending = functools.partial(answer, process_request), functools.partial(attend, handler)
+        return serve(attending, *arguments, process_request=answering, **options)
 
     websockets.asyncio.server.serve = checking_serve  # type: ignore[misc, assignment]
     try:
@@ -56,6 +83,13 @@ def forbid_sharing(server: viser.ViserServer) -> None:
 
     for message in (ShareUrlRequest, ShareUrlDisconnect):
         server._websock_server.unregister_handler(message)
+
+
+def run_in_page(server: viser.ViserServer, program: str) -> None:
+    """Run JavaScript in the page of every browser, also of those that connect later."""
+    from viser._messages import RunJavascriptMessage
+
+    server.gui._websock_interface.queue_message(RunJavascriptMessage(source=program))
 
 
 class _KeptOpen(zipfile.ZipFile):

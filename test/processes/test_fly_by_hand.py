@@ -1,0 +1,203 @@
+"""A pilot flies from the page: keys that a browser sends, and a vehicle that climbs, turns and lands."""
+
+from __future__ import annotations
+
+import re
+import signal
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
+from typing import Any
+
+import pytest
+from rosflight_msgs.msg import RCRaw, Status
+
+from rosflight_py_sim.step.topics import RC, STATUS
+from rosflight_py_sim.transmitter.channels import ARM, HIGH, LOW, OVERRIDE
+from test.processes.browser import Tab, browsers
+from test.processes.conftest import Observer, Processes, Program
+
+pytestmark = pytest.mark.timeout(240)
+
+PAGE = {"width": 700, "height": 420, "ready": "#pilot button"}
+
+
+class Flown:
+    """A simulation with a page, and an observer of its transmitter and flight controller."""
+
+    def __init__(self, processes: Processes) -> None:
+        self.simulation: Program = processes.command("sim", "--view", "--ros-args", "-p", "web_viewer.port:=0")
+        # At real time, an observer of each step would be busy with nothing else.
+        self.observer: Observer = processes.observer(truth="not_published")
+        self.status, self.rc = Status(), RCRaw()
+        self.observer.node.create_subscription(Status, STATUS.name, lambda one: setattr(self, "status", one), 1)
+        self.observer.node.create_subscription(RCRaw, RC.name, lambda one: setattr(self, "rc", one), 1)
+        self.observer.wait_for(lambda: "http://" in self.simulation.stdout, "the address")
+        found = re.search(r"http://\S+", self.simulation.stdout)
+        assert found is not None
+        self.url = found[0]
+
+    def listen(self) -> None:
+        for _ in range(50):
+            self.observer.executor.spin_once(timeout_sec=0.0)
+
+    def services(self) -> set[str]:
+        return {name for name, _ in self.observer.node.get_service_names_and_types() if "toggle_" in name}
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    with browsers() as browser:
+        yield browser
+
+
+@pytest.fixture(scope="module")
+def flown(
+    browser: Any, tmp_path_factory: pytest.TempPathFactory, claim_domain: Callable[[], AbstractContextManager[int]]
+) -> Iterator[Flown]:
+    with claim_domain() as domain:
+        processes = Processes(domain, tmp_path_factory.mktemp("flown"))
+        try:
+            yield Flown(processes)
+        finally:
+            processes.close()
+
+
+@pytest.fixture(scope="module")
+def tab(browser: Any, flown: Flown) -> Iterator[Tab]:
+    tab = Tab(browser, flown.url, **PAGE)
+    yield tab
+    assert (tab.outside, tab.errors) == ([], [])
+
+
+def reading(tab: Tab, name: str) -> float:
+    """Number that an instrument shows."""
+    text = str(tab.page.locator(f"[data-reading={name}]").text_content())
+    found = re.search(r"[-\N{MINUS SIGN}]?\d+\.?\d*", text)
+    assert found is not None, text
+    return float(found[0].replace("\N{MINUS SIGN}", "-"))
+
+
+def hold(tab: Tab, flown: Flown, key: str, condition: Callable[[], object], what: str) -> None:
+    """Hold a key until a condition holds."""
+    tab.page.keyboard.down(key)
+    tab.until(condition, what, flown.listen, every_ms=20)
+    tab.page.keyboard.up(key)
+
+
+def climb_at(tab: Tab, flown: Flown, rate: float) -> None:
+    """Move the throttle towards that of a vertical speed, m/s; 41.5 % hover."""
+    flown.listen()
+    lacking_us = 1415.0 + 60.0 * (rate - reading(tab, "climb")) - flown.rc.values[2]
+    # Keys move the throttle by 500 us per second.
+    tab.page.keyboard.press("w" if lacking_us > 0.0 else "s", delay=min(2.0 * abs(lacking_us), 300.0))
+
+
+def sink(tab: Tab, flown: Flown) -> None:
+    """Descend, slowly near the ground."""
+    climb_at(tab, flown, -min(0.8 + 0.4 * reading(tab, "altitude"), 3.0))
+
+
+def take_control(tab: Tab, flown: Flown) -> None:
+    tab.click("Take control")
+    tab.until(lambda: tab.button("Leave controls").is_visible(), "the controls")
+
+
+def test_pilot_arms_climbs_turns_and_lands_by_keys(tab: Tab, flown: Flown) -> None:
+    take_control(tab, flown)
+    tab.until(lambda: flown.status.header.stamp.sec and not flown.status.error_code, "a calibrated IMU", flown.listen)
+    assert not flown.status.armed
+    tab.page.keyboard.press("t")
+    tab.until(lambda: flown.status.armed, "armed", flown.listen)
+    hold(tab, flown, "w", lambda: reading(tab, "altitude") > 1.0, "a vehicle in the air")
+    tab.until(lambda: abs(reading(tab, "climb")) < 0.5, "hover", lambda: climb_at(tab, flown, 0.0), every_ms=20)
+    hold(tab, flown, "d", lambda: 20.0 < reading(tab, "heading") < 180.0, "a turn to the right")
+    hold(tab, flown, "ArrowUp", lambda: reading(tab, "ground_speed") > 1.0, "speed")
+    hold(tab, flown, "ArrowDown", lambda: reading(tab, "ground_speed") < 0.5, "a stop")
+    tab.until(lambda: reading(tab, "altitude") < 0.3, "the ground", lambda: sink(tab, flown), every_ms=20)
+    hold(tab, flown, "s", lambda: flown.rc.values[2] == LOW, "no throttle")
+    tab.page.keyboard.press("t")
+    tab.until(lambda: not flown.status.armed, "disarmed", flown.listen)
+    tab.until(lambda: reading(tab, "altitude") < 0.3 and reading(tab, "climb") == 0.0, "a vehicle on its legs")
+
+
+def test_second_browser_cannot_take_the_controls(browser: Any, tab: Tab, flown: Flown) -> None:
+    other = Tab(browser, flown.url, **PAGE)
+    other.until(lambda: other.button("Take control").is_disabled(), "a disabled button")
+    # Not even by a message that its page does not send.
+    text = other.page.evaluate(
+        """() => new Promise((done) => {
+            const socket = new WebSocket(`ws://${location.host}/cockpit`);
+            socket.onopen = () => socket.send(JSON.stringify({take: "sticks on the page"}));
+            socket.onmessage = (event) => event.data.includes("refused") && done(event.data);
+        })"""
+    )
+    assert "another browser flies the vehicle" in text
+    other.page.close()
+    assert tab.button("Leave controls").is_visible()
+
+
+def test_leaving_gives_the_switches_back_to_the_services(tab: Tab, flown: Flown) -> None:
+    tab.click("Leave controls")
+    tab.until(lambda: tab.button("Take control").is_enabled(), "a free seat")
+    flown.observer.spin(0.2)
+    assert flown.observer.trigger("toggle_arm") == "arm switch on"
+    assert flown.observer.trigger("toggle_arm") == "arm switch off"
+
+
+def test_sticks_on_the_page_and_switches_move_the_channels(tab: Tab, flown: Flown) -> None:
+    tab.page.locator("#pilot select").select_option("sticks")
+    take_control(tab, flown)
+    box = tab.page.locator("[aria-label='pitch and roll']").bounding_box()
+    tab.page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    tab.page.mouse.down()
+    tab.page.mouse.move(box["x"] + box["width"], box["y"])
+    tab.until(lambda: (flown.rc.values[0], flown.rc.values[1]) == (HIGH, LOW), "right and forward", flown.listen)
+    tab.page.mouse.up()
+    tab.until(lambda: (flown.rc.values[0], flown.rc.values[1]) == (1500, 1500), "centred", flown.listen)
+    assert flown.rc.values[2] == LOW
+    tab.click("sticks fly")
+    tab.until(lambda: flown.rc.values[OVERRIDE] == LOW, "the computer", flown.listen)
+    tab.click("computer flies")
+    tab.until(lambda: flown.rc.values[OVERRIDE] == HIGH, "the sticks", flown.listen)
+
+
+GAMEPAD = """() => {
+    window.pad = {id: "Sample Pad (STANDARD GAMEPAD Vendor: 045e Product: 028e)", index: 0, connected: true,
+        mapping: "standard", axes: [0, 1, 0, 0], buttons: Array.from({length: 17}, () => ({pressed: false}))};
+    navigator.getGamepads = () => [window.pad, null];
+    window.dispatchEvent(new Event("gamepadconnected"));
+}"""
+
+
+def test_gamepad_flies_by_the_mapping_file_and_counts_as_unplugged_when_it_is(tab: Tab, flown: Flown) -> None:
+    tab.page.evaluate(GAMEPAD)
+    tab.page.locator("#pilot select").select_option("gamepad 0")
+    tab.page.evaluate("() => {window.pad.axes[2] = 1}")
+    tab.until(lambda: flown.rc.values[0] == HIGH, "right", flown.listen)
+    tab.page.evaluate("() => {window.pad.buttons[0].pressed = true}")
+    tab.until(lambda: flown.rc.values[ARM] == HIGH, "the arm switch", flown.listen)
+    tab.until(lambda: flown.status.armed, "armed", flown.listen)
+    tab.page.evaluate("() => {window.pad.connected = false}")
+    tab.until(lambda: flown.status.failsafe, "failsafe", flown.listen)
+    tab.page.evaluate("() => {window.pad.connected = true; window.pad.buttons[0].pressed = false}")
+    tab.until(lambda: not flown.status.failsafe, "the signal", flown.listen)
+
+
+HIDE = """(hidden) => {
+    Object.defineProperty(document, "hidden", {value: hidden, configurable: true});
+    document.dispatchEvent(new Event("visibilitychange"));
+}"""
+
+
+def test_hidden_page_and_closed_page_are_a_lost_transmitter(tab: Tab, flown: Flown) -> None:
+    for lose in (lambda: tab.page.evaluate(HIDE, True), tab.page.close):
+        assert flown.status.armed
+        lose()
+        flown.observer.wait_for(lambda: flown.status.failsafe, "failsafe")
+        if not tab.page.is_closed():
+            tab.page.evaluate(HIDE, False)
+            take_control(tab, flown)
+            tab.until(lambda: not flown.status.failsafe, "the signal", flown.listen)
+    flown.simulation.signal(signal.SIGINT)
+    assert flown.simulation.wait() == 130
+    assert flown.simulation.error_lines == []
