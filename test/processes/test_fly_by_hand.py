@@ -146,6 +146,7 @@ def test_leaving_gives_the_switches_back_to_the_services(tab: Tab, flown: Flown)
 
 def test_sticks_on_the_page_and_switches_move_the_channels(tab: Tab, flown: Flown) -> None:
     tab.page.locator("#pilot select").select_option("sticks")
+    tab.page.wait_for_selector("#pilot[data-armed=false]")
     take_control(tab, flown)
     box = tab.page.locator("[aria-label='pitch and roll']").bounding_box()
     tab.page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)

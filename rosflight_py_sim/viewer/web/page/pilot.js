@@ -205,6 +205,7 @@ export class Pilot {
     if (!frame) return;
     const at = (channel) => Math.max(-1, Math.min(1, (frame[channel] - 1500) / 500));
     this.armed = frame[SWITCHES[0][1]] > 1500;
+    this.panel.dataset.armed = this.armed;
     if (this.seat !== "mine") return;
     this.left.show(at(YAW), -at(THROTTLE));
     this.right.show(at(ROLL), at(PITCH));
