@@ -222,6 +222,12 @@ def shows_vehicle(tab: Tab) -> bool:
     return float(np.mean(tab.picture().max(axis=2) < 45)) > 0.004
 
 
+def choose_camera(tab: Tab, view: str) -> None:
+    """Choose a view in the panel."""
+    tab.page.get_by_label("Camera", exact=True).click()
+    tab.page.get_by_role("option", name=view).click()
+
+
 def test_pause_stops_displayed_time_and_simulated_clock(tab: Tab, watched: Watched) -> None:
     assert_time_advances(tab, "before the pause")
     tab.click("Pause")
@@ -291,7 +297,7 @@ def test_arm_button_arms_and_is_named_after_what_it_does(tab: Tab, watched: Watc
 @large_page
 def test_sliders_set_state_and_vehicle_moves(tab: Tab, watched: Watched) -> None:
     tab.until_picture(lambda: shows_vehicle(tab), "the vehicle")
-    tab.page.get_by_label("Follow vehicle").dispatch_event("click")
+    choose_camera(tab, "fixed")
     tab.page.get_by_text("Set state", exact=True).dispatch_event("click")
     slider = tab.row_of("north, m").get_by_role("slider")
     slider.press("End")
@@ -310,7 +316,7 @@ def test_sliders_set_state_and_vehicle_moves(tab: Tab, watched: Watched) -> None
     tab.until(state_is_applied, "the state")
     # The camera no longer follows the vehicle, which leaves the middle.
     tab.until_picture(lambda: not shows_vehicle(tab), "a middle without the vehicle")
-    tab.page.get_by_label("Follow vehicle").dispatch_event("click")
+    choose_camera(tab, "follow")
     tab.until_picture(lambda: shows_vehicle(tab), "the vehicle in the middle again")
     tab.click("Reset")
     tab.until(lambda: "height 0." in tab.text, "back at the start")

@@ -54,9 +54,11 @@ def wxyz(server: viser.ViserServer, node: str) -> np.ndarray:
 @pytest.mark.parametrize("name", known_vehicles())
 def test_each_vehicle_can_be_displayed(server: viser.ViserServer, name: str) -> None:
     scene = Scene(server, {"": appearance_of(vehicle(name))}, DRY_LAND)
-    scene.show("", view(1.0, north=3.0))
+    above = view(1.0, north=3.0)
+    above.truth[2] = -5.0
+    scene.show("", above)
     handle = server.scene.get_handle_by_name("/map/vehicle")
-    assert handle is not None and handle.position.tolist() == [3.0, 0.0, 0.0]
+    assert handle is not None and handle.position.tolist() == [3.0, 0.0, -5.0]
 
 
 @pytest.mark.parametrize("name", ["pool", "open_water"])
@@ -78,7 +80,7 @@ def test_selected_vehicle_stays_centred_in_the_view(server: viser.ViserServer) -
     scene.chosen = "second"
     scene.show("second", view(north=7.0))
     assert root.position.tolist() == [-7.0, 0.0, 0.0]
-    scene.follows = False
+    scene.choose_view("fixed")
     scene.show("second", view(north=9.0))
     assert root.position.tolist() == [-7.0, 0.0, 0.0]
 

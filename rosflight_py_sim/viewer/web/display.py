@@ -11,6 +11,7 @@ import numpy as np
 import viser
 
 from rosflight_py_sim.viewer.appearance import Appearance
+from rosflight_py_sim.viewer.web.camera_views import VIEWS
 from rosflight_py_sim.viewer.web.cockpit import Cockpit
 from rosflight_py_sim.viewer.web.instruments import readings
 from rosflight_py_sim.viewer.web.pilot_state import PilotState
@@ -135,13 +136,13 @@ class Display:
         self.view = gui.add_folder("View", order=90.0)
         with self.view:
             vehicle = gui.add_dropdown("Vehicle", names, initial_value=names[0], visible=len(names) > 1)
-            follow = gui.add_checkbox("Follow vehicle", initial_value=True)
+            camera = gui.add_dropdown("Camera", tuple(VIEWS), initial_value="follow")
             paths = gui.add_checkbox("Path", initial_value=True)
             wind = gui.add_checkbox("Current" if self._underwater else "Wind", initial_value=True)
             pictures = gui.add_checkbox("Camera images", initial_value=True)
             clear = gui.add_button("Clear path", icon=viser.Icon.ERASER)
         vehicle.on_update(lambda _: self._choose(vehicle.value))
-        follow.on_update(lambda _: self._in_turn(lambda: setattr(self.scene, "follows", follow.value)))
+        camera.on_update(lambda _: self._in_turn(lambda: self.scene.choose_view(camera.value)))
         paths.on_update(lambda _: self._in_turn(lambda: self.scene.show_paths(paths.value)))
         wind.on_update(lambda _: self._in_turn(lambda: self.scene.show_wind(wind.value)))
         pictures.on_update(lambda _: self._on_pictures_switch(pictures.value))

@@ -12,10 +12,13 @@ import numpy as np
 import viser
 from numpy.typing import NDArray
 
+from rosflight_py_sim.physics.rotations import euler_from_quaternion
 from rosflight_py_sim.viewer.appearance import Appearance, MovingParts, part_attitude
+from rosflight_py_sim.viewer.web.camera_views import VIEWS, placed
+from rosflight_py_sim.viewer.web.ground import FAR, Shadow, add_start, corners_of, gap_of
 from rosflight_py_sim.viewer.web.trail import Trail
 from rosflight_py_sim.viewer.web.vehicle_view import VehicleView
-from rosflight_py_sim.viewer.web.world_models import WIND_COLOUR, show_world
+from rosflight_py_sim.viewer.web.world_models import WIND_COLOUR, floor_colour, show_world
 from rosflight_py_sim.world import World
 
 # Longest time between two images over which rotors are turned: beyond it, blades would seem to stop or turn backwards.
@@ -31,34 +34,41 @@ _ROOT = "/map"
 class Scene:
     """The complete scene.
 
-    The camera stays where the user places it. With `follows` the world moves instead, which keeps the camera's distance
-    from the selected vehicle in every browser.
-
     Attributes:
-        chosen: name of the vehicle that is followed.
-        follows: whether the selected vehicle stays in the centre.
+        chosen: name of the vehicle that the camera shows.
     """
 
     def __init__(self, server: viser.ViserServer, vehicles: Mapping[str, Appearance], world: World) -> None:
         """Build the scene; `vehicles`: name to appearance, the first is selected. Names may contain slashes."""
         self.chosen = next(iter(vehicles))
-        self.follows = True
+        self._view = VIEWS["follow"]
         self._server = server
         server.scene.set_up_direction("-z")
         self._map = server.scene.add_frame(_ROOT, show_axes=False)
-        show_world(server.scene, _ROOT, world)
+        self._size = max(appearance.size for appearance in vehicles.values())
+        show_world(server.scene, _ROOT, world, gap_of(self._size))
         several = len(vehicles) > 1
         self._vehicles = {
-            name: _Vehicle(server.scene, name, appearance, named=several) for name, appearance in vehicles.items()
+            name: _Vehicle(server.scene, name, appearance, world, named=several)
+            for name, appearance in vehicles.items()
         }
-        self._aim(max(appearance.size for appearance in vehicles.values()))
+        self._aim()
 
     def show(self, name: str, view: VehicleView) -> None:
         """Move a vehicle to a new state."""
         with self._server.atomic():
             self._vehicles[name].show(view)
-            if self.follows and name == self.chosen:
-                self._map.position = -view.truth[0:3]
+            if name == self.chosen and (pose := self._view.pose_of_world(view.truth)) is not None:
+                self._map.wxyz, self._map.position = np.array(pose[0]), pose[1]
+
+    def choose_view(self, name: str) -> None:
+        """Show one of the `VIEWS` in every browser."""
+        self._view = VIEWS[name]
+        self._aim()
+        for client in self._server.get_clients().values():
+            # Before its first message, a browser's camera is where `initial_camera` places it.
+            if client.camera.update_timestamp:
+                client.camera.position, client.camera.look_at = placed(self._view, self._size)
 
     def clear_paths(self) -> None:
         """Clear all paths."""
@@ -75,20 +85,18 @@ class Scene:
         for vehicle in self._vehicles.values():
             vehicle.shows_wind = visible
 
-    def _aim(self, size: float) -> None:
-        """Point the camera at the followed vehicle, from behind, right and above."""
-        distance = 3.2 * max(size, 0.4)
+    def _aim(self) -> None:
+        """Place the camera of browsers that connect from now on."""
         camera = self._server.initial_camera
-        camera.position = (-0.9 * distance, 0.45 * distance, -0.28 * distance)
-        camera.look_at = (0.0, 0.0, 0.0)
+        camera.position, camera.look_at = placed(self._view, self._size)
         camera.fov = 0.9
-        camera.near, camera.far = 0.05, 4000.0
+        camera.near, camera.far = max(0.05, 0.1 * self._size), FAR
 
 
 class _Vehicle:
     """One vehicle's nodes in the scene."""
 
-    def __init__(self, scene: viser.SceneApi, name: str, appearance: Appearance, *, named: bool) -> None:
+    def __init__(self, scene: viser.SceneApi, name: str, appearance: Appearance, world: World, *, named: bool) -> None:
         own = name.replace("/", "_") or "vehicle"
         self._body = scene.add_frame(f"{_ROOT}/{own}", show_axes=False)
         self._moving = MovingParts(appearance)
@@ -103,6 +111,11 @@ class _Vehicle:
             )
             for part in appearance.parts
         ]
+        self._scene, self._start = scene, f"{_ROOT}/{own}_start"
+        self._floor = world.floor_down
+        self._starts_here = world.water is None
+        self._corners = corners_of(appearance)
+        self._shadow = Shadow(scene, f"{_ROOT}/{own}_shadow", appearance, self._floor, floor_colour(world))
         self._appearance = appearance
         self._size = appearance.size
         self._wind = scene.add_arrows(
@@ -125,14 +138,27 @@ class _Vehicle:
         self.trail = Trail(scene, f"{_ROOT}/{own}_path", spacing=0.25 * self._size)
 
     def show(self, view: VehicleView) -> None:
-        position = view.truth[0:3]
+        position = self._above_ground(view.truth)
+        yaw = euler_from_quaternion(*view.truth[3:7].tolist())[2]
+        if self._starts_here and self._floor - position[2] < self._size:
+            add_start(self._scene, self._start, self._appearance, np.array([*position[0:2], self._floor, yaw]))
+        self._starts_here = False
         self._body.position = position
         self._body.wxyz = view.truth[3:7]
+        self._shadow.fall_from(position, yaw)
         self._move_parts(view)
         self._show_wind(view.wind_ned, position)
         if self._label is not None:
             self._label.position = position + np.array([0.0, 0.0, -0.6 * self._size])
         self.trail.pass_through(position, view.time_s, float(np.linalg.norm(view.truth[7:10])))
+
+    def _above_ground(self, truth: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Position at which no corner is below the ground: contact lets a vehicle sink in by some millimetres."""
+        w, x, y, z = truth[3:7]
+        # The down component of each corner: last row of the rotation from body to inertial axes.
+        down = self._corners @ np.array([2.0 * (x * z - w * y), 2.0 * (y * z + w * x), 1.0 - 2.0 * (x * x + y * y)])
+        sunk = float(truth[2] + down.max() - self._floor)
+        return np.asarray(truth[0:3] - np.array([0.0, 0.0, max(sunk, 0.0)]))
 
     def _move_parts(self, view: VehicleView) -> None:
         self._moving.move(view.pwm_us, min(max(view.time_s - self._time_s, 0.0), _BLADE_S))

@@ -6,6 +6,7 @@ import numpy as np
 import viser
 from numpy.typing import NDArray
 
+from rosflight_py_sim.viewer.web.ground import add_plain
 from rosflight_py_sim.viewer.world_meshes import world_parts
 from rosflight_py_sim.world import Pool, World
 from rosflight_py_sim.world.colours import Colour
@@ -13,28 +14,34 @@ from rosflight_py_sim.world.colours import Colour
 WIND_COLOUR = (70, 150, 255)
 
 _GRASS = (118, 140, 104)
-_LINES, _SECTIONS = (140, 160, 128), (92, 112, 82)
 _HORIZON, _ZENITH = (214, 226, 238), (110, 160, 215)
-_FAR = 2000.0
+_SEA = 1000.0
 
 # Height of surfaces above those that they lie on, to prevent flicker.
 _LIFT = 0.004
 
 
-def show_world(scene: viser.SceneApi, root: str, world: World) -> None:
-    """Add a world below the node `root`, whose axes are north, east, down."""
+def floor_colour(world: World) -> Colour:
+    """Colour of the ground or floor."""
+    basin = world.pool or world.sea_floor
+    return basin.colour if basin else _GRASS
+
+
+def show_world(scene: viser.SceneApi, root: str, world: World, gap: float) -> None:
+    """Add a world below the node `root`, whose axes are north, east, down; `gap` as of `ground.gap_of`."""
     scene.set_background_image(_sky())
     scene.configure_environment_map(None)
     scene.add_light_hemisphere(
         "/sky_light", sky_color=(235, 243, 255), ground_color=(150, 145, 125), intensity=1.2, position=(0.0, 0.0, -1.0)
     )
     scene.add_light_ambient("/day_light", intensity=0.7)
-    drawn = world_parts(world, sea_size=0.5 * _FAR)
+    # A map of shadows would cost software rendering a second pass; vehicles have shadows of their own.
+    scene.configure_default_lights(cast_shadow=False)
+    drawn = world_parts(world, sea_size=_SEA)
     if world.pool:
         _add_tiles(scene, root, world.pool)
     else:
-        # The grid lies on the ground, or on the sea floor.
-        _add_ground(scene, root, world.floor_down, world.sea_floor.colour if world.sea_floor else _GRASS)
+        add_plain(scene, root, world.floor_down, floor_colour(world), gap)
         drawn = [part for part in drawn if part.name != "floor"]
     for part in drawn:
         is_clear = part.opacity < 1.0
@@ -49,25 +56,6 @@ def show_world(scene: viser.SceneApi, root: str, world: World) -> None:
             cast_shadow=not is_clear,
             receive_shadow=not is_clear,
         )
-
-
-def _add_ground(scene: viser.SceneApi, root: str, down: float, colour: Colour) -> None:
-    scene.add_grid(
-        f"{root}/ground",
-        width=_FAR,
-        height=_FAR,
-        cell_size=1.0,
-        cell_color=_LINES,
-        section_size=10.0,
-        section_color=_SECTIONS,
-        section_thickness=1.6,
-        fade_distance=150.0,
-        fade_strength=1.0,
-        plane_color=colour,
-        plane_opacity=1.0,
-        shadow_opacity=0.25,
-        position=(0.0, 0.0, down),
-    )
 
 
 def _add_tiles(scene: viser.SceneApi, root: str, pool: Pool) -> None:

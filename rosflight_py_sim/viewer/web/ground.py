@@ -1,0 +1,244 @@
+"""Ground of the scene: a textured plain up to hills at the horizon, and the pad or runway of a vehicle."""
+
+from __future__ import annotations
+
+import json
+import struct
+
+import numpy as np
+import viser
+from numpy.typing import NDArray
+
+from rosflight_py_sim.shapes.meshes import Mesh, box, merged, rod
+from rosflight_py_sim.viewer.appearance import Appearance
+from rosflight_py_sim.world.colours import Colour
+
+FAR = 15000.0
+"""Distance to which the scene is drawn, m."""
+
+_PLAIN, _HILLS = 9000.0, 8000.0
+
+# The texture repeats after this length, m; lines are 10 m apart, and finer ones 2 m.
+_TILE, _PIXELS = 40.0, 1024
+
+_HILL_COLOUR = (176, 198, 208)
+
+# Share of its colour that the texture shows in the scene's bright light.
+_TONE = 0.8
+
+_ASPHALT, _CONCRETE, _PAINT_COLOUR = (92, 95, 99), (150, 152, 150), (236, 238, 240)
+
+# Depths of surfaces below the ground that the wheels touch, in gaps. Surfaces nearer to each other would flicker: the
+# further away a vehicle is seen, the larger the gap must be.
+_SHADOW, _PAINT, _STRIP, _GROUND = -0.3, 1.0, 2.0, 3.0
+_GAP_PER_SIZE = 0.008
+
+# A shadow seen from further away needs more distance from the ground.
+_SHADOW_PER_HEIGHT = 0.004
+
+
+def gap_of(size: float) -> float:
+    """Distance of surfaces from each other, m, for vehicles of this size, m."""
+    return _GAP_PER_SIZE * size
+
+
+def add_plain(scene: viser.SceneApi, root: str, down: float, colour: Colour, gap: float) -> None:
+    """Add the ground at a down coordinate, m; `gap` as of `gap_of`."""
+    square = _textured_square(_PLAIN, _texture(colour))
+    scene.add_glb(f"{root}/ground", square, position=(0.0, 0.0, down + _GROUND * gap))
+    hills = _hills()
+    scene.add_mesh_simple(
+        f"{root}/hills",
+        hills.vertices,
+        hills.triangles,
+        color=_HILL_COLOUR,
+        flat_shading=True,
+        side="double",
+        position=(0.0, 0.0, down),
+        cast_shadow=False,
+        receive_shadow=False,
+    )
+
+
+def add_start(scene: viser.SceneApi, root: str, appearance: Appearance, pose: NDArray[np.float64]) -> None:
+    """Add the runway of a vehicle with wheels, or the pad of another.
+
+    Args:
+        scene: viser's scene.
+        root: beginning of the names of the nodes, whose parent has the axes north, east, down.
+        appearance: the vehicle's.
+        pose: north, east and down coordinate of the ground, m, and heading, rad (4,).
+    """
+    size = appearance.size
+    has_wheels = any(part.name == "wheels" for part in appearance.parts)
+    surface, paint = _runway(size) if has_wheels else _pad(size)
+    half = 0.5 * float(pose[3])
+    for name, mesh, colour, depth in (
+        ("surface", surface, _ASPHALT if has_wheels else _CONCRETE, _STRIP),
+        ("paint", paint, _PAINT_COLOUR, _PAINT),
+    ):
+        scene.add_mesh_simple(
+            f"{root}_{name}",
+            mesh.vertices,
+            mesh.triangles,
+            color=colour,
+            flat_shading=True,
+            wxyz=(np.cos(half), 0.0, 0.0, np.sin(half)),
+            position=pose[0:3] + np.array([0.0, 0.0, depth * gap_of(size)]),
+            cast_shadow=False,
+            receive_shadow=False,
+        )
+
+
+class Shadow:
+    """Shadow of a vehicle on the ground, straight below it, by which its height can be seen."""
+
+    def __init__(self, scene: viser.SceneApi, name: str, appearance: Appearance, floor: float, colour: Colour) -> None:
+        """Add the shadow; `floor`: down coordinate of the ground, m; `colour`: of the ground."""
+        whole = merged(part.mesh.moved(part.pivot_frd) for part in appearance.parts)
+        flat = whole.vertices * np.array([1.0, 1.0, 0.0], dtype=np.float32)
+        self._floor = floor
+        self._depth = _SHADOW * gap_of(appearance.size)
+        self._node = scene.add_mesh_simple(
+            name,
+            flat,
+            whole.triangles,
+            color=tuple(int(0.4 * part) for part in colour),  # type: ignore[arg-type]
+            flat_shading=True,
+            side="double",
+            cast_shadow=False,
+            receive_shadow=False,
+        )
+
+    def fall_from(self, position: NDArray[np.float64], yaw: float) -> None:
+        """Move the shadow below a position NED (3,), m, at a heading, rad."""
+        height = max(self._floor - float(position[2]), 0.0)
+        down = self._floor + self._depth - _SHADOW_PER_HEIGHT * height
+        self._node.position = np.array([position[0], position[1], down])
+        self._node.wxyz = np.array([np.cos(0.5 * yaw), 0.0, 0.0, np.sin(0.5 * yaw)])
+
+
+def corners_of(appearance: Appearance) -> NDArray[np.float64]:
+    """Corners of all parts at rest (n, 3), body axes, m."""
+    corners = np.concatenate([part.mesh.vertices + np.array(part.pivot_frd) for part in appearance.parts])
+    return np.unique(corners.round(3), axis=0)
+
+
+def _runway(size: float) -> tuple[Mesh, Mesh]:
+    length, width = 60.0 * size, 6.0 * size
+    surface = _flat(length, width, 0.4 * length, 0.0)
+    dashes = [_flat(0.03 * length, 0.1 * size, (k + 0.5) * 0.06 * length, 0.0) for k in range(-1, 15)]
+    bars = [_flat(0.03 * length, 0.3 * size, -0.08 * length, side * size) for side in (-2.4, -1.6, -0.8, 0.8, 1.6, 2.4)]
+    edges = [_flat(length, 0.1 * size, 0.4 * length, side * 0.48 * width) for side in (-1.0, 1.0)]
+    return surface, merged([*dashes, *bars, *edges])
+
+
+def _pad(size: float) -> tuple[Mesh, Mesh]:
+    radius = 1.3 * max(size, 0.5)
+    surface = rod((0.0, 0.0, 0.0), (0.0, 0.0, 0.002), radius, sides=40)
+    stroke = 0.14 * radius
+    letter = [_flat(radius, stroke, 0.0, side * 0.32 * radius) for side in (-1.0, 1.0)]
+    return surface, merged([*letter, _flat(stroke, 0.64 * radius, 0.0, 0.0)])
+
+
+def _flat(length: float, width: float, north: float, east: float) -> Mesh:
+    return box((length, width, 0.002), (north, east, 0.0))
+
+
+def _hills() -> Mesh:
+    """A ring of hills around the origin, whose outline is a sum of waves."""
+    angles = np.linspace(0.0, 2.0 * np.pi, 145)
+    heights = 170.0 + 60.0 * np.sin(5.0 * angles + 1.0) + 45.0 * np.sin(11.0 * angles) + 30.0 * np.sin(23.0 * angles)
+    foot = np.stack([_HILLS * np.cos(angles), _HILLS * np.sin(angles), np.full_like(angles, 5.0)], axis=1)
+    top = foot - np.stack([np.zeros_like(angles), np.zeros_like(angles), heights], axis=1)
+    first = np.arange(len(angles) - 1)
+    count = len(angles)
+    triangles = np.concatenate(
+        [
+            np.stack([first, first + 1, first + count], axis=1),
+            np.stack([first + 1, first + count + 1, first + count], 1),
+        ]
+    )
+    return Mesh(np.concatenate([foot, top]).astype(np.float32), triangles.astype(np.int32))
+
+
+def _texture(colour: Colour) -> bytes:
+    """JPEG of a tile: patches of several sizes, and lines 2 m and 10 m apart."""
+    import imageio.v3  # Imported here: viser brings it, and only the scene needs it
+
+    random = np.random.default_rng(0)
+    shade = np.zeros((_PIXELS, _PIXELS))
+    for cells, strength in ((5, 0.10), (20, 0.09), (80, 0.07), (_PIXELS, 0.05)):
+        patches = random.uniform(-1.0, 1.0, (cells, cells))
+        shade += strength * _enlarged(patches)
+    image = _TONE * np.array(colour) * (1.0 + shade[:, :, None])
+    metre = _PIXELS / _TILE
+    for spacing_m, width, factor in ((2.0, 1, 1.06), (10.0, 2, 1.18)):
+        for k in range(round(_TILE / spacing_m)):
+            # No line runs through the origin, from which most vehicles start.
+            first = round((k + 0.5) * spacing_m * metre)
+            line = slice(first, first + width)
+            image[line] *= factor
+            image[:, line] *= factor
+    return bytes(imageio.v3.imwrite("<bytes>", image.clip(0, 255).astype(np.uint8), extension=".jpeg", quality=80))
+
+
+def _enlarged(patches: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Patches interpolated to the size of the texture, continued at its edges."""
+    at = np.arange(_PIXELS) * len(patches) / _PIXELS
+    low = at.astype(int)
+    share = at - low
+    high = (low + 1) % len(patches)
+    rows = patches[low] * (1.0 - share[:, None]) + patches[high] * share[:, None]
+    return np.asarray(rows[:, low] * (1.0 - share) + rows[:, high] * share)
+
+
+def _textured_square(half: float, jpeg: bytes) -> bytes:
+    """A binary glTF file of a square with a repeated texture, facing up (-z)."""
+    corners = np.array([[-half, -half], [half, -half], [half, half], [-half, half]], dtype=np.float32)
+    positions = np.column_stack([corners, np.zeros(4, dtype=np.float32)]).astype(np.float32)
+    normals = np.tile(np.array([0.0, 0.0, -1.0], dtype=np.float32), (4, 1))
+    texture = (corners / _TILE).astype(np.float32)
+    triangles = np.array([0, 2, 1, 0, 3, 2], dtype=np.uint16)
+    parts = [positions.tobytes(), normals.tobytes(), texture.tobytes(), triangles.tobytes(), jpeg]
+    views, content = [], b""
+    for part in parts:
+        content += bytes(-len(content) % 4)
+        views.append({"buffer": 0, "byteOffset": len(content), "byteLength": len(part)})
+        content += part
+    content += bytes(-len(content) % 4)
+    bounds = {"min": positions.min(axis=0).tolist(), "max": positions.max(axis=0).tolist()}
+    description = {
+        "asset": {"version": "2.0"},
+        "scene": 0,
+        "scenes": [{"nodes": [0]}],
+        "nodes": [{"mesh": 0}],
+        "meshes": [
+            {"primitives": [{"attributes": {"POSITION": 0, "NORMAL": 1, "TEXCOORD_0": 2}, "indices": 3, "material": 0}]}
+        ],
+        "materials": [
+            {
+                "pbrMetallicRoughness": {
+                    "baseColorTexture": {"index": 0},
+                    "metallicFactor": 0.0,
+                    "roughnessFactor": 1.0,
+                },
+                "doubleSided": True,
+            }
+        ],
+        "textures": [{"source": 0, "sampler": 0}],
+        "samplers": [{"magFilter": 9729, "minFilter": 9987, "wrapS": 10497, "wrapT": 10497}],
+        "images": [{"bufferView": 4, "mimeType": "image/jpeg"}],
+        "accessors": [
+            {"bufferView": 0, "componentType": 5126, "count": 4, "type": "VEC3", **bounds},
+            {"bufferView": 1, "componentType": 5126, "count": 4, "type": "VEC3"},
+            {"bufferView": 2, "componentType": 5126, "count": 4, "type": "VEC2"},
+            {"bufferView": 3, "componentType": 5123, "count": 6, "type": "SCALAR"},
+        ],
+        "bufferViews": views,
+        "buffers": [{"byteLength": len(content)}],
+    }
+    text = json.dumps(description).encode()
+    text += b" " * (-len(text) % 4)
+    chunks = struct.pack("<II", len(text), 0x4E4F534A) + text + struct.pack("<II", len(content), 0x004E4942) + content
+    return struct.pack("<4sII", b"glTF", 2, 12 + len(chunks)) + chunks
