@@ -23,6 +23,7 @@ from rosflight_py_sim.nodes.page_actions import PageActions
 from rosflight_py_sim.nodes.service_calls import ServiceCalls
 from rosflight_py_sim.nodes.vehicle_shape import SHAPE_PARAMETERS, VEHICLE_SHAPE_PARAMETERS, vehicle_shapes
 from rosflight_py_sim.nodes.viewed_vehicle import ViewedVehicle
+from rosflight_py_sim.recording.rosout import ERROR, WARN
 from rosflight_py_sim.step.diagnosis import Diagnosis, Level
 from rosflight_py_sim.step.mission_topics import MISSION_SETTINGS, MISSION_VERDICT
 from rosflight_py_sim.step.part import Part
@@ -270,13 +271,19 @@ class WebViewer(PartNode):
         self.request(lambda: self.controls.result.show(verdicts))
 
     def _on_log(self, line: Log) -> None:
-        """Note a warning of a node among the events of its vehicle."""
-        if line.level < Log.WARN:
+        """Note a warning of a node among the events of its vehicle, and show an error of the selected one.
+
+        The firmware gives as errors the reasons why it does not arm.
+        """
+        if line.level < WARN:
             return
         for vehicle in self._vehicles:
             text = text_of_log(line.name, line.msg, topic_of(self.get_namespace().strip("/"), vehicle.name))
-            if text:
-                vehicle.events.note(vehicle.state.time_s, text)
+            if not text:
+                continue
+            is_new = vehicle.events.note(vehicle.state.time_s, text)
+            if is_new and line.level >= ERROR and vehicle.name == self._display.chosen:
+                self._report_call(line.name, line.msg, good=False)
 
     def _show_pilot_state(self, state: PilotState) -> None:
         # The state of the past is not known.

@@ -6,8 +6,8 @@ from typing import Any
 
 from rosflight_py_sim.recording.mcap_file import Recording, Topic
 
-# rcl_interfaces/msg/Log.
-_WARN = 30
+WARN, ERROR = 30, 40
+"""Levels of rcl_interfaces/msg/Log, whose constants are bytes in some distributions."""
 
 
 def warnings_of(recording: Recording) -> list[tuple[float, str, str]]:
@@ -19,7 +19,7 @@ def warnings_of(recording: Recording) -> list[tuple[float, str, str]]:
     for time_s, message in zip(topic.kept_s.tolist(), decoded(topic), strict=False):
         # The recording itself defines the message's fields.
         level, node, text = (getattr(message, field, None) for field in ("level", "name", "msg"))
-        if isinstance(level, int) and level >= _WARN and isinstance(node, str) and isinstance(text, str):
+        if isinstance(level, int) and level >= WARN and isinstance(node, str) and isinstance(text, str):
             found.append((time_s, node, text))
     return found
 

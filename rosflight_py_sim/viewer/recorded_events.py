@@ -41,9 +41,9 @@ class _Reader:
         self._state = PilotState()
         self.found = FlightEvents()
 
-    def messages(self) -> Iterator[tuple[float, Callable[[], None]]]:
+    def messages(self) -> Iterator[tuple[float, Callable[[], object]]]:
         """Times of all messages that may cause events, and functions that read them."""
-        read: dict[str, Callable[[float, Any], None]] = {
+        read: dict[str, Callable[[float, Any], object]] = {
             topic_names.STATUS: self._read_status,
             topic_names.AUTOPILOT_PHASE: lambda time_s, one: self._take(time_s, phase=str(one.data)),
             topic_names.AUTOPILOT_ROUTE: self._read_route,

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 from rosflight_msgs.msg import SimState, Status
+from std_srvs.srv import Trigger
 
 from rosflight_py_sim.step.topics import STATUS, TRUTH_STATE
 from rosflight_py_sim.vehicles import vehicle
@@ -278,6 +279,16 @@ def test_button_that_cannot_work_is_grey(tab: Tab) -> None:
     for label in ("Fly", "Calibrate", "Set pace"):
         tab.until(lambda label=label: tab.button(label).is_enabled(), label)
     assert "arm switch: off, override switch: on" in tab.text
+
+
+def test_refusal_of_the_firmware_reaches_the_page(tab: Tab, watched: Watched) -> None:
+    toggle = watched.observer.node.create_client(Trigger, "toggle_arm")
+    tab.until(toggle.service_is_ready, "the service", watched.listen)
+    toggle.call_async(Trigger.Request())
+    tab.until(lambda: "cannot arm: the IMU is not calibrated" in tab.text, "the reason", watched.listen)
+    # The next press must not arm: the button now moves the switch back.
+    tab.click("Disarm")
+    tab.until(lambda: "arm switch: off" in tab.text, "the switch")
 
 
 def test_arm_button_arms_and_is_named_after_what_it_does(tab: Tab, watched: Watched) -> None:

@@ -49,12 +49,13 @@ class FlightEvents:
         self.events.clear()
         self._passes = None
 
-    def note(self, time_s: float, text: str) -> None:
-        """Add an event; a text that repeats the last one is left out."""
+    def note(self, time_s: float, text: str) -> bool:
+        """Add an event, and return whether it is new; a text that repeats the last one is left out."""
         if self.events and self.events[-1].text == text:
-            return
+            return False
         self.events.append(FlightEvent(max(time_s, 0.0), text))
         del self.events[:-MOST]
+        return True
 
     def take_state(self, state: PilotState) -> None:
         """Note what has changed since the last state."""
