@@ -232,7 +232,7 @@ def fly(
 def _how_to_fly(member: Member) -> str:
     """Line that says how to fly a vehicle by hand."""
     return (
-        "to fly by hand, press 'Take control' on the page during a flight, or end this one with Ctrl-C and run: "
+        "to fly by hand, press 'Fly by hand' on the page during a flight, or end this one with Ctrl-C and run: "
         f"{sys.argv[0]} sim --view --vehicle {reference(member.vehicle)}"
     )
 

@@ -223,9 +223,9 @@ class WebViewer(PartNode):
     def _on_take(self) -> None:
         """Prepare a flight by hand: real time, and a calibrated IMU."""
         if self._multiplier != 1.0:
-            self._calls.set_parameter("time_manager", "real_time_multiplier", 1.0, label="Take control")
+            self._calls.set_parameter("time_manager", "real_time_multiplier", 1.0, label="Fly by hand")
         if self._flown.pilot.has_firmware and not self._flown.pilot.is_calibrated:
-            self._calls.trigger([topic_of(self._flown.name, "calibrate_imu")], "Take control")
+            self._calls.trigger([topic_of(self._flown.name, "calibrate_imu")], "Fly by hand")
 
     @pushing()
     def _report_call(self, what: str, text: str, good: bool) -> None:

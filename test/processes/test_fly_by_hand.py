@@ -98,7 +98,7 @@ def sink(tab: Tab, flown: Flown) -> None:
 
 
 def take_control(tab: Tab, flown: Flown) -> None:
-    tab.click("Take control")
+    tab.click("Fly by hand")
     tab.until(lambda: tab.button("Leave controls").is_visible(), "the controls")
 
 
@@ -122,7 +122,7 @@ def test_pilot_arms_climbs_turns_and_lands_by_keys(tab: Tab, flown: Flown) -> No
 
 def test_second_browser_cannot_take_the_controls(browser: Any, tab: Tab, flown: Flown) -> None:
     other = Tab(browser, flown.url, **PAGE)
-    other.until(lambda: other.button("Take control").is_disabled(), "a disabled button")
+    other.until(lambda: other.button("Fly by hand").is_disabled(), "a disabled button")
     # Not even by a message that its page does not send.
     text = other.page.evaluate(
         """() => new Promise((done) => {
@@ -138,7 +138,7 @@ def test_second_browser_cannot_take_the_controls(browser: Any, tab: Tab, flown: 
 
 def test_leaving_gives_the_switches_back_to_the_services(tab: Tab, flown: Flown) -> None:
     tab.click("Leave controls")
-    tab.until(lambda: tab.button("Take control").is_enabled(), "a free seat")
+    tab.until(lambda: tab.button("Fly by hand").is_enabled(), "a free seat")
     flown.observer.spin(0.2)
     assert flown.observer.trigger("toggle_arm") == "arm switch on"
     assert flown.observer.trigger("toggle_arm") == "arm switch off"

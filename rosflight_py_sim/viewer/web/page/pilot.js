@@ -88,7 +88,7 @@ export class Pilot {
 
   build() {
     const start = html(this.panel, "div", { className: "row" });
-    this.take = html(start, "button", { className: "main", title: "fly by hand, in real time" }, "Take control");
+    this.take = html(start, "button", { className: "main", title: "fly by hand, in real time" }, "Fly by hand");
     this.leave = html(start, "button", { title: "give the controls back; land and disarm first" }, "Leave controls");
     this.device = html(start, "select", { title: "device" });
     this.device.setAttribute("aria-label", "Device");
@@ -178,7 +178,7 @@ export class Pilot {
     this.take.disabled = seat !== "free";
     this.take.title = { taken: "another browser flies the vehicle", closed: "no connection" }[seat] ?? "fly by hand, in real time";
     if (begins) this.begin();
-    this.showNote(lost ? "The page was hidden or closed: the transmitter's signal is lost. Take control again." : begins ? "" : null);
+    this.showNote(lost ? "The page was hidden or closed: the transmitter's signal is lost. Press Fly by hand again." : begins ? "" : null);
   }
 
   begin() {
