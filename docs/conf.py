@@ -23,7 +23,7 @@ project_copyright = author
 
 extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "docs_site"]
 root_doc = "docs/index"
-include_patterns = ["*.md", "docs/*.md", "benchmarks/README.md", "rosflight_msgs/README.md"]
+include_patterns = ["*.md", "docs/*.md", "benchmarks/README.md", "changes/README.md", "rosflight_msgs/README.md"]
 exclude_patterns = [".*", "build", "install", "log", "flights", "dist", "test", "docs/examples", "**/build"]
 
 myst_heading_anchors = 4
