@@ -35,7 +35,15 @@ def test_every_page_is_built_and_in_the_table_of_contents(site: Path) -> None:
     for page in (PROJECT / "docs").glob("*.md"):
         assert (site / "docs" / f"{page.stem}.html").is_file()
         assert f'href="{page.stem}.html"' in sidebar or page.stem == "index"
-    for outside in ("README", "CONTRIBUTING", "CHANGELOG", "SECURITY", "benchmarks/README", "rosflight_msgs/README"):
+    for outside in (
+        "README",
+        "CONTRIBUTING",
+        "CHANGELOG",
+        "SECURITY",
+        "QUALITY_DECLARATION",
+        "benchmarks/README",
+        "rosflight_msgs/README",
+    ):
         assert f'href="../{outside}.html"' in sidebar
 
 
