@@ -56,7 +56,8 @@ class ServiceCalls:
         for name, real in there.items():
             if name not in self._clients and offered[real] in _TYPES and wanted(name):
                 self._clients[name] = self._node.create_client(_TYPES[offered[real]], real)
-        return set(there)
+        # A client alone keeps the name of a service in the graph, even if no node offers the service any more.
+        return {name for name in there if name not in self._clients or self._clients[name].service_is_ready()}
 
     def _aliased(self, service: str) -> str:
         node, slash, rest = service.partition("/")

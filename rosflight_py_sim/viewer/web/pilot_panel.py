@@ -102,7 +102,7 @@ class PilotPanel:
         self.sequence.update(state)
         _set_label(self._arm, "Disarm" if state.arm_switch else "Arm")
         to_autopilot = state.override_switch is not False
-        _set_label(self._control, "Give control to the autopilot" if to_autopilot else "Take control")
+        _set_label(self._control, "Give control to the autopilot" if to_autopilot else "Override the autopilot")
         _set_content(self._switches, _switches(state))
         _set_content(self._checklist, self.checklist())
 
