@@ -21,6 +21,8 @@ from test.processes.conftest import TIMEOUT_S, Observer, Processes
 
 EXAMPLES = Path(__file__).parents[2] / "docs" / "examples"
 SCRIPTS = ("arm_and_watch", "pause_and_step", "change_parameters", "set_state", "turn_about")
+# Time limit of a script, s: one that receives each state slows a flight down on a busy machine.
+FLIGHT_S = 300.0
 LATCHED_TEXT: QoSProfile = LATCHED
 
 
@@ -42,7 +44,7 @@ class Script:
     def end(self, observer: Observer | None = None) -> tuple[int, str, list[str]]:
         """Exit code, output, and lines on stderr; the observer is spun until then."""
         if observer is not None:
-            observer.wait_for(lambda: self.process.poll() is not None, "the end of the script")
+            observer.wait_for(lambda: self.process.poll() is not None, "the end of the script", FLIGHT_S)
         code = self.process.wait(TIMEOUT_S)
         return code, self._out.read_text(), self.errors
 
@@ -107,7 +109,7 @@ class Seen:
         self.phase = message.data
 
 
-@pytest.mark.timeout(300)
+@pytest.mark.timeout(900)
 def test_scripts_check_the_state_of_the_vehicle(processes: Processes) -> None:
     processes.command("sim", "--autopilot", "--real-time-multiplier", "4", *small_square(8.0))
     observer = processes.observer()

@@ -18,6 +18,8 @@ from test.processes.conftest import PROJECT, TIMEOUT_S, Observer, Processes
 RUN = ".venv/bin/rosflight_py_sim "
 PYTHON = ".venv/bin/python "
 EXIT_CODE = "; echo $?"
+# Time limit of a command, s: a script that receives each state slows a flight of 50 s down on a busy machine.
+FLIGHT_S = 300.0
 
 
 @dataclass
@@ -101,7 +103,7 @@ class Terminals:
         # `status` reports a pace that a busy machine does not reach.
         self.set_pace(8.0 if step.command.startswith(PYTHON) else 1.0)
         process, out, err = self.start(step)
-        code = process.wait(TIMEOUT_S)
+        code = process.wait(FLIGHT_S)
         errors, output = err.read_text(), out.read_text().splitlines()
         assert "Traceback" not in errors
         shown = step.output
@@ -120,7 +122,7 @@ class Terminals:
             assert shape(line) in shapes, f"'{line}' is not in the output, in this order:\n" + "\n".join(output)
 
 
-@pytest.mark.timeout(400)
+@pytest.mark.timeout(900)
 @pytest.mark.parametrize("page", ["docs/tour.md", "docs/first_five_minutes.md"])
 def test_commands_of_the_page_do_what_it_shows(processes: Processes, page: str) -> None:
     terminals = Terminals(processes)
