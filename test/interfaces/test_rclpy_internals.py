@@ -17,6 +17,7 @@ from rclpy.node import Node
 from rclpy.parameter import Parameter
 from rclpy.task import Future
 from rclpy.time import Time
+from rclpy.time_source import TimeSource
 from std_msgs.msg import Int32
 from std_srvs.srv import Trigger
 
@@ -131,7 +132,9 @@ def test_node_returns_the_replaced_clock(node: Node) -> None:
 
 def test_time_setter_sets_the_time_of_a_clock() -> None:
     clock: Any = ROSClock()
-    clock._set_ros_time_is_active(True)
+    source = TimeSource()
+    source.attach_clock(clock)
+    source.ros_time_is_active = True
     set_time = rclpy_internals.time_setter(clock)
     for time_ns in (2_500_000, 0, 1_700_000_000_123_456_789):
         set_time(time_ns)
