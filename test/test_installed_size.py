@@ -77,7 +77,7 @@ def stated_mb(pattern: str) -> float:
     [
         (["fly"], r"`make fly` installs (\d+) MB"),
         (["fly", "auv"], r"with cameras (\d+) MB"),
-        ([], r"`make test` (\d+) MB"),
+        ([], r"`make test` install (\d+) MB"),
     ],
 )
 def test_readme_states_the_size_of_each_set(extras: list[str], pattern: str) -> None:
