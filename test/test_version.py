@@ -36,7 +36,7 @@ def test_selected_middleware_is_named() -> None:
 
 
 @pytest.mark.parametrize(
-    ("version", "words"), [("", "no ROS 2"), ("3.3.1", "ROS 2 with rclpy 3.3.1, which was never tried")]
+    ("version", "words"), [("", "no ROS 2"), ("3.3.1", "ROS 2 with rclpy 3.3.1, not tested with this program")]
 )
 def test_installation_without_a_known_distribution_is_described(version: str, words: str) -> None:
     assert version_line(version, {}, date(2026, 6, 1)).startswith(PROGRAM + words)

@@ -25,7 +25,7 @@ class InterruptedCallError(Exception):
 
 
 class ServiceClient:
-    """Calls services, one at a time.
+    """Client that calls services, one at a time.
 
     Attributes:
         node: node of the client.
@@ -105,13 +105,13 @@ class ServiceClient:
 def service_client(
     name: str, namespace: str = "", *, signals: Sequence[int] = (), note_after_s: float = math.inf
 ) -> Iterator[ServiceClient]:
-    """A client with a node of its own; rclpy is initialised.
+    """Client with a node of its own; rclpy must be initialised.
 
     Args:
         name: name of the node.
         namespace: namespace of the node.
         signals: signals received so far (`deferred_signals`); the first ends a wait.
-        note_after_s: system time after which a note tells what a call waits for, s.
+        note_after_s: system time after which a note is printed with what the call waits for, s.
 
     Raises:
         ParameterError: ROS does not allow the name or namespace.

@@ -1,4 +1,4 @@
-"""Refusal to start a simulation into a ROS domain and namespace that already has one."""
+"""Refusal to start a simulation in a ROS domain and namespace that already has one."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ from rosflight_py_sim.nodes.running import check_namespace, node_class, refusals
 from rosflight_py_sim.step.topic_ends import published
 from rosflight_py_sim.step.topics import STEP_TOPICS
 
-# System time from the creation of a node until it knows the publishers of a running simulation, s, and the longest such
-# time, on a busy machine that has more participants than the node has discovered.
+# Time from the creation of a node until it has usually discovered the publishers of a running simulation, s of system
+# time, and limit of this time while the machine has more participants than the node has discovered.
 _DISCOVERY_S, _LONGEST_DISCOVERY_S = 1.0, 10.0
 
-# System time without a further publisher after which all publishers of the known participants are known, s.
+# Time without a further publisher after which the discovery of publishers counts as complete, s of system time.
 _SETTLING_S = 0.5
 
 # Time limit for the reports that name the other simulation's host, s: nodes report once a second.
@@ -43,7 +43,7 @@ _REPORTS_S = 2.5
 
 
 class OtherSimulation:
-    """Search for a simulation in the ROS domain, which goes on while the caller does other things.
+    """Search for another simulation in the ROS domain; it runs in the background until `refuse` completes it.
 
     Create it early, and call `refuse` before the first node of the graph is created.
     """
@@ -52,7 +52,7 @@ class OtherSimulation:
         """Join the domain, unless another simulation is `allowed`.
 
         Raises:
-            ParameterError: ROS refuses the domain.
+            ParameterError: ROS does not allow the domain.
         """
         self._node: Node | None = None
         if allowed:
@@ -91,9 +91,9 @@ class OtherSimulation:
 
         Args:
             members: vehicles of the graph.
-            time_mode: of the graph.
+            time_mode: time mode of the graph.
             observers: front-ends of the bridge that observe the vehicles.
-            namespace: of the graph.
+            namespace: namespace of the graph.
             left_out: names of the graph's nodes that are not started.
 
         Raises:
@@ -116,7 +116,7 @@ class OtherSimulation:
             self._leave()
 
     def _wait_for_discovery(self, node: Node) -> None:
-        """Wait until the node has discovered the participants of this machine, and no more of their publishers."""
+        """Wait until the node has discovered all participants of this machine, and no further publishers appear."""
         time.sleep(max(0.0, self._began_s + _DISCOVERY_S - time.monotonic()))
         expected = local_participants(self._context.get_domain_id())
         known, since_s = 0, time.monotonic()
@@ -136,10 +136,10 @@ class OtherSimulation:
 
 
 def refuse_others(node: Node, topics: Sequence[str], executor: Executor) -> None:
-    """Refuse publishers of topics (full names) in other processes; `executor` runs the node.
+    """Refuse other processes' publishers of topics (full names); `executor` runs the node.
 
     Raises:
-        ParameterError: there is one.
+        ParameterError: another process publishes one of the topics.
     """
     own = participant_of(node)
     others = other_publishers(node, topics, own)
@@ -165,13 +165,13 @@ def exclusive_topics(classes: Iterable[type[SimulationNode]], namespace: str, ve
 
     Args:
         classes: classes of the nodes.
-        namespace: of the graph.
+        namespace: namespace of the graph.
         vehicles: namespaces of the vehicles, relative to that of the graph.
     """
     rows = {row for cls in classes for row in published(cls) if row.is_exclusive}
     found: dict[str, None] = {}
     for vehicle in vehicles:
-        # In the order of the table, in which the error names the first.
+        # The order is that of the table, because the error names the first topic.
         for row in filter(rows.__contains__, STEP_TOPICS):
             found[row.name if row.name.startswith("/") else absolute_name(namespace, vehicle, row.name)] = None
     return list(found)

@@ -45,12 +45,12 @@ def distribution_of(version: str) -> RosDistribution | None:
 
 
 def description(version: str, today: date) -> str:
-    """Words about the distribution with this version of rclpy, on this day."""
+    """Description of the distribution with this version of rclpy, on this day."""
     if not version:
         return "no ROS 2"
     found = distribution_of(version)
     if found is None:
-        return f"ROS 2 with rclpy {version}, which was never tried"
+        return f"ROS 2 with rclpy {version}, not tested with this program"
     name = f"ROS 2 {found.name.capitalize()} (rclpy {version})"
     if today <= found.ends:
         return f"{name}, supported until {found.ends}"

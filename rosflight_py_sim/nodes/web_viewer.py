@@ -212,7 +212,9 @@ class WebViewer(PartNode):
         topic = topic_of(self._flown.name, PILOT.name)
         if self.count_subscribers(self.resolve_topic_name(topic)):
             return ""
-        return f"no transmitter receives {topic}: start one, and without a joystick or with its parameter device: page"
+        return (
+            f"no node rc subscribes to {topic}; start one without a joystick, or with its parameter device set to page"
+        )
 
     def _on_report(self, report: StickReport) -> None:
         message = Joy(axes=report.axes, buttons=list(map(int, report.buttons)))

@@ -1,4 +1,4 @@
-"""Scripted pilot of a vehicle that follows another: makes it land when the leader's mission has ended."""
+"""Scripted pilot of a vehicle that follows another, and lands when the leader's mission has ended."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from rosflight_py_sim.step.ports import calls, newest
 
 
 class FollowerScript(MissionScript):
-    """Also calls autopilot/land when the leader's mission has ended, unless the vehicle lands by itself before.
+    """MissionScript that calls autopilot/land when the leader's mission has ended, unless the vehicle already lands.
 
     Attributes:
-        leader: the vehicle that is followed, the parameter `leader` of the autopilot.
+        leader: name of the vehicle to follow, from the autopilot's parameter `leader`.
     """
 
     KEEPS_TO_SETPOINT = False

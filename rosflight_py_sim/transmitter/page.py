@@ -1,4 +1,4 @@
-"""The browser viewer's page as transmitter: keyboard, gamepad or two drawn sticks, reported over a topic."""
+"""Transmitter on the browser viewer's page: keyboard, gamepad or two drawn sticks; the page reports over a topic."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ class StickReport:
     Attributes:
         device: name of the device; empty after the pilot has left the controls.
         axes: positions from -1 to 1.
-        buttons: whether each button is pressed. Without axes and buttons, the page has been closed or hidden, or is
-            silent.
+        buttons: whether each button is pressed. A report without axes and buttons means that the page was closed or
+            hidden, or stopped reporting.
     """
 
     device: str
@@ -35,26 +35,26 @@ class StickReport:
     buttons: Sequence[bool] = ()
 
     def get_axis(self, axis_number: int, /) -> float:
-        """Position of an axis, as of `controls.Device`."""
+        """Position of an axis, as in `controls.Device`."""
         return self.axes[axis_number]
 
     def get_button(self, button: int, /) -> bool:
-        """Whether a button is pressed, as of `controls.Device`."""
+        """Whether a button is pressed, as in `controls.Device`."""
         return self.buttons[button]
 
 
 class PageTransmitter:
-    """Sends the frames of a page's pilot: none once the page is closed, hidden or silent, as with a joystick unplugged.
+    """Sends the frames of a page's pilot; sends none after the page was closed or hidden, or stopped reporting.
 
-    The switches keep their positions when a pilot takes the controls, except that the sticks then override the
-    computer. They keep them again when the pilot leaves the controls. A pilot who leaves an armed vehicle that the
-    computer does not fly switches the transmitter off, because sticks at rest would stop the motors in the air.
+    When a pilot takes the controls, the override switch moves to on, and the other switches keep their positions. When
+    the pilot leaves the controls, all switches keep their positions. If the pilot leaves an armed vehicle that the
+    computer does not fly, the RC signal is lost, because sticks at rest would stop the motors in the air.
 
-    Between two reports nothing changes, so a recorded run repeats with its reports.
+    Frames change only with reports, so a recorded run can be repeated from its reports.
     """
 
     def __init__(self, mappings: Sequence[Mapping], log: Log) -> None:
-        """Wait for a pilot; `mappings` are in order of precedence."""
+        """Start without a pilot; `mappings` are in order of precedence."""
         self.frame: list[int] | None = None
         self.is_present = False
         self._mappings, self._log = mappings, log
@@ -74,7 +74,7 @@ class PageTransmitter:
         if not report.device:
             self._leave(at_rest)
         elif not report.axes and not report.buttons:
-            self._lose("the page was closed or hidden, or reports nothing")
+            self._lose("the page was closed or hidden, or stopped reporting")
         elif all(map(math.isfinite, report.axes)):
             mapping = self._mapping_of(report)
             if mapping is None:
@@ -85,12 +85,12 @@ class PageTransmitter:
             self._received_s = now_s
 
     def poll(self, now_s: float) -> None:
-        """As of Transmitter."""
+        """As in Transmitter."""
         if now_s - self._received_s > SILENCE_S:
-            self._lose(f"no report of the {self._device} for {SILENCE_S:g} s")
+            self._lose(f"no report from the {self._device} for {SILENCE_S:g} s")
 
     def close(self) -> None:
-        """As of Transmitter."""
+        """As in Transmitter."""
         self.frame = None
 
     def _mapping_of(self, report: StickReport) -> Mapping | None:

@@ -1,4 +1,4 @@
-"""Events of a recorded flight, found in its messages as the page finds those of a live one."""
+"""Events of a recorded flight, derived from its messages in the same way as those of a live flight."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _OF_STATUS = ("armed", "failsafe", "error_code")
 
 
 def recorded_events(vehicle: RecordedVehicle, zero_s: float) -> list[FlightEvent]:
-    """Events in order of time; their times are those of the recording less `zero_s`, s."""
+    """Events in order of time; their times are those of the recording minus `zero_s`, s."""
     reader = _Reader(vehicle, zero_s)
     for _, read in sorted(reader.messages(), key=lambda one: one[0]):
         read()

@@ -20,7 +20,7 @@ class RecordedMessages:
     """Decodes the topics that are plotted, each when it is first read."""
 
     def __init__(self, recording: Recording, zero_s: float) -> None:
-        """Read from a recording, whose times are shown less `zero_s`, s."""
+        """Read from a recording; the page shows its times minus `zero_s`, s."""
         self._recording, self._zero_s = recording, zero_s
         self._decoded: dict[str, list[Any]] = {}
 

@@ -1,4 +1,4 @@
-"""Buttons of the page that call services: each is grey, and its tooltip gives the reason, while it cannot work."""
+"""Buttons of the page that call services; a button that cannot work is grey and gives the reason in its tooltip."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import viser
 from rosflight_py_sim.viewer.web.pilot_state import PilotState
 
 Hindrance = Callable[[PilotState], str]
-"""Function that returns why a button cannot work in a state; empty if it can."""
+"""Function that returns why a button cannot work in a state, or an empty text if it can."""
 
 
 def always(_: PilotState) -> str:
@@ -27,7 +27,7 @@ class ServiceButton:
         services: names, relative to the namespace of the simulation or of the vehicle.
         hint: tooltip of a button that works.
         of_vehicle: whether the services are the selected vehicle's.
-        hindrance: why it cannot work now.
+        hindrance: function that returns why the button cannot work in a state.
     """
 
     handle: viser.GuiButtonHandle
@@ -54,7 +54,7 @@ class Buttons:
     """
 
     def __init__(self, gui: viser.GuiApi, prefix: Callable[[], str]) -> None:
-        """Without buttons; `prefix` returns the selected vehicle's namespace and a slash, or an empty text."""
+        """Start without buttons; `prefix` returns the selected vehicle's namespace and a slash, or an empty text."""
         self._gui = gui
         self._prefix = prefix
         self._buttons: list[ServiceButton] = []

@@ -22,7 +22,7 @@ _TYPES = {".js": "text/javascript; charset=utf-8", ".css": "text/css; charset=ut
 # graphics card, drawing keeps a page from reporting for more than a second.
 _SILENCE_S = 2.0
 
-# A page that does not read its messages, such as one whose computer sleeps, gets none beyond this size, B.
+# Limit of unread messages, B. A page that has more, for example because its computer sleeps, receives no further ones.
 _UNREAD = 1 << 16
 
 _LONGEST = 4096
@@ -34,7 +34,7 @@ class Cockpit:
     Attributes:
         files: path to content type and content of the files that the page loads.
         can_fly: whether the page offers the controls: in a running simulation, not in a replay.
-        obstacle: called before a pilot takes the controls; gives the reason why that is impossible, or an empty text.
+        obstacle: called before a pilot takes the controls; returns why the pilot cannot take them, or an empty text.
         on_report: called with each report of the pilot, in the web server's thread.
         on_take: called when a pilot takes the controls, in the web server's thread.
         armed: whether the vehicle is armed.
@@ -78,7 +78,7 @@ class Cockpit:
             self._tell_seat()
             while True:
                 try:
-                    # Only the pilot's page must report all the time.
+                    # Only the pilot's page must report continuously.
                     limit_s = _SILENCE_S if self._seat.is_taken_by(browser) else None
                     text = await asyncio.wait_for(browser.recv(), limit_s)
                 except asyncio.TimeoutError:
@@ -108,7 +108,7 @@ class Cockpit:
         message = _parsed(text)
         if "take" in message:
             if not self.can_fly:
-                raise BadMessageError("a recording cannot be flown")
+                raise BadMessageError("a replay cannot be flown")
             refusal = self.obstacle() or self._seat.take(browser, message["take"], time.monotonic(), armed=self.armed)
             if refusal:
                 self._post(browser, json.dumps({"refused": refusal}))
@@ -139,13 +139,13 @@ class Cockpit:
 
 def _parsed(text: object) -> Mapping[str, object]:
     if not isinstance(text, str) or len(text) > _LONGEST:
-        raise BadMessageError(f"a text of at most {_LONGEST} characters")
+        raise BadMessageError(f"allowed: a text of at most {_LONGEST} characters")
     try:
         message = json.loads(text)
     except ValueError as error:
-        raise BadMessageError("not JSON") from error
+        raise BadMessageError("the message is not JSON") from error
     if not isinstance(message, dict):
-        raise BadMessageError("an object")
+        raise BadMessageError("allowed: a JSON object")
     return message
 
 

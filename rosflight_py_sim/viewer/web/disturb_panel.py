@@ -38,7 +38,7 @@ class DisturbPanel:
             buttons.add(
                 f"Set {flow}",
                 (_setter(DYNAMICS),),
-                f"a steady {flow}, in place of the present steady {flow}",
+                f"replace the steady {flow} by this {flow}",
                 viser.Icon.WIND,
                 lambda: disturbance.set_parameters(
                     f"Set {flow}",
@@ -47,7 +47,7 @@ class DisturbPanel:
                     f"{speed.value:g} m/s from {origin.value:g} deg",
                 ),
             )
-            hint = f"this {flow} in addition, for {GUST_S} s"
+            hint = f"add this {flow} for {GUST_S} s"
             self._add_button("Gust", DYNAMICS, hint, viser.Icon.TORNADO, lambda: gust(velocity()))
             motor = gui.add_number("motor", 1, min=1, max=OUTPUTS, step=1)
             self._add_button(
@@ -63,7 +63,7 @@ class DisturbPanel:
             buttons.add(
                 "End failures",
                 tuple(map(_setter, DISTURBED)),
-                "end gusts, and failures of motors and sensors",
+                "end gusts and the failures of motors and sensors",
                 viser.Icon.CIRCLE_CHECK,
                 lambda: disturbance.end_failures("End failures"),
             )
@@ -72,7 +72,7 @@ class DisturbPanel:
             buttons.add(
                 "Set mass",
                 (_setter(DYNAMICS),),
-                "the vehicle's mass, as of a load that it takes or drops",
+                "set the vehicle's mass, for example after it picks up or drops a load",
                 viser.Icon.WEIGHT,
                 lambda: disturbance.set_parameters(
                     "Set mass", DYNAMICS, {"mass": float(self._mass.value)}, f"{self._mass.value:g} kg"

@@ -32,7 +32,7 @@ class FlightEvent:
 
 
 class FlightEvents:
-    """Finds the events of one vehicle in the newest messages.
+    """Derives the events of one vehicle from the newest messages.
 
     Attributes:
         events: the events, in order of time.
@@ -45,12 +45,12 @@ class FlightEvents:
         self._passes: WaypointPasses | None = None
 
     def clear(self) -> None:
-        """Begin another flight; the state that is known stays known."""
+        """Begin another flight; keep the last known state."""
         self.events.clear()
         self._passes = None
 
     def note(self, time_s: float, text: str) -> bool:
-        """Add an event, and return whether it is new; a text that repeats the last one is left out."""
+        """Add an event, unless its text repeats the last one; return whether it was added."""
         if self.events and self.events[-1].text == text:
             return False
         self.events.append(FlightEvent(max(time_s, 0.0), text))

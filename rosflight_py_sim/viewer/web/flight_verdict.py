@@ -1,4 +1,4 @@
-"""Verdicts of a flight, as they travel from the command `fly` to the page."""
+"""Verdicts of a flight, as the command `fly` sends them to the page."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ class FlownMission:
         name: display name of the vehicle.
         completed: whether the mission succeeded.
         reason: why it failed; empty if it succeeded.
-        title: of the table.
-        rows: of the table: a name and a text with its unit.
+        title: title of the table.
+        rows: rows of the table: a name, and a value with its unit.
     """
 
     name: str
@@ -33,7 +33,7 @@ class Verdicts:
 
     Attributes:
         flights: the missions.
-        torn: why the flight cannot be judged; empty if it can.
+        torn: why the flight cannot be judged; empty if it can be.
         plot: PNG file, base64; empty for none.
         plot_file: path of that file.
         recording: path of the recording; empty for none.
@@ -52,10 +52,10 @@ class Verdicts:
 
     @classmethod
     def of_text(cls, text: str) -> Verdicts:
-        """Read the JSON of `text`.
+        """Read verdicts from the JSON of `text`.
 
         Raises:
-            ValueError: it is not that of verdicts.
+            ValueError: the JSON does not contain verdicts.
         """
         try:
             given = json.loads(text)

@@ -31,8 +31,8 @@ class FlyStep:
         is_set: whether the switch that the service toggles is already in the wanted position.
         reason: why it is not done.
         trouble: why it can no longer be done; empty if it can.
-        attempts: number of calls before the step has failed.
-        is_limited: whether the step fails if it is not done in time.
+        attempts: number of calls after which the step fails.
+        is_limited: whether the step has a time limit.
     """
 
     label: str
@@ -98,12 +98,12 @@ HOLDING_STEPS = (
 
 
 class FlySequence:
-    """Calls the services of the steps, in order, each as soon as the step before it is done.
+    """Calls the services of the steps in order, each as soon as the previous step is done.
 
     Attributes:
         steps: the steps.
         is_running: whether the sequence is under way.
-        failure: why it has ended before its last step; empty if it has not.
+        failure: why the sequence ended before its last step; empty if it did not.
         present: the step under way, or at which the sequence has failed; None if there is none.
     """
 
@@ -137,7 +137,7 @@ class FlySequence:
         return step.is_done(state)
 
     def update(self, state: PilotState) -> None:
-        """Go on; to be called for each new state."""
+        """Continue the sequence; call this for each new state."""
         if not self.is_running:
             return
         self._has_begun = self._has_begun or state.is_under_way

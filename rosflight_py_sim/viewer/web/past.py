@@ -1,4 +1,4 @@
-"""Replay of a live flight from the states that the page has shown, while the simulation may go on."""
+"""Replay of a live flight from the states that the page has shown; the simulation continues meanwhile."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _NOTE = "replay of this flight; press Back to live to see the simulation"
 
 
 class Past:
-    """The states of a flight, and buttons that show them again.
+    """The states of a flight, and the buttons that replay them.
 
     Attributes:
         is_shown: whether the page shows a past state instead of the present one.
@@ -41,7 +41,7 @@ class Past:
         with place:
             replay = gui.add_button("Replay", icon=viser.Icon.REPEAT, hint="show this flight again", order=1.0)
             self._back = gui.add_button(
-                "Back to live", icon=viser.Icon.PLAYER_SKIP_FORWARD, hint="the page shows the simulation", order=2.0
+                "Back to live", icon=viser.Icon.PLAYER_SKIP_FORWARD, hint="show the running simulation again", order=2.0
             )
         self._back.disabled = True
         self._playback = Playback(server, display, self._player, "this flight", SPEEDS, place=place)

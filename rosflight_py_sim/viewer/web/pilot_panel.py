@@ -1,4 +1,4 @@
-"""Folders `Fly`, with the checklist of the steps to a flight, and `Pilot`, with each of the actions."""
+"""Folders `Fly`, with a checklist of the steps of a flight, and `Pilot`, with a button for each action."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ Call = Callable[[str, Sequence[str]], None]
 
 
 class PilotPanel:
-    """Buttons of the pilot, and the checklist.
+    """The pilot's buttons, and the checklist.
 
     Attributes:
         sequence: the sequence behind the button *Fly*.
-        flown_by_program: whether another program flies the selected vehicle's mission.
+        flown_by_program: whether the command `fly` flies the selected vehicle's mission.
     """
 
     def __init__(self, gui: viser.GuiApi, buttons: Buttons, call: Call) -> None:
@@ -45,7 +45,7 @@ class PilotPanel:
             buttons.add(
                 "Fly",
                 (),
-                "make the vehicle ready, and fly the autopilot's mission",
+                "prepare the vehicle, and fly the autopilot's mission",
                 viser.Icon.PLANE_DEPARTURE,
                 self._request_flight,
                 hindrance=self._fly_hindrance,
@@ -93,7 +93,7 @@ class PilotPanel:
             )
 
     def show(self, state: PilotState) -> None:
-        """Show the switches, and go on with the sequence."""
+        """Show the switches, and continue the sequence."""
         self._state = state
         self.sequence.steps = self._steps(state)
         if self._is_wanted:
@@ -107,7 +107,7 @@ class PilotPanel:
         _set_content(self._checklist, self.checklist())
 
     def _request_flight(self) -> None:
-        """Begin with the next state; viser calls this in a thread of its own."""
+        """Begin the sequence at the next state; viser calls this in a thread of its own."""
         self._is_wanted = True
 
     def note_refusal(self, label: str, text: str) -> None:

@@ -25,7 +25,7 @@ class BadMessageError(ValueError):
 
 
 class PilotSeat:
-    """The seat, for which browsers are told apart by any object, such as their connection."""
+    """The seat; any object, such as its connection, identifies a browser."""
 
     def __init__(self, send: Callable[[StickReport], None]) -> None:
         """Create an empty seat; `send` is called with each report."""
@@ -46,7 +46,7 @@ class PilotSeat:
         return self._pilot is None
 
     def take(self, browser: object, device: object, now_s: float, *, armed: bool) -> str:
-        """Let a browser's pilot take the controls; return why not, or an empty text.
+        """Let a browser's pilot take the controls; return the reason of a refusal, or an empty text.
 
         Args:
             browser: the browser.
@@ -55,10 +55,10 @@ class PilotSeat:
             armed: whether the vehicle is armed: the keyboard's throttle then starts at half.
 
         Raises:
-            BadMessageError: the name is no text of 1 to 200 characters.
+            BadMessageError: the name is not a text of 1 to 200 characters.
         """
         if not isinstance(device, str) or not 0 < len(device) <= _LONGEST_NAME:
-            raise BadMessageError("'take': the name of a device")
+            raise BadMessageError(f"'take': allowed: the name of a device, 1 to {_LONGEST_NAME} characters")
         if self._pilot not in (None, browser):
             return "another browser flies the vehicle: its pilot must leave the controls first"
         self._pilot, self._device, self._received_s = browser, device, now_s
@@ -116,7 +116,7 @@ def _actions(held: object) -> set[Action]:
 def _axes(axes: object) -> tuple[float, ...]:
     items = _items(axes)
     if not all(isinstance(one, (int, float)) and math.isfinite(one) for one in items):
-        raise BadMessageError("'axes': numbers")
+        raise BadMessageError("'axes': allowed: finite numbers")
     return tuple(min(max(float(one), -1.0), 1.0) for one in items)  # type: ignore[arg-type]
 
 
@@ -126,5 +126,5 @@ def _buttons(buttons: object) -> tuple[bool, ...]:
 
 def _items(given: object) -> Sequence[object]:
     if not isinstance(given, list) or len(given) > _MOST:
-        raise BadMessageError(f"a list of at most {_MOST} items")
+        raise BadMessageError(f"allowed: a list of at most {_MOST} items")
     return given

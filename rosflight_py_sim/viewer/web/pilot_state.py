@@ -1,4 +1,4 @@
-"""What the page shows of the flight controller, the transmitter's switches and the mission of a vehicle."""
+"""State of a vehicle's flight controller, transmitter switches and mission, as the page shows it."""
 
 from __future__ import annotations
 

@@ -89,7 +89,7 @@ export class Pilot {
   build() {
     const start = html(this.panel, "div", { className: "row" });
     this.take = html(start, "button", { className: "main", title: "fly by hand, in real time" }, "Fly by hand");
-    this.leave = html(start, "button", { title: "give the controls back; land and disarm first" }, "Leave controls");
+    this.leave = html(start, "button", { title: "stop flying by hand; land and disarm first" }, "Leave controls");
     this.device = html(start, "select", { title: "device" });
     this.device.setAttribute("aria-label", "Device");
     this.note = html(this.panel, "div", { className: "note", hidden: true });
@@ -178,7 +178,7 @@ export class Pilot {
     this.take.disabled = seat !== "free";
     this.take.title = { taken: "another browser flies the vehicle", closed: "no connection" }[seat] ?? "fly by hand, in real time";
     if (begins) this.begin();
-    this.showNote(lost ? "The page was hidden or closed: the transmitter's signal is lost. Press Fly by hand again." : begins ? "" : null);
+    this.showNote(lost ? "RC signal lost: the page was hidden or disconnected. Press Fly by hand to take the controls again." : begins ? "" : null);
   }
 
   begin() {
