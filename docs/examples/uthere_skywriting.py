@@ -239,7 +239,7 @@ def main() -> int:
         return 1
     except KeyboardInterrupt:
         print(
-            "interrupted; Ground Control takes the plane back when fly() commands stay away",
+            "interrupted; Ground Control takes the plane back when fly() commands stop",
             file=sys.stderr,
             flush=True,
         )
