@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from rosflight_py_sim import __version__
 from test.graph.conftest import small_square
 
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
@@ -23,7 +24,7 @@ WIND = Path(__file__).parents[2] / "config" / "wind.yaml"
         (["--help"], ["sim", "fly", "COMMAND"]),
         (["sim", "--help"], ["--time-mode", "--duration", "--real-time-multiplier", "--params-file", "--ros-args"]),
         (["fly", "--help"], ["--output", "--seed", "--vehicle", "multirotor"]),
-        (["--version"], ["rosflight_py_sim 0."]),
+        (["--version"], [f"rosflight_py_sim {__version__};"]),
     ],
 )
 def test_help_is_printed(command_line: Run, arguments: list[str], words: list[str]) -> None:

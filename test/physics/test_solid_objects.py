@@ -25,7 +25,7 @@ NORTH_FACE, SOUTH_FACE = 1.0, 2.0
 
 
 def values_of(name: str, world: Path, **changed: Value) -> dict[str, Value]:
-    sources = [vehicle(name).parameter_file, {"world": world}]
+    sources = [vehicle(name).parameter_file, {"world": str(world)}]
     return {**given_values(DYNAMICS_PARAMETERS, sources, "dynamics", "", "none"), **changed}
 
 

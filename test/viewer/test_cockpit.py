@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Iterator
 
 import numpy as np
@@ -144,6 +145,10 @@ def test_pilot_takes_the_controls_reports_and_closes_the_page(served: Served) ->
         page.send("[]")
         with pytest.raises(ConnectionClosed):
             page.recv(TIMEOUT_S)
+    # The server's thread reports the lost page after it has closed the connection.
+    end = time.monotonic() + TIMEOUT_S
+    while len(served.reports) < 2 and time.monotonic() < end:
+        time.sleep(0.01)
     assert served.reports == [
         StickReport(DRAWN_STICKS, (0.5, 0.0, -1.0, 0.0), (False, True, False)),
         StickReport(DRAWN_STICKS),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 import socket
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -255,7 +255,7 @@ class Paced:
     def __init__(self) -> None:
         self.multipliers: list[float] = []
 
-    def call(self, services: Sequence[str]) -> None:
+    def call(self, label: str, services: Sequence[str]) -> None:
         raise NotImplementedError
 
     def step(self, count: int) -> None:
@@ -265,6 +265,15 @@ class Paced:
         self.multipliers.append(multiplier)
 
     def set_state(self, truth: np.ndarray) -> None:
+        raise NotImplementedError
+
+    def set_parameters(self, label: str, node: str, values: Mapping[str, object], done: str) -> None:
+        raise NotImplementedError
+
+    def add_failure(self, label: str, node: str, text: str) -> None:
+        raise NotImplementedError
+
+    def end_failures(self, label: str) -> None:
         raise NotImplementedError
 
 
