@@ -28,10 +28,6 @@ _CATCH_UP_S = 0.1
 # Steps may be published this much early, which is still more punctual than a timer.
 _EARLY_S = 50e-6
 
-# Interval at which a process that runs the whole graph takes shorter steps, several at a time. The first step after a
-# sleep takes almost twice as long as the next one, because the processor's caches no longer hold its data.
-_INTERVAL_S = 2.5e-3
-
 
 class SteppingTimeManager(TimeManagerInterface):
     """Publishes the next time once the previous step is complete, at up to `real_time_multiplier` times real time.
@@ -138,10 +134,7 @@ class SteppingTimeManager(TimeManagerInterface):
         if self._multiplier == 0.0 or self.paused:
             self.advance()
             return
-        rate = NANOSECONDS * self._multiplier
-        due_s = (self.next_ns - self._anchor_time_ns) / rate
-        if self.hand_off is not None:
-            due_s = begin_s(due_s, (self.next_ns - self.time_ns) / rate)
+        due_s = (self.next_ns - self._anchor_time_ns) / NANOSECONDS / self._multiplier
         wait_s = self._anchor_wall_s + due_s - time.monotonic()
         if wait_s > _EARLY_S:
             self._due_s = time.monotonic() + wait_s
@@ -192,16 +185,3 @@ class SteppingTimeManager(TimeManagerInterface):
     def _advance_if_due(self) -> None:
         if self.step_is_complete and self.may_advance:
             self.advance()
-
-
-def begin_s(due_s: float, length_s: float) -> float:
-    """System time (s) at which to begin a step, so that short steps need few wake-ups.
-
-    Steps shorter than 2.5 ms of system time are taken at the end of the 2.5 ms in which they are due; all others when
-    they are due.
-
-    Args:
-        due_s: system time at which the step is due, s.
-        length_s: length of the step in system time, s.
-    """
-    return due_s if length_s >= _INTERVAL_S else math.ceil((due_s - _EARLY_S) / _INTERVAL_S) * _INTERVAL_S
