@@ -10,6 +10,7 @@ import os
 import signal
 import socket
 import tempfile
+import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
@@ -214,11 +215,20 @@ def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
     """
     marker = item.get_closest_marker("timeout")
     limit = float(marker.args[0] if marker else item.config.getini("timeout"))
-    faulthandler.dump_traceback_later(limit + _GRACE_S, exit=True, file=item.config.stash[_stderr])
-    try:
-        return (yield)
-    finally:
-        faulthandler.cancel_dump_traceback_later()
+    end, file = time.monotonic() + limit + _GRACE_S, item.config.stash[_stderr]
+
+    def arm() -> None:
+        faulthandler.dump_traceback_later(max(1.0, end - time.monotonic()), exit=True, file=file)
+
+    cancel = faulthandler.cancel_dump_traceback_later
+    with pytest.MonkeyPatch.context() as patch:
+        # A process has one such timer. A graph that closes uses it, and gives it back to the test.
+        patch.setattr(faulthandler, "cancel_dump_traceback_later", arm)
+        arm()
+        try:
+            return (yield)
+        finally:
+            cancel()
 
 
 # Folders whose tests take longest, in the order in which they start.
