@@ -443,7 +443,10 @@ class ComposedGraph:
         self.hand_off.close()
         for node in reversed(self.nodes[1:]):
             self._destroy(node)
-        # The participant ends with its last node. The recorder, which may have much to write, has ended before.
+        if self.recorder is not None:
+            # Without the time limit, because much may be left to write. The recorder is the first of the nodes.
+            self.recorder.complete()
+        # The participant ends with its last node.
         with shutdown_watchdog(_SHUTDOWN_S):
             for node in self.nodes[:1]:
                 self._destroy(node)

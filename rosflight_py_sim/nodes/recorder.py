@@ -192,13 +192,17 @@ class Recorder(SimulationNode):
         take = self._channel(OUTSIDE_INPUTS, type_name_of(String), offered_qos([QoSProfile(depth=_DEPTH)]))
         return lambda one: take(serialize_message(String(data=one.text)))
 
-    def destroy_node(self) -> None:
-        """Also complete the file."""
+    def complete(self) -> None:
+        """Record the messages that have arrived, and complete the file; may be called again."""
         if self.outcome is None:
             self._fetch()
             self.outcome = self._writer.close()
             self._log_error()
             self.get_logger().info(f"{self.path}: {self.outcome.text}")
+
+    def destroy_node(self) -> None:
+        """Also complete the file."""
+        self.complete()
         super().destroy_node()
 
     def _channel(self, topic: str, type_name: str, qos: str, type_hash: str = "", *, echo: bool = False) -> Take:

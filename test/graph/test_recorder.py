@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import re
 import subprocess
@@ -80,6 +81,21 @@ def test_every_step_of_a_full_speed_run_is_recorded(graph: Make, tmp_path: Path)
         assert times == clock[: len(times)] and len(times) >= len(clock) - 1, topic
     truth = stamps(path, TRUTH)
     assert truth == [number * STEP_NS for number in range(len(truth))] and len(truth) >= len(clock)
+
+
+def test_recording_is_complete_before_the_time_limit_of_the_shutdown_begins(
+    graph: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one = graph(record=str(tmp_path / "run.mcap"))
+    complete: list[bool] = []
+
+    def watchdog(_: float) -> contextlib.AbstractContextManager[None]:
+        complete.append(one.recorder.outcome is not None)
+        return contextlib.nullcontext()
+
+    monkeypatch.setattr("rosflight_py_sim.graph.composition.shutdown_watchdog", watchdog)
+    one.close()
+    assert complete == [True]
 
 
 def test_each_fleet_vehicle_is_recorded_under_its_namespace(graph: Make, tmp_path: Path) -> None:
