@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import product
 from typing import NamedTuple
 
@@ -19,6 +19,10 @@ class Message(NamedTuple):
     stamp_ns: int
     version: int = 0
 
+    @property
+    def time_ns(self) -> int:
+        return self.stamp_ns
+
 
 class Answer(NamedTuple):
     stamp_ns: int
@@ -26,15 +30,30 @@ class Answer(NamedTuple):
 
 
 class Joined:
-    """A node that stores its answers, each with the messages from which it was computed."""
+    """A node that stores its answers, each with the messages from which it was computed.
 
-    def __init__(self, rule: JoinRule = RULE, *, lockstep: bool = True) -> None:
+    Its inputs pass through the join, as those of a part do; `by_stamp`: they only report their stamps.
+    """
+
+    def __init__(self, rule: JoinRule = RULE, *, lockstep: bool = True, by_stamp: bool = False) -> None:
         self.answers: list[Answer] = []
         self.computed = 0
         self.newest: dict[str, Message] = {}
         self.join = StepJoin(rule, self._answer, self._again, lockstep=lockstep)
         self._trigger = rule.trigger
-        self._inputs = {name: self.join.input(name) for name in (*rule.synchronized, *rule.required, *rule.expected)}
+        by_stamp_only = (*rule.synchronized, *rule.required, *rule.expected) if by_stamp else rule.expected
+        self._inputs = {name: self.join.taking(name, self._take) for name in (*rule.synchronized, *rule.required)}
+        self._inputs |= {name: self._reporting(self.join.input(name)) for name in by_stamp_only}
+
+    def _take(self, message: Message) -> None:
+        self.newest[message.topic] = message
+
+    def _reporting(self, arrived: Callable[[int], None]) -> Callable[[Message], None]:
+        def on_message(message: Message) -> None:
+            self._take(message)
+            arrived(message.stamp_ns)
+
+        return on_message
 
     def _answer(self, stamp_ns: int, content: Message) -> None:
         self.computed += 1
@@ -52,8 +71,7 @@ class Joined:
             if message.topic == self._trigger:
                 self.join.trigger(message.stamp_ns, message)
             else:
-                self.newest[message.topic] = message
-                self._inputs[message.topic](message.stamp_ns)
+                self._inputs[message.topic](message)
         return self.answers[before:]
 
 
@@ -72,13 +90,15 @@ def wind(stamp_ns: int) -> Message:
 class World:
     """The join's guarantees, checked at each message."""
 
-    def __init__(self, path: tuple[Message, ...]) -> None:
-        self.node = Joined()
+    def __init__(self, path: tuple[Message, ...], *, by_stamp: bool) -> None:
+        self.node = Joined(by_stamp=by_stamp)
         self.waiting_ns = -1
         self.older_ns = -1
         self.requests = 0
         self.last: Answer | None = None
         self.is_stale = False
+        # Whether neither a trigger nor a new state has come since the last answer: the join then takes a shorter way.
+        self.is_undisturbed = False
         for message in path:
             self.receive(message)
 
@@ -87,6 +107,7 @@ class World:
         newest = self.node.newest
         is_answered = self.last is not None and message.stamp_ns == self.last.stamp_ns
         if message.topic == "pwm":
+            self.is_undisturbed = False
             newest_ns = self.waiting_ns if self.waiting_ns >= 0 else self.last.stamp_ns if self.last else -1
             is_late = message.stamp_ns < newest_ns and message.stamp_ns != self.older_ns
             self.older_ns = message.stamp_ns if is_late else -1
@@ -99,7 +120,7 @@ class World:
             self.requests = self.requests + 1 if message.stamp_ns == self.waiting_ns else 1
             self.waiting_ns = message.stamp_ns
         elif message.topic == "state" and is_answered:
-            self.is_stale = True
+            self.is_stale, self.is_undisturbed = True, False
         if self.waiting_ns < 0:
             assert not answers, "an answer that was not requested"
             return
@@ -110,12 +131,13 @@ class World:
             return
         assert answers == [Answer(self.waiting_ns, (pwm(self.waiting_ns), *inputs))], "not the answer of these inputs"
         self.last, self.is_stale, self.waiting_ns = answers[0], False, -1
+        self.is_undisturbed = True
 
     @property
     def key(self) -> tuple[object, ...]:
         """The state on which answers to later messages may depend."""
         newest = tuple(sorted(self.node.newest.items()))
-        own = self.waiting_ns, self.older_ns, self.requests, self.last, self.is_stale
+        own = self.waiting_ns, self.older_ns, self.requests, self.last, self.is_stale, self.is_undisturbed
         return newest, self.node.join.waiting_ns, *own
 
 
@@ -127,15 +149,18 @@ def next_messages(path: tuple[Message, ...], *, goes_back: bool) -> Iterator[Mes
         yield from (state(stamp), state(stamp, 1), wind(stamp))
 
 
+@pytest.mark.parametrize("by_stamp", [False, True])
 @pytest.mark.parametrize("goes_back", [False, True])
-def test_each_stamp_gets_one_answer_from_its_own_inputs_in_any_order_with_any_loss(goes_back: bool) -> None:
+def test_each_stamp_gets_one_answer_from_its_own_inputs_in_any_order_with_any_loss(
+    goes_back: bool, by_stamp: bool
+) -> None:
     # Every reachable state, which covers message sequences of any length.
-    reached = {World(()).key: ()}
+    reached = {World((), by_stamp=by_stamp).key: ()}
     paths: list[tuple[Message, ...]] = [()]
     for path in paths:
         for message in next_messages(path, goes_back=goes_back):
             longer = (*path, message)
-            key = World(longer).key
+            key = World(longer, by_stamp=by_stamp).key
             if key not in reached:
                 reached[key] = longer
                 paths.append(longer)
@@ -281,6 +306,8 @@ def test_previous_answer_stamp_is_available_while_computing() -> None:
 def test_input_missing_from_the_rule_is_rejected() -> None:
     with pytest.raises(ValueError, match="rain"):
         Joined().join.input("rain")
+    with pytest.raises(ValueError, match="rain"):
+        Joined().join.taking("rain", lambda _: None)
 
 
 @pytest.mark.parametrize("repeats", [0, 3])
