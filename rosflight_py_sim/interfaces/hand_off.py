@@ -346,8 +346,7 @@ class HandOff:
     def admits(self, end: str, data: Callable[[], bytes]) -> bool:
         """Note an input from outside; return whether to process it."""
         time_ns = 0 if self.clock is None else self.clock.time_ns
-        self.outside.marks = self._marks
-        return self.outside.admits(end, data, idle=self._is_idle, time_ns=time_ns)
+        return self.outside.admits(end, data, marks=self._marks, idle=self._is_idle, time_ns=time_ns)
 
     def when_idle(self, act: Callable[[], None]) -> None:
         """Call a function once, after all messages have been delivered and calls have been answered.
@@ -362,7 +361,7 @@ class HandOff:
         if not self._is_idle:
             return
         try:
-            if self._calls or self._act(idle=True):
+            if self._calls or self.outside.act(marks=self._marks, idle=True):
                 self._create_task(self._proceed)
             elif self._when_idle is not None:
                 act, self._when_idle = self._when_idle, None
@@ -445,11 +444,6 @@ class HandOff:
     def _marks(self) -> int:
         """Number of messages on _MORE_TURNS that have been sent."""
         return sum(counter.count for counter in self._marking)
-
-    def _act(self, *, idle: bool) -> bool:
-        """Process the recorded inputs from outside that are due; return whether there were any."""
-        self.outside.marks = self._marks
-        return self.outside.act(idle=idle)
 
     def add_inlet(self, inlet: Inlet) -> None:
         """Connect a subscription, and deliver latched messages to it."""
@@ -638,7 +632,7 @@ class HandOff:
         self._steps = 0
         self._turns += 1
         if self.outside.is_repeating:
-            self._act(idle=False)
+            self.outside.act(marks=self._marks, idle=False)
         try:
             timed = self._timed() if self._turns % SAMPLED == 0 else None
             while queue:
@@ -649,7 +643,7 @@ class HandOff:
                     deliver(message)
                 if self._turn_ends:
                     if self.outside.is_repeating:
-                        self._act(idle=False)
+                        self.outside.act(marks=self._marks, idle=False)
                     self._create_task(self._deliver)
                     return
         except Exception as error:

@@ -70,8 +70,9 @@ class RepeatedInputs:
 class OutsideInputs:
     """Notes the outside inputs of a run, or repeats those of a recorded run.
 
+    `marks` is the number of clock, state and status messages that have been sent.
+
     Attributes:
-        marks: number of clock, state and status messages that have been sent; set before each use.
         note: called with each input; None: inputs are not noted.
         is_repeating: whether inputs come from a recorded run, and those that arrive are ignored.
         waits_for_idle: whether steps begin only while the graph is idle, as they did in a recorded run with a pace.
@@ -80,7 +81,6 @@ class OutsideInputs:
 
     def __init__(self) -> None:
         """Note nothing."""
-        self.marks = 0
         self.note: Callable[[OutsideInput], None] | None = None
         self.is_repeating = self.waits_for_idle = False
         self.next_marks = _NEVER
@@ -109,18 +109,18 @@ class OutsideInputs:
         self._ends[end] = act
         return end
 
-    def admits(self, end: str, data: Callable[[], bytes], *, idle: bool, time_ns: int) -> bool:
+    def admits(self, end: str, data: Callable[[], bytes], *, marks: int, idle: bool, time_ns: int) -> bool:
         """Note an input that has arrived; return whether to process it."""
         if self.is_repeating:
             return False
         if self.note is not None:
-            self.note(OutsideInput(end, data().hex(), self.marks, idle, time_ns))
+            self.note(OutsideInput(end, data().hex(), marks, idle, time_ns))
         return True
 
-    def act(self, *, idle: bool) -> bool:
+    def act(self, *, marks: int, idle: bool) -> bool:
         """Process the recorded inputs that are due; return whether there were any."""
         count = 0
-        while self._recorded and self._is_due(self._recorded[0], idle):
+        while self._recorded and _is_due(self._recorded[0], marks, idle):
             one = self._recorded.popleft()
             self._prepare()
             act = self._ends.get(one.end)
@@ -129,12 +129,13 @@ class OutsideInputs:
             count += 1
         return count > 0
 
-    def _is_due(self, one: OutsideInput, idle: bool) -> bool:
-        return one.marks < self.marks or (one.marks == self.marks and (idle or not one.idle))
-
     def _prepare(self) -> None:
         first: Any = self._recorded[0] if self._recorded else None
         self.next_marks = _NEVER if first is None or first.idle else first.marks
+
+
+def _is_due(one: OutsideInput, marks: int, idle: bool) -> bool:
+    return one.marks < marks or (one.marks == marks and (idle or not one.idle))
 
 
 _NEVER = 1 << 62

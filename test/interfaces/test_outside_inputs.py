@@ -13,8 +13,7 @@ def test_inputs_are_noted_with_their_position_and_restored_from_text() -> None:
     outside.note = noted.append
     ends = [outside.add_end("topic", "/command", "/sil_board", lambda _: None) for _ in range(2)]
     assert ends == ["topic /command of /sil_board", "topic /command of /sil_board (2)"]
-    outside.marks = 7
-    assert outside.admits(ends[1], lambda: b"\1\2", idle=True, time_ns=5)
+    assert outside.admits(ends[1], lambda: b"\1\2", marks=7, idle=True, time_ns=5)
     assert noted == [OutsideInput(ends[1], "0102", 7, True, 5)]
     assert OutsideInput.of_text(noted[0].text) == noted[0]
     with pytest.raises(ValueError):
@@ -34,16 +33,14 @@ def test_recorded_inputs_are_repeated_when_due_and_others_ignored() -> None:
         ],
         paced=True,
     )
-    assert not outside.admits(end, lambda: b"", idle=True, time_ns=0)
+    assert not outside.admits(end, lambda: b"", marks=0, idle=True, time_ns=0)
     assert outside.next_marks == 3
-    assert not outside.act(idle=True)
-    outside.marks = 3
-    assert outside.act(idle=False)
+    assert not outside.act(marks=0, idle=True)
+    assert outside.act(marks=3, idle=False)
     # The next input is due while the graph is idle.
     assert received == [b"\1"] and outside.next_marks > 3
-    assert not outside.act(idle=False)
-    assert outside.act(idle=True)
+    assert not outside.act(marks=3, idle=False)
+    assert outside.act(marks=3, idle=True)
     assert received == [b"\1", b"\2"] and outside.next_marks == 4
-    outside.marks = 6
-    assert outside.act(idle=False)
+    assert outside.act(marks=6, idle=False)
     assert received == [b"\1", b"\2", b"\4"]
