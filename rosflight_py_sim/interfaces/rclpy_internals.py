@@ -32,31 +32,31 @@ class Internal(NamedTuple):
 
     Attributes:
         name: full name, without the leading `rclpy.`.
-        newest: newest source in which the name was read.
+        later: source later than the releases of RUN in which the name was read; empty: none.
     """
 
     name: str
-    newest: str
+    later: str = ""
 
 
-_PYTHON, _COMPILED = "8.0.0 (Rolling, December 2024)", "interface of the compiled module (Rolling, 2026)"
+_COMPILED = "_rclpy_nanobind.pyi (Rolling)"
 
 INTERNALS = (
     Internal("clock.ROSClock.handle.set_ros_time_override", _COMPILED),
-    Internal("experimental.events_executor.EventsExecutor", "Rolling, 2025"),
+    Internal("experimental.events_executor.EventsExecutor"),
     Internal("impl.implementation_singleton.rclpy_implementation.RCLError", _COMPILED),
     Internal("impl.implementation_singleton.rclpy_implementation.UnknownROSArgsError", _COMPILED),
-    Internal("node.Node._clock", _PYTHON),
-    Internal("node.Node._on_set_parameters_callbacks", _PYTHON),
-    Internal("node.Node._parameter_overrides", _PYTHON),
-    Internal("node.Node._subscriptions", _PYTHON),
-    Internal("node.Node._wake_executor", _PYTHON),
+    Internal("node.Node._clock"),
+    Internal("node.Node._on_set_parameters_callbacks"),
+    Internal("node.Node._parameter_overrides"),
+    Internal("node.Node._subscriptions"),
+    Internal("node.Node._wake_executor"),
     Internal("publisher.Publisher.handle.get_subscription_count", _COMPILED),
     Internal("publisher.Publisher.handle.publish_raw", _COMPILED),
-    Internal("service.Service.send_response", _PYTHON),
+    Internal("service.Service.send_response"),
     Internal("subscription.Subscription.handle.get_publisher_count", _COMPILED),
     Internal("subscription.Subscription.handle.take_message", _COMPILED),
-    Internal("time.Time._time_handle", _PYTHON),
+    Internal("time.Time._time_handle"),
 )
 
 RCLError: type[RuntimeError] = rclpy_implementation.RCLError
