@@ -14,11 +14,7 @@ from rosflight_py_sim.ground.parameters import ParameterError
 from rosflight_py_sim.parts.actuated_physics import ActuatedPhysics
 from rosflight_py_sim.parts.truth import Truth
 from rosflight_py_sim.step.ports import service
-from rosflight_py_sim.step.topics import (
-    BatterySample,
-    PulseWidths,
-    Wrench,
-)
+from rosflight_py_sim.step.topics import BatterySample, PulseWidths, Wrench
 
 
 class FlightModel(ActuatedPhysics, Truth):
@@ -34,7 +30,7 @@ class FlightModel(ActuatedPhysics, Truth):
     """
 
     FILLS: ClassVar[tuple[str, ...]] = ("forces_and_moments",)
-    FALLIBLE: ClassVar[tuple[str, ...]] = (*Truth.FALLIBLE, "motor", "servo", "cell")
+    FALLIBLE: ClassVar[tuple[str, ...]] = (*Truth.FALLIBLE, *ActuatedPhysics.FALLIBLE, "cell")
 
     def begin(self) -> None:
         """Send the initial state."""
