@@ -35,6 +35,7 @@ class _TruthPorts(PartPorts):
         if self._sets_clock:
             part.update_clock(stamp)
         part.is_idle = False
+        # In lockstep nearly every stamp is that of the state, which is never past.
         if (stamp != part.time_ns or not part.lockstep) and part.is_past(stamp):
             part.answer_again(stamp)
         else:
