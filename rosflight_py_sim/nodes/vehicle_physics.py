@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Sequence
 
 from rosflight_py_sim.ground.node_kinds import NodeKind
 from rosflight_py_sim.ground.parameters import Parameter, ParameterError, Value, Values
@@ -22,7 +22,7 @@ PHYSICS = Parameter(
 """Parameter that a node which draws or records all vehicles may be given for one of them."""
 
 
-def physics_of_sources(sources: Iterable[Source], appearance: str, *namespaces: str) -> dict[str, Value]:
+def physics_of_sources(sources: Sequence[Source], appearance: str, *namespaces: str) -> dict[str, Value]:
     """Parameters on which a vehicle's shape depends, from the sources of its nodes' parameters.
 
     Args:
@@ -42,7 +42,7 @@ def physics_of_sources(sources: Iterable[Source], appearance: str, *namespaces: 
 
 
 def physics_of_vehicle(
-    values: Values, sources: Iterable[Source], appearance: str, namespace: str, vehicle: str
+    values: Values, sources: Sequence[Source], appearance: str, namespace: str, vehicle: str
 ) -> dict[str, Value]:
     """Parameters on which the shape of one vehicle depends, for a node that serves all of them.
 
