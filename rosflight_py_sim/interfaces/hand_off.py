@@ -86,8 +86,6 @@ class Outlet:
         sent_count: number of messages that the publisher sent through the middleware.
         is_encoded: whether messages are encoded, for external subscriptions or for a tap.
         is_received: whether there is a subscription or a tap.
-        counted: function that returns the number of subscriptions that match, of the hand-off or not.
-        count: that number at the last `check_matches`.
         is_plain: whether messages need nothing but delivery to `at_once` and `targets`.
     """
 
@@ -125,8 +123,8 @@ class Outlet:
     def use(self, publisher: Publisher[Any]) -> None:
         """Publish with this publisher, which has sent nothing yet."""
         self.publisher = publisher
-        self._publish, self.counted = raw_publish(publisher), subscription_counter(publisher)
-        self.count = -1
+        self._publish, self._counted = raw_publish(publisher), subscription_counter(publisher)
+        self._count = -1
         self.sent_count = 0
 
     @property
@@ -170,6 +168,10 @@ class Outlet:
             inlet.expect(data, self.sent_count)
         self._publish(data)
 
+    def has_changed(self) -> bool:
+        """Whether the number of matching subscriptions has changed since the last `check_matches`."""
+        return self._counted() != self._count
+
     def check_matches(self) -> bool:
         """Check for external subscriptions, and send the latched messages to the first.
 
@@ -177,8 +179,8 @@ class Outlet:
             Whether to renew the publisher: the last external subscription is gone, and the publisher would send a later
             one the outdated message that the middleware still has latched.
         """
-        self.count = self.counted()
-        had_external, self._has_external = self._has_external, self.count > len(self.inlets)
+        self._count = self._counted()
+        had_external, self._has_external = self._has_external, self._count > len(self.inlets)
         if self._has_external != had_external:
             self._set_at_once()
         if self._has_external and not had_external and self.is_latched:
@@ -197,8 +199,6 @@ class Inlet:
         counter: counter of the messages.
         is_at_once: whether a message is delivered within the call that sends it.
         is_removed: whether the subscription is being destroyed; a callback may destroy its own.
-        counted: function that returns the number of publishers that match, of the hand-off or not.
-        count: that number at the last `check_matches`.
     """
 
     def __init__(
@@ -228,15 +228,19 @@ class Inlet:
         self.is_removed = False
         self._show, self._is_shown = show, True
         self._take = take
-        self.counted, self.count = publisher_counter(subscription), -1
+        self._counted, self._count = publisher_counter(subscription), -1
         # While an external subscription matches, handed-off messages arrive a second time, through the middleware. The
         # content and the publisher's sequence number distinguish these copies from an external publisher's messages.
         self._echoes: deque[tuple[bytes, int]] = deque(maxlen=_ECHOES)
 
+    def has_changed(self) -> bool:
+        """Whether the number of matching publishers has changed since the last `check_matches`."""
+        return self._counted() != self._count
+
     def check_matches(self, outlets: list[Outlet]) -> None:
         """Take messages from the middleware if, and only if, there are external publishers besides `outlets`."""
-        self.count = self.counted()
-        is_needed = self.count > len(outlets)
+        self._count = self._counted()
+        is_needed = self._count > len(outlets)
         if is_needed != self._is_shown:
             self._is_shown = is_needed
             if is_needed:
@@ -413,7 +417,7 @@ class HandOff:
                 self.failure = self.failure or error
 
         def send_lazily(make: Callable[[], Any]) -> None:
-            if outlet.is_received or (self._has_guests and outlet.counted() != outlet.count):
+            if outlet.is_received or (self._has_guests and outlet.has_changed()):
                 send(make())
             else:
                 counter.count += 1
@@ -426,7 +430,7 @@ class HandOff:
             self._steps += 1
             if self._steps >= _STEPS:
                 self._turn_ends = True
-        if self._has_guests and outlet.counted() != outlet.count:
+        if self._has_guests and outlet.has_changed():
             self.check_matches(outlet.name)
         if outlet.history is not None:
             outlet.history.append(message)
@@ -499,8 +503,8 @@ class HandOff:
 
     def _check_all(self) -> None:
         self._admit_guests()
-        outlets = [one.name for some in self._outlets.values() for one in some if one.counted() != one.count]
-        inlets = [one.name for some in self._inlets.values() for one in some if one.counted() != one.count]
+        outlets = [one.name for some in self._outlets.values() for one in some if one.has_changed()]
+        inlets = [one.name for some in self._inlets.values() for one in some if one.has_changed()]
         for name in dict.fromkeys(outlets + inlets):
             self.check_matches(name)
 
