@@ -154,7 +154,7 @@ class WebViewer(PartNode):
         self.create_subscription(Log, "/rosout", self._on_log, _LOG_LINES)
         self._flown, self._multiplier = self._vehicles[0], 1.0
         self._cockpit.obstacle, self._cockpit.on_report = self._obstacle, self._on_report
-        self._cockpit.on_take = lambda: self.request(self._on_take)
+        self._cockpit.on_take = self._on_take
         self._unseen = 0
         self._pilot_state = PilotState()
         self._paces: deque[tuple[float, float]] = deque()
@@ -205,11 +205,10 @@ class WebViewer(PartNode):
         """The page."""
         return self._display
 
-    # The pilot on the page; the first two methods run in the web server's thread.
+    # The pilot on the page; all but the last method run in the web server's thread.
 
     def _obstacle(self) -> str:
-        self._flown = next(one for one in self._vehicles if one.name == self._display.chosen)
-        topic = topic_of(self._flown.name, PILOT.name)
+        topic = topic_of(self._display.chosen, PILOT.name)
         if self.count_subscribers(self.resolve_topic_name(topic)):
             return ""
         return (
@@ -223,6 +222,10 @@ class WebViewer(PartNode):
         self._flown.report_sticks(message)
 
     def _on_take(self) -> None:
+        self._flown = next(one for one in self._vehicles if one.name == self._display.chosen)
+        self.request(self._prepare_pilot)
+
+    def _prepare_pilot(self) -> None:
         """Prepare a flight by hand: real time, and a calibrated IMU."""
         if self._multiplier != 1.0:
             self._calls.set_parameter("time_manager", "real_time_multiplier", 1.0, label="Fly by hand")
@@ -247,9 +250,8 @@ class WebViewer(PartNode):
                 if self._history.take(vehicle.name, view):
                     self._begin_flight()
             state = vehicle.pilot_state(paused=self.paused is not None and self.paused.data)
-            if vehicle is self._flown:
-                self._cockpit.armed = state.is_armed
             if vehicle.name == self._display.chosen:
+                self._cockpit.armed = state.is_armed
                 self._note_pace(vehicle.state.time_s)
                 self._show_pilot_state(state)
                 self._history.refresh(vehicle.events.events)

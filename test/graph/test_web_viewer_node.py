@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from typing import Any
 
 import pytest
 from rclpy.parameter import Parameter
+from rosflight_msgs.msg import SimState, Status
+from sensor_msgs.msg import Joy
+from websockets.sync.client import connect
 
 from rosflight_py_sim.nodes.web_viewer import WebViewer
+from rosflight_py_sim.step.pilot_topics import PILOT
+from rosflight_py_sim.step.topics import STATUS, TRUTH_STATE
+from rosflight_py_sim.transmitter.page import KEYBOARD
 from rosflight_py_sim.viewer.web.display import Display
 
 
@@ -44,3 +51,47 @@ def test_page_survives_update_during_concurrent_connection(
 
     monkeypatch.setattr(Display, "refresh", meeting)
     made.spin_until(lambda: len(calls) > 3, "further updates")
+
+
+def test_pilot_keeps_the_vehicle_while_another_pilot_is_refused(graph: Callable[..., Any]) -> None:
+    made = graph("-p", "step_size:=0.01", multiplier=1.0).ready()
+    vehicles = ["one", "two"]
+    viewer = WebViewer(
+        parameter_overrides=[Parameter("web_viewer.port", value=0), Parameter("vehicles", value=vehicles)]
+    )
+    made.include(viewer)
+    reports: dict[str, list[Joy]] = {name: [] for name in vehicles}
+    for name, taken in reports.items():
+        made.tester.create_subscription(Joy, f"/{name}/{PILOT.name}", taken.append, 10)
+    truth = made.tester.create_publisher(SimState, f"/two/{TRUTH_STATE.name}", 10)
+    status = made.tester.create_publisher(Status, f"/two/{STATUS.name}", 10)
+
+    def is_shown_armed() -> bool:
+        truth.publish(SimState())
+        status.publish(Status(armed=True))
+        return ">armed" in viewer.display.readings
+
+    def take(page: Any, answer: str) -> None:
+        """Take the controls, and wait for a message with this text."""
+        page.send(json.dumps({"take": KEYBOARD}))
+
+        def is_answered() -> bool:
+            try:
+                return answer in page.recv(0.0)
+            except TimeoutError:
+                return False
+
+        made.spin_until(is_answered, answer)
+
+    viewer.display.scene.chosen = "two"
+    made.spin_until(is_shown_armed, "the armed vehicle")
+    address = viewer.url.replace("http://", "ws://").rstrip("/") + "/cockpit"
+    with connect(address, compression=None) as pilot, connect(address, compression=None) as other:
+        take(pilot, '{"seat": "mine"}')
+        viewer.display.scene.chosen = "one"
+        take(other, "another browser flies")
+        pilot.send(json.dumps({"held": []}))
+        made.spin_until(lambda: any(reports.values()), "a report")
+    assert not reports["one"]
+    # In the air, the throttle starts at half.
+    assert reports["two"][0].axes[2] == 0.0

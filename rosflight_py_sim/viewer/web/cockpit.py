@@ -37,7 +37,7 @@ class Cockpit:
         obstacle: called before a pilot takes the controls; returns why the pilot cannot take them, or an empty text.
         on_report: called with each report of the pilot, in the web server's thread.
         on_take: called when a pilot takes the controls, in the web server's thread.
-        armed: whether the vehicle is armed.
+        armed: whether the vehicle whose controls a pilot would take is armed.
     """
 
     SOCKET: ClassVar[str] = "/cockpit"
