@@ -146,12 +146,12 @@ def replay(recording: Recording, address: str, port: int, speed: float) -> None:
     try:
         from rosflight_py_sim.viewer.web.display import Display
         from rosflight_py_sim.viewer.web.field_plots import FieldPlots
-        from rosflight_py_sim.viewer.web.playback import SPEEDS, Playback
+        from rosflight_py_sim.viewer.web.playback import Playback
         from rosflight_py_sim.viewer.web.timeline import Timeline
 
         looks = {track.name: appearance_of(track.vehicle) for track in tracks}
         display = Display(server, looks, world_of_recording(recording), cockpit)
-        playback = Playback(server, display, player, shown(recording.path.name), SPEEDS)
+        playback = Playback(server, display, player, shown(recording.path.name))
         events = {track.name: recorded_events(track.vehicle, zero_s) for track in tracks}
         timeline = Timeline(server.gui, display.tabs, playback.go_to)
         print(f"open the recording in a browser: {url_of(server)}", flush=True)

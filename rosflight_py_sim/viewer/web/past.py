@@ -9,7 +9,7 @@ import viser
 
 from rosflight_py_sim.viewer.web.display import Display
 from rosflight_py_sim.viewer.web.memory import Memory
-from rosflight_py_sim.viewer.web.playback import SPEEDS, Playback
+from rosflight_py_sim.viewer.web.playback import Playback
 from rosflight_py_sim.viewer.web.player import Player
 from rosflight_py_sim.viewer.web.vehicle_view import VehicleView
 
@@ -44,7 +44,7 @@ class Past:
                 "Back to live", icon=viser.Icon.PLAYER_SKIP_FORWARD, hint="show the running simulation again", order=2.0
             )
         self._back.disabled = True
-        self._playback = Playback(server, display, self._player, "this flight", SPEEDS, place=place)
+        self._playback = Playback(server, display, self._player, "this flight", place=place)
         self._playback.visible = False
         replay.on_click(lambda _: self.replay())
         self._back.on_click(lambda _: request(self.leave))

@@ -2,43 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Protocol
-
 import viser
 
 from rosflight_py_sim.viewer.web.display import Display
+from rosflight_py_sim.viewer.web.player import Player
 
-SPEEDS = {"0.1 x": 0.1, "0.5 x": 0.5, "1 x": 1.0, "2 x": 2.0, "5 x": 5.0, "20 x": 20.0}
-"""Choices of the playback speed."""
-
-
-class Playing(Protocol):
-    """Interface to the player. Methods are called from threads of the web server."""
-
-    first_s: float
-    last_s: float
-
-    @property
-    def time_s(self) -> float:
-        """Playback position, s."""
-
-    @property
-    def playing(self) -> bool:
-        """Whether playback is running."""
-
-    @property
-    def speed(self) -> float:
-        """Seconds of the recording per second; 0 while paused."""
-
-    def toggle(self) -> None:
-        """Pause or resume."""
-
-    def seek(self, time_s: float) -> None:
-        """Move to a time."""
-
-    def set_speed(self, speed: float) -> None:
-        """Set the playback speed."""
+# Choices of the playback speed.
+_SPEEDS = {"0.1 x": 0.1, "0.5 x": 0.5, "1 x": 1.0, "2 x": 2.0, "5 x": 5.0, "20 x": 20.0}
 
 
 class Playback:
@@ -48,18 +18,17 @@ class Playback:
         self,
         server: viser.ViserServer,
         display: Display,
-        player: Playing,
+        player: Player,
         name: str,
-        speeds: Mapping[str, float],
         place: viser.GuiTabHandle | None = None,
     ) -> None:
-        """Add the folder to a tab, by default the first; `name` is the file's, `speeds` are the choices."""
+        """Add the folder to a tab, by default the first; `name` is what is played."""
         self._player = player
         self._display = display
         self._shown = (-1.0, False)
         gui = server.gui
         given = f"{player.speed:g} x"
-        speeds = dict(sorted({**speeds, given: player.speed}.items(), key=lambda item: item[1]))
+        speeds = dict(sorted({**_SPEEDS, given: player.speed}.items(), key=lambda item: item[1]))
         with place or display.flight:
             self._folder = gui.add_folder("Recording", order=10.0 if place else 0.0)
         with self._folder:
@@ -117,6 +86,6 @@ class Playback:
         self.refresh()
 
 
-def _last(player: Playing) -> float:
+def _last(player: Player) -> float:
     """End of the slider, which must not be empty."""
     return max(round(player.last_s, 2), player.first_s + 0.01)
