@@ -87,9 +87,7 @@ class Track:
         one = self.vehicle
         row = int(np.clip(np.searchsorted(one.time_s, time_s, side="right") - 1, 0, len(one.time_s) - 1))
         after = min(row + 1, len(one.time_s) - 1)
-        span_s = one.time_s[after] - one.time_s[row]
-        share = float(np.clip((time_s - one.time_s[row]) / span_s, 0.0, 1.0)) if span_s > 0.0 else 0.0
-        truth = between(one.truth[row], one.truth[after], share)
+        truth = between(time_s, float(one.time_s[row]), one.truth[row], float(one.time_s[after]), one.truth[after])
         images = {name: picture for name, topic in self._cameras.items() if (picture := _picture(topic, time_s))}
         return Moment(truth, one.wind_ned[row], one.pwm_us[row], images)
 

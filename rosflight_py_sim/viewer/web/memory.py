@@ -52,6 +52,5 @@ class Memory:
             return None
         row = max(bisect_right(views, time_s, key=lambda view: view.time_s) - 1, 0)
         before, after = views[row], views[min(row + 1, len(views) - 1)]
-        span_s = after.time_s - before.time_s
-        share = min(max((time_s - before.time_s) / span_s, 0.0), 1.0) if span_s > 0.0 else 0.0
-        return replace(before, time_s=time_s, truth=between(before.truth, after.truth, share))
+        truth = between(time_s, before.time_s, before.truth, after.time_s, after.truth)
+        return replace(before, time_s=time_s, truth=truth)

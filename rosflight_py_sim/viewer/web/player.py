@@ -71,8 +71,15 @@ class Player:
             return self._time_s
 
 
-def between(before: NDArray[np.float64], after: NDArray[np.float64], share: float) -> NDArray[np.float64]:
-    """Interpolated truth vector; quaternions of opposite signs are the same attitude."""
+def between(
+    time_s: float, before_s: float, before: NDArray[np.float64], after_s: float, after: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Truth vector at a time, s, interpolated between two others; the nearer one outside of their times.
+
+    Quaternions of opposite signs are the same attitude.
+    """
+    span_s = after_s - before_s
+    share = min(max((time_s - before_s) / span_s, 0.0), 1.0) if span_s > 0.0 else 0.0
     turned = after.copy()
     if before[3:7] @ after[3:7] < 0.0:
         turned[3:7] = -turned[3:7]
