@@ -6,7 +6,7 @@ terminal receives only repeated characters while a key is held: each nudges the 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from enum import Enum
 
 from rosflight_py_sim.transmitter.channels import (
@@ -105,12 +105,6 @@ class KeyboardSticks:
         self.throttle = 0.0
         frame = frame_at_rest()
         self.switches = {channel: frame[channel] == HIGH for channel in _SWITCHES.values()}
-
-    def adopt(self, frame: Sequence[int]) -> None:
-        """Centre the sticks, and take the throttle and the switches of a frame (8), us."""
-        self.deflection = dict.fromkeys(self.deflection, 0.0)
-        self.throttle = min(max((frame[THROTTLE] - LOW) / (HIGH - LOW), 0.0), 1.0)
-        self.switches = {channel: frame[channel] == HIGH for channel in self.switches}
 
     def press(self, action: Action) -> None:
         """Throw a switch; ignore stick keys."""

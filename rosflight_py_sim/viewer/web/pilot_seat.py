@@ -5,14 +5,15 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 
-from rosflight_py_sim.transmitter.channels import ARM, ATTITUDE_TYPE, OVERRIDE, PITCH, ROLL, YAW
+from rosflight_py_sim.transmitter.channels import PITCH, ROLL, YAW
 from rosflight_py_sim.transmitter.keyboard import Action, KeyboardSticks
 from rosflight_py_sim.transmitter.page import KEYBOARD, StickReport
 
 LEFT = StickReport("")
 """Report of a pilot who has left the controls."""
 
-_SWITCH_KEYS = {ARM: Action.ARM, OVERRIDE: Action.OVERRIDE, ATTITUDE_TYPE: Action.ATTITUDE_TYPE}
+# Keys of the switches, in the order in which config/joysticks.yaml numbers them as buttons.
+_SWITCH_KEYS = (Action.ARM, Action.OVERRIDE, Action.ATTITUDE_TYPE)
 
 _MOST = 64
 _LONGEST_NAME = 200
@@ -103,7 +104,7 @@ class PilotSeat:
         self._held, self._received_s = held, now_s
         deflection = self._keys.deflection
         axes = (deflection[ROLL], deflection[PITCH], 2.0 * self._keys.throttle - 1.0, deflection[YAW])
-        return StickReport(KEYBOARD, axes, tuple(action in held for action in _SWITCH_KEYS.values()))
+        return StickReport(KEYBOARD, axes, tuple(action in held for action in _SWITCH_KEYS))
 
 
 def _actions(held: object) -> set[Action]:
