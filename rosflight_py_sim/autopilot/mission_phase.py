@@ -1,4 +1,4 @@
-"""Base class of mission phases."""
+"""Base class of mission phases, and what their labels mean."""
 
 from __future__ import annotations
 
@@ -9,6 +9,16 @@ ROLL_OUT_LABEL = "roll out"
 
 LANDING_LABELS = ("land", ROLL_OUT_LABEL)
 """Labels of phases from which a mission ends on the ground; the pilot then disarms the vehicle."""
+
+
+def is_under_way(label: str) -> bool:
+    """Whether a mission in the phase with this label has begun and is not done; the label is empty if unknown."""
+    return label not in ("", "wait", "done")
+
+
+def has_landed(before: str, label: str) -> bool:
+    """Whether a mission that goes from one phase to the next, given by their labels, has ended on the ground."""
+    return label == "done" and before in LANDING_LABELS
 
 
 class MissionPhase(enum.IntEnum):

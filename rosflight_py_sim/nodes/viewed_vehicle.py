@@ -10,6 +10,7 @@ import numpy as np
 from nav_msgs.msg import Path
 from std_msgs.msg import String
 
+from rosflight_py_sim.autopilot.mission_phase import has_landed
 from rosflight_py_sim.ground.pulse_width import OUTPUTS
 from rosflight_py_sim.ground.topic_names import CAMERAS, compressed_image
 from rosflight_py_sim.interfaces.polled_subscription import PolledSubscription
@@ -38,7 +39,7 @@ from rosflight_py_sim.step.topics import (
 from rosflight_py_sim.step.vehicle_state import VehicleState
 from rosflight_py_sim.transmitter.channels import ARM, CENTRE, OVERRIDE
 from rosflight_py_sim.viewer.web.flight_events import FlightEvents
-from rosflight_py_sim.viewer.web.pilot_state import PilotState, has_landed
+from rosflight_py_sim.viewer.web.pilot_state import PilotState
 from rosflight_py_sim.viewer.web.vehicle_view import VehicleView
 
 _OF_STATUS = ("armed", "failsafe", "error_code", "rc_override", "offboard")

@@ -7,7 +7,7 @@ from typing import ClassVar
 from std_msgs.msg import String
 from std_srvs.srv import Trigger
 
-from rosflight_py_sim.autopilot.mission_phase import LANDING_LABELS, ROLL_OUT_LABEL
+from rosflight_py_sim.autopilot.mission_phase import ROLL_OUT_LABEL, has_landed, is_under_way
 from rosflight_py_sim.firmware import ErrorFlag, Override, state_text
 from rosflight_py_sim.parts.drift_watch import DriftWatch
 from rosflight_py_sim.parts.service_script import FlightAbortedError, Script, ServiceScript
@@ -214,7 +214,7 @@ class AutopilotScript(ServiceScript):
     @property
     def is_under_way(self) -> bool:
         """Whether the autopilot's mission has begun and is not done."""
-        return self.phase not in ("", "wait", "done")
+        return is_under_way(self.phase)
 
     @property
     def waits_without_limit(self) -> bool:
@@ -230,7 +230,7 @@ class AutopilotScript(ServiceScript):
     def on_phase(self, message: String) -> None:
         """Note the phase of the mission."""
         phase = message.data
-        self.has_landed = phase == "done" and self.phase in LANDING_LABELS
+        self.has_landed = has_landed(self.phase, phase)
         self.phase = phase
         if self.is_under_way:
             self.activity = phase

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from rosflight_py_sim.autopilot.mission_phase import LANDING_LABELS
+from rosflight_py_sim.autopilot.mission_phase import is_under_way
 from rosflight_py_sim.firmware import ErrorFlag, Override, error_reasons, state_text
 
 _BY_SWITCH = Override.ATT_SWITCH | Override.THR_SWITCH
@@ -66,7 +66,7 @@ class PilotState:
     @property
     def is_under_way(self) -> bool:
         """Whether the autopilot's mission has begun and is not done."""
-        return self.phase not in ("", "wait", "done")
+        return is_under_way(self.phase)
 
     @property
     def arming_refusal(self) -> str:
@@ -90,8 +90,3 @@ class PilotState:
         if self.battery_v is not None:
             lines["battery"] = f"battery {self.battery_v:.1f} V"
         return lines
-
-
-def has_landed(before: str, phase: str) -> bool:
-    """Whether a mission that goes from a phase to the next has ended on the ground."""
-    return phase == "done" and before in LANDING_LABELS
