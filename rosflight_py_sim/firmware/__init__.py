@@ -7,7 +7,7 @@ modules are parts of these.
 
 from rosflight_py_sim.firmware.board import Board
 from rosflight_py_sim.firmware.canned_mixers import MixerChoice
-from rosflight_py_sim.firmware.command import CommandMode, CommandType, Override
+from rosflight_py_sim.firmware.command import BY_SWITCH, CommandMode, CommandType, Override
 from rosflight_py_sim.firmware.firmware import Firmware
 from rosflight_py_sim.firmware.mixer import OutputType
 from rosflight_py_sim.firmware.mixing_report import mixing_report
@@ -25,6 +25,7 @@ from rosflight_py_sim.firmware.status import Status, state_text
 
 __all__ = [
     "AS_ROSFLIGHT",
+    "BY_SWITCH",
     "FIRMWARE_PARAMETERS",
     "REPAIRED",
     "STRICT_FIRMWARE_FILES",

@@ -56,6 +56,9 @@ class Override(IntFlag):
 
 # Plain numbers from here on: enumerations are too slow for code that runs with every frame and command.
 _ATT_SWITCH, _THR_SWITCH = int(Override.ATT_SWITCH), int(Override.THR_SWITCH)
+BY_SWITCH = _ATT_SWITCH | _THR_SWITCH
+"""Bits of `rc_override` that a switch of the transmitter sets."""
+
 _T, _T_INACTIVE = int(Override.T), int(Override.OFFBOARD_T_INACTIVE)
 _X = _ATT_SWITCH | int(Override.X | Override.OFFBOARD_X_INACTIVE)
 _Y = _ATT_SWITCH | int(Override.Y | Override.OFFBOARD_Y_INACTIVE)

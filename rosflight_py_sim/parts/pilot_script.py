@@ -8,7 +8,7 @@ from std_msgs.msg import String
 from std_srvs.srv import Trigger
 
 from rosflight_py_sim.autopilot.mission_phase import ROLL_OUT_LABEL, has_landed, is_under_way
-from rosflight_py_sim.firmware import ErrorFlag, Override, state_text
+from rosflight_py_sim.firmware import BY_SWITCH, ErrorFlag, state_text
 from rosflight_py_sim.parts.drift_watch import DriftWatch
 from rosflight_py_sim.parts.service_script import FlightAbortedError, Script, ServiceScript
 from rosflight_py_sim.parts.slide_watch import SlideWatch
@@ -28,7 +28,6 @@ from rosflight_py_sim.step.vehicle_state import VehicleState
 
 # A plain number, because each status is compared with it, and operations on enumerations are slow.
 _UNCALIBRATED_IMU = int(ErrorFlag.UNCALIBRATED_IMU)
-_BY_SWITCH = Override.ATT_SWITCH | Override.THR_SWITCH
 
 # Number of IMU messages after which an unfinished calibration counts as failed. A calibration takes 1001; the rest
 # allows for the next status, up to 0.1 s later.
@@ -49,7 +48,7 @@ def hindrance_of(status: StatusReport) -> str:
 
 def awaited_by(status: StatusReport) -> str:
     """What a mission that has begun waits for; empty for nothing."""
-    if status.rc_override & _BY_SWITCH:
+    if status.rc_override & BY_SWITCH:
         return "waiting for control, which the transmitter has until toggle_override is called"
     return "" if status.offboard else "waiting for the flight controller to receive the autopilot's commands"
 
@@ -102,9 +101,9 @@ class PilotScript(ServiceScript):
             yield "toggle_arm"
             yield lambda: self.status.armed
         self.activity = "handing over"
-        if self.status.rc_override & _BY_SWITCH:
+        if self.status.rc_override & BY_SWITCH:
             yield "toggle_override"
-        yield lambda: not self.status.rc_override & _BY_SWITCH
+        yield lambda: not self.status.rc_override & BY_SWITCH
         self.activity = "handed over"
 
     def calibration(self, *, again: bool = False) -> Script:

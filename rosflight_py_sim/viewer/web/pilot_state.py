@@ -5,9 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from rosflight_py_sim.autopilot.mission_phase import is_under_way
-from rosflight_py_sim.firmware import ErrorFlag, Override, error_reasons, state_text
-
-_BY_SWITCH = Override.ATT_SWITCH | Override.THR_SWITCH
+from rosflight_py_sim.firmware import BY_SWITCH, ErrorFlag, error_reasons, state_text
 
 
 @dataclass(frozen=True)
@@ -61,7 +59,7 @@ class PilotState:
     @property
     def transmitter_has_control(self) -> bool:
         """Whether a switch of the transmitter overrides the autopilot."""
-        return bool(self.rc_override & _BY_SWITCH)
+        return bool(self.rc_override & BY_SWITCH)
 
     @property
     def is_under_way(self) -> bool:
