@@ -16,9 +16,7 @@ from rosflight_py_sim.graph.sidecar import Sidecar
 from rosflight_py_sim.missions.flight_result import FlightResult
 from rosflight_py_sim.nodes.running import deferred_signals, initialise
 from rosflight_py_sim.step.mission_topics import MISSION_VERDICT
-
-FLY_AGAIN = "mission/fly_again"
-"""Service that requests another flight."""
+from rosflight_py_sim.viewer.web.flight_verdict import FLY_AGAIN
 
 _SPIN_S = 0.1
 

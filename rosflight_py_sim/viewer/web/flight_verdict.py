@@ -7,6 +7,9 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from html import escape
 
+FLY_AGAIN = "mission/fly_again"
+"""Service of the command `fly` that requests another flight."""
+
 
 @dataclass(frozen=True)
 class FlownMission:

@@ -7,9 +7,7 @@ from collections.abc import Callable
 import viser
 
 from rosflight_py_sim.viewer.web.buttons import Buttons
-from rosflight_py_sim.viewer.web.flight_verdict import Verdicts
-
-_FLY_AGAIN = "mission/fly_again"
+from rosflight_py_sim.viewer.web.flight_verdict import FLY_AGAIN, Verdicts
 
 
 class ResultPanel:
@@ -24,10 +22,10 @@ class ResultPanel:
             self._headline = gui.add_html("")
             buttons.add(
                 "Fly again",
-                (_FLY_AGAIN,),
+                (FLY_AGAIN,),
                 "start the vehicles and their missions once more",
                 viser.Icon.PLANE_DEPARTURE,
-                lambda: call(_FLY_AGAIN),
+                lambda: call(FLY_AGAIN),
                 of_vehicle=False,
             )
             button = gui.add_button("Replay", icon=viser.Icon.REPEAT, hint="show this flight again")
