@@ -7,11 +7,13 @@ from html import escape
 
 import viser
 
-from rosflight_py_sim.viewer.web.buttons import Buttons
+from rosflight_py_sim.viewer.web.buttons import Buttons, Hindrance, always
 from rosflight_py_sim.viewer.web.fly_steps import FIRMWARE_STEPS, HOLDING_STEPS, FlySequence, FlyStep
 from rosflight_py_sim.viewer.web.pilot_state import PilotState
 
 _START = "autopilot/start"
+_RESET = ("dynamics/reset", "forces_and_moments/reset")
+_TO_AUTOPILOT = "Give control to the autopilot"
 _NO_AUTOPILOT = "this simulation has no autopilot; start it with `sim --autopilot`"
 _PROGRAM = "the command `rosflight_py_sim fly` flies this mission"
 
@@ -36,7 +38,7 @@ class PilotPanel:
 
     def __init__(self, gui: viser.GuiApi, buttons: Buttons, call: Call) -> None:
         """Add the folders at the current place."""
-        self._buttons = buttons
+        self._buttons, self._call = buttons, call
         self._state = PilotState()
         self.flown_by_program = False
         self._is_wanted = False
@@ -53,43 +55,29 @@ class PilotPanel:
             self._checklist = gui.add_html("")
         with gui.add_folder("Pilot", order=20.0):
             self._switches = gui.add_html("")
-            buttons.add(
+            self._add(
                 "Calibrate",
                 ("calibrate_imu",),
                 "calibrate the IMU at rest, before the first arming",
                 viser.Icon.RULER_MEASURE,
-                lambda: call("Calibrate", ["calibrate_imu"]),
-                hindrance=lambda state: "the vehicle is armed" if state.is_armed else "",
+                lambda state: "the vehicle is armed" if state.is_armed else "",
             )
-            self._arm = buttons.add(
-                "Arm",
-                ("toggle_arm",),
-                "move the transmitter's arm switch",
-                viser.Icon.POWER,
-                lambda: call(self._arm.label, ["toggle_arm"]),
-                hindrance=_arm_hindrance,
+            self._arm = self._add(
+                "Arm", ("toggle_arm",), "move the transmitter's arm switch", viser.Icon.POWER, _arm_hindrance
             )
-            self._control = buttons.add(
-                "Give control to the autopilot",
+            self._control = self._add(
+                _TO_AUTOPILOT,
                 ("toggle_override",),
                 "move the transmitter's override switch",
                 viser.Icon.SWITCH_HORIZONTAL,
-                lambda: call(self._control.label, ["toggle_override"]),
             )
-            buttons.add(
-                "Start mission",
-                (_START,),
-                "start the autopilot's mission",
-                viser.Icon.FLAG,
-                lambda: call("Start mission", [_START]),
-                hindrance=_start_hindrance,
-            )
+            self._add("Start mission", (_START,), "start the autopilot's mission", viser.Icon.FLAG, _start_hindrance)
             buttons.add(
                 "Reset",
-                ("dynamics/reset", "forces_and_moments/reset"),
+                _RESET,
                 "reset the vehicle to its initial state; time continues",
                 viser.Icon.RESTORE,
-                lambda: self._reset(call),
+                self._reset,
             )
 
     def show(self, state: PilotState) -> None:
@@ -102,7 +90,7 @@ class PilotPanel:
         self.sequence.update(state)
         _set_label(self._arm, "Disarm" if state.arm_switch else "Arm")
         to_autopilot = state.override_switch is not False
-        _set_label(self._control, "Give control to the autopilot" if to_autopilot else "Override the autopilot")
+        _set_label(self._control, _TO_AUTOPILOT if to_autopilot else "Override the autopilot")
         _set_content(self._switches, _switches(state))
         _set_content(self._checklist, self.checklist())
 
@@ -123,6 +111,15 @@ class PilotPanel:
         if hindrance and not self.sequence.is_running:
             rows.append(f'<span style="color:#57606a">{escape(hindrance)}</span>')
         return f'<div style="padding:0.2em 0.8em;line-height:1.5;font-size:0.85em">{"<br>".join(rows)}</div>'
+
+    def _add(
+        self, label: str, services: tuple[str, ...], hint: str, icon: viser.IconName, hindrance: Hindrance = always
+    ) -> viser.GuiButtonHandle:
+        """Add a button that calls its services, under the label that it has then."""
+        button = self._buttons.add(
+            label, services, hint, icon, lambda: self._call(button.label, services), hindrance=hindrance
+        )
+        return button
 
     def _row(self, step: FlyStep) -> str:
         sequence, state = self.sequence, self._state
@@ -155,9 +152,9 @@ class PilotPanel:
             return "the flight is under way"
         return f"the mission is under way: {state.phase}" if state.is_under_way else ""
 
-    def _reset(self, call: Call) -> None:
+    def _reset(self) -> None:
         self.sequence.stop("the vehicle was reset")
-        call("Reset", ["dynamics/reset", "forces_and_moments/reset"])
+        self._call("Reset", _RESET)
 
 
 def _arm_hindrance(state: PilotState) -> str:
