@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from rcl_interfaces.srv import GetParameters, SetParameters
@@ -69,20 +69,16 @@ class ServiceCalls:
 
     def set_parameter(self, node: str, name: str, value: object, then: Sequence[str] = (), label: str = "") -> None:
         """Set a parameter of a node, and then call services."""
-        changes = [Parameter(name, value=value).to_parameter_msg()]
-        first = (f"{node}/set_parameters", SetParameters.Request(parameters=changes))
-        self._run(label, iter([first, *((service, Trigger.Request()) for service in then)]))
+        self._set(label, node, [Parameter(name, value=value)], then=then)
 
     def set_parameters(self, node: str, values: Mapping[str, object], label: str = "", done: str = "") -> None:
         """Set parameters of a node; `done` is the text that reports success."""
-        changes = [Parameter(name, value=value).to_parameter_msg() for name, value in values.items()]
-        self._run(label, iter([(f"{node}/set_parameters", SetParameters.Request(parameters=changes))]), done)
+        self._set(label, node, [Parameter(name, value=value) for name, value in values.items()], done)
 
     def set_failures(self, node: str, texts: Sequence[str], label: str, done: str) -> None:
         """Set the failures of a node, in words; an empty list ends them."""
         # The type of an empty list is not known from its values.
-        changes = [Parameter(FAILURES.name, Parameter.Type.STRING_ARRAY, list(texts)).to_parameter_msg()]
-        self._run(label, iter([(f"{node}/set_parameters", SetParameters.Request(parameters=changes))]), done)
+        self._set(label, node, [Parameter(FAILURES.name, Parameter.Type.STRING_ARRAY, list(texts))], done)
 
     def add_failure(self, node: str, text: str, label: str) -> None:
         """Append a failure in words to those of a node."""
@@ -129,6 +125,13 @@ class ServiceCalls:
             _, label, name, client, future = entry
             client.remove_pending_request(future)
             self._report(label or name, f"no reply from {name} within {_REPLY_TIMEOUT_S:g} s", False)
+
+    def _set(
+        self, label: str, node: str, values: Iterable[Parameter], done: str = "", then: Sequence[str] = ()
+    ) -> None:
+        changes = [value.to_parameter_msg() for value in values]
+        first = (f"{node}/set_parameters", SetParameters.Request(parameters=changes))
+        self._run(label, iter([first, *((service, Trigger.Request()) for service in then)]), done)
 
     def _run(self, label: str, script: Iterator[tuple[str, Any]], done_text: str = "") -> None:
         step = next(script, None)
