@@ -81,28 +81,30 @@ class ServiceCalls:
         self._set(label, node, [Parameter(FAILURES.name, Parameter.Type.STRING_ARRAY, list(texts))], done)
 
     def add_failure(self, node: str, text: str, label: str) -> None:
-        """Append a failure in words to those of a node."""
+        """Append a failure in words to those of a node; refuse while an earlier one is being appended."""
 
         def append(given: object) -> None:
             texts = [str(one) for one in given] if isinstance(given, Sequence) else []
             self.set_failures(node, [*texts, text], label, text)
 
-        self.read_parameter(node, FAILURES.name, append)
+        if not self.read_parameter(node, FAILURES.name, append):
+            self._report(label, f"the failures of {node} cannot be read now; try again", False)
 
-    def read_parameter(self, node: str, name: str, take: Callable[[object], None]) -> None:
+    def read_parameter(self, node: str, name: str, take: Callable[[object], None]) -> bool:
         """Read a parameter of a node and pass its value to `take`, or None if the node has no such parameter.
 
-        Does nothing if there is no such node or an earlier read of the parameter is in progress; reports no failure.
+        Does nothing if there is no such node or an earlier read of the parameter is in progress; returns whether it
+        reads. A read without a reply is not reported.
         """
         service = f"{node}/get_parameters"
         client, now_s = self._clients.get(service), time.monotonic()
         if client is None or not client.service_is_ready():
-            return
+            return False
         read = service, name
         if read in self._reading:
             until_s, unanswered = self._reading[read]
             if now_s < until_s:
-                return
+                return False
             client.remove_pending_request(unanswered)
 
         def answered(done: Future[Any]) -> None:
@@ -112,6 +114,7 @@ class ServiceCalls:
         future = client.call_async(GetParameters.Request(names=[name]))
         self._reading[read] = now_s + _REPLY_TIMEOUT_S, future
         future.add_done_callback(answered)
+        return True
 
     def set_state(self, service: str, request: SetSimState.Request, label: str = "") -> None:
         """Call dynamics/set_sim_state of a vehicle."""
