@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-import time
 from collections.abc import Callable, Mapping
 from html import escape
 
@@ -14,6 +13,7 @@ from rosflight_py_sim.viewer.appearance import Appearance
 from rosflight_py_sim.viewer.web.camera_views import VIEWS
 from rosflight_py_sim.viewer.web.cockpit import Cockpit
 from rosflight_py_sim.viewer.web.instruments import readings
+from rosflight_py_sim.viewer.web.intervals import Intervals
 from rosflight_py_sim.viewer.web.pilot_state import PilotState
 from rosflight_py_sim.viewer.web.plots import Plots
 from rosflight_py_sim.viewer.web.scene import Scene
@@ -59,7 +59,7 @@ class Display:
         self._turn = threading.RLock()
         self._views: dict[str, VehicleView] = {}
         self.pictures: dict[str, viser.GuiImageHandle] = {}
-        self._due_s = dict.fromkeys(_PERIODS_S, 0.0)
+        self._intervals = Intervals(**_PERIODS_S)
         self._factor = 0.0
         self._state = PilotState()
         self._notes: dict[str, str] = {}
@@ -157,7 +157,7 @@ class Display:
         with self._turn:
             self.scene.chosen = name
             self._forget_pictures()
-            self._due_s = dict.fromkeys(self._due_s, 0.0)
+            self._intervals.restart()
 
     def _on_pictures_switch(self, wanted: bool) -> None:
         with self._turn:
@@ -171,19 +171,12 @@ class Display:
         self.pictures.clear()
         self._cameras.visible = False
 
-    def _due(self, what: str) -> bool:
-        now_s = time.monotonic()
-        if now_s < self._due_s[what]:
-            return False
-        self._due_s[what] = now_s + _PERIODS_S[what]
-        return True
-
     def _refresh(self, view: VehicleView) -> None:
-        if self._due("reading"):
+        if self._intervals.is_due("reading"):
             self._reading.content = self._readings(view)
-        if self._due("plots"):
+        if self._intervals.is_due("plots"):
             self.plots.draw(self.chosen)
-        if view.images and self.shows_pictures and self._due("pictures"):
+        if view.images and self.shows_pictures and self._intervals.is_due("pictures"):
             self._show_pictures(view.images)
 
     def _readings(self, view: VehicleView) -> str:

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import math
-import time
 from typing import Any, Protocol
 
 import numpy as np
 import viser
 
 from rosflight_py_sim.viewer.web.history import History
+from rosflight_py_sim.viewer.web.intervals import Intervals
 from rosflight_py_sim.viewer.web.message_fields import fields_of, value_of
 from rosflight_py_sim.viewer.web.plots import send, time_plot
 
 _CHOOSE = "choose a topic"
 _WAITING = "waiting for a message"
 
-_TOPICS_PERIOD_S, _DRAWN_PERIOD_S = 1.0, 0.2
+_PERIODS_S = {"topics": 1.0, "plots": 0.2}
 
 # Below this size, values are shown in thousandths, millionths and so on.
 _SMALL = 0.05
@@ -43,7 +43,7 @@ class FieldPlots:
         self._gui = gui
         self._messages = messages
         self._plots: list[_FieldPlot] = []
-        self._due_s = {"topics": 0.0, "drawn": 0.0}
+        self._intervals = Intervals(**_PERIODS_S)
         self._fields_of = ""
         with place:
             self._folder = gui.add_folder("Fields of topics", order=100.0)
@@ -55,14 +55,14 @@ class FieldPlots:
 
     def show(self, time_s: float) -> None:
         """Take the newest messages at a time, s, and draw the plots."""
-        if self._is_due("topics", _TOPICS_PERIOD_S):
+        if self._intervals.is_due("topics"):
             names = (_CHOOSE, *self._messages.topics())
             if self._topic.options != names:
                 self._topic.options = names
         chosen = {self._topic.value} - {_CHOOSE}
         self._messages.keep(chosen | {plot.topic for plot in self._plots})
         self._show_fields(time_s)
-        is_drawn = self._is_due("drawn", _DRAWN_PERIOD_S)
+        is_drawn = self._intervals.is_due("plots")
         for plot in list(self._plots):
             if plot.is_removed:
                 self._plots.remove(plot)
@@ -70,13 +70,6 @@ class FieldPlots:
             plot.take(time_s, self._messages.newest(plot.topic, time_s))
             if is_drawn:
                 plot.draw()
-
-    def _is_due(self, what: str, period_s: float) -> bool:
-        now_s = time.monotonic()
-        if now_s < self._due_s[what]:
-            return False
-        self._due_s[what] = now_s + period_s
-        return True
 
     def _show_fields(self, time_s: float) -> None:
         """Show the fields of the chosen topic, which are known from its first message."""

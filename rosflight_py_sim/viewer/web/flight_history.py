@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Sequence
 
 import viser
 
 from rosflight_py_sim.viewer.web.display import Display
 from rosflight_py_sim.viewer.web.flight_events import FlightEvent
+from rosflight_py_sim.viewer.web.intervals import Intervals
 from rosflight_py_sim.viewer.web.past import Past
 from rosflight_py_sim.viewer.web.timeline import Timeline
 from rosflight_py_sim.viewer.web.vehicle_view import VehicleView
 
-_PERIOD_S = 0.5
+_EVENTS_PERIOD_S = 0.5
 
 
 class FlightHistory:
@@ -30,7 +30,7 @@ class FlightHistory:
         self._display = display
         self._timeline = Timeline(server.gui, display.tabs, lambda time_s: self.past.go_to(time_s))
         self.past = Past(server, display, self._timeline.tab, request)
-        self._due_s = 0.0
+        self._intervals = Intervals(events=_EVENTS_PERIOD_S)
 
     def take(self, name: str, view: VehicleView) -> bool:
         """Remember a state, and show it unless the past is shown; return whether a new flight has begun."""
@@ -43,7 +43,5 @@ class FlightHistory:
         """Show the past, if it is to be shown, and the events of the selected vehicle."""
         if self.past.is_shown:
             self.past.draw()
-        now_s = time.monotonic()
-        if now_s >= self._due_s:
-            self._due_s = now_s + _PERIOD_S
+        if self._intervals.is_due("events"):
             self._timeline.show(events)
