@@ -16,7 +16,9 @@ STANDARD_GAMEPAD = "standard gamepad: "
 """Prefix of the names of gamepads that the browser reports in its standard layout."""
 
 SILENCE_S = 3.0
-"""System time without a report after which the signal counts as lost, s."""
+"""System time without a report after which the signal counts as lost, s.
+
+The viewer reports a silent page sooner; this limit is for a viewer that has ended itself."""
 
 
 @dataclass(frozen=True)
