@@ -327,8 +327,8 @@ class WebViewer(PartNode):
             self._graph_page.show(self._graph.model())
         watched = bool(self._server.get_clients()) and self._display.shows_pictures
         topics = self.get_topic_names_and_types() if watched else []
-        chosen_name = self._display.chosen
-        self.controls.pilot.flown_by_program = self.count_publishers(topic_of(chosen_name, MISSION_SETTINGS.name)) > 0
+        chosen = self._display.chosen
+        self.controls.pilot.flown_by_program = self.count_publishers(topic_of(chosen, MISSION_SETTINGS.name)) > 0
         for vehicle in self._vehicles:
-            chosen = watched and vehicle.name == self._display.chosen
-            vehicle.watch_cameras(vehicle.cameras(topics) if chosen else ())
+            is_watched = watched and vehicle.name == chosen
+            vehicle.watch_cameras(vehicle.cameras(topics) if is_watched else ())
