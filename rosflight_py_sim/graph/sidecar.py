@@ -1,6 +1,6 @@
 """Nodes of a composed graph in separate processes, so that they do not slow down the step.
 
-They end with the graph, even if it is killed.
+They end with the process of the graph, even if it is killed.
 """
 
 from __future__ import annotations
