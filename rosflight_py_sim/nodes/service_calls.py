@@ -60,8 +60,8 @@ class ServiceCalls:
         return {name for name in there if name not in self._clients or self._clients[name].service_is_ready()}
 
     def _aliased(self, service: str) -> str:
-        node, slash, rest = service.partition("/")
-        return self._aliases.get(node, node) + slash + rest
+        # The node of a vehicle follows the vehicle's namespace.
+        return "/".join(self._aliases.get(part, part) for part in service.split("/"))
 
     def trigger(self, services: Sequence[str], label: str = "") -> None:
         """Call services, one after the other."""

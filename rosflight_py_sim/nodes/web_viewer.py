@@ -13,7 +13,9 @@ from rcl_interfaces.msg import Log
 from sensor_msgs.msg import Joy
 from std_msgs.msg import String
 
+from rosflight_py_sim.ground.node_kinds import NodeKind
 from rosflight_py_sim.ground.parameters import Parameter, ParameterError, ParameterTable, number
+from rosflight_py_sim.ground.registry import node_names
 from rosflight_py_sim.ground.stamps import set_time
 from rosflight_py_sim.interfaces.part_node import PartNode
 from rosflight_py_sim.interfaces.time_manager_interface import VEHICLES, vehicle_namespaces
@@ -35,7 +37,7 @@ from rosflight_py_sim.step.viewed_topics import RELAYED, viewed
 from rosflight_py_sim.transmitter.page import StickReport
 from rosflight_py_sim.viewer.graph_watch import GraphWatch
 from rosflight_py_sim.viewer.web.cockpit import Cockpit
-from rosflight_py_sim.viewer.web.disturbance import DYNAMICS
+from rosflight_py_sim.viewer.web.disturbance import DYNAMICS, FORCES, SENSORS
 from rosflight_py_sim.viewer.web.flight_events import text_of_log
 from rosflight_py_sim.viewer.web.flight_verdict import Verdicts
 from rosflight_py_sim.viewer.web.pilot_state import PilotState
@@ -86,8 +88,12 @@ _UNSEEN = 10
 # System time over which the real-time factor is averaged.
 _PACE_SPAN_S = 1.0
 
-KNOWN_AS = {ROSFLIGHT_NAMES[name]: name for name in ("time_manager", "dynamics", "sensors")}
-"""ROSflight's node names to those under which the page calls the nodes' services."""
+
+def known_names() -> dict[str, str]:
+    """ROSflight's node names to those under which the page calls the nodes' services."""
+    # ROSflight names a node of forces after its executable.
+    forces = dict.fromkeys(node_names(NodeKind.FORCES_AND_MOMENTS), FORCES)
+    return {ROSFLIGHT_NAMES[name]: name for name in ("time_manager", DYNAMICS, SENSORS)} | forces
 
 
 class WebViewer(PartNode):
@@ -140,7 +146,7 @@ class WebViewer(PartNode):
         names = vehicle_namespaces(self.values["vehicles"])
         shapes = vehicle_shapes(self, names)
         self._display: Display = Page(self._server, shapes, world_of(self.values), self._cockpit)
-        self._calls = ServiceCalls(self, self._report_call, KNOWN_AS)
+        self._calls = ServiceCalls(self, self._report_call, known_names())
         self._requests: queue.SimpleQueue[Callable[[], None]] = queue.SimpleQueue()
         self._history = FlightHistory(self._server, self._display, self.request)
         self.controls = Controls(self._server, self._display, PageActions(self), self._history.past.replay)

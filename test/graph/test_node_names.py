@@ -8,12 +8,16 @@ from typing import Any
 
 import pytest
 from rcl_interfaces.srv import GetParameters
+from rclpy.parameter import Parameter
 
+from rosflight_py_sim.graph.fleet import fleet
 from rosflight_py_sim.ground.node_kinds import NODE_CLASSES, NODE_KINDS, NodeKind
 from rosflight_py_sim.ground.parameters import ParameterError
 from rosflight_py_sim.nodes.node_names import NAMES, ROSFLIGHT_NAMES, node_name
 from rosflight_py_sim.nodes.running import node_class
 from rosflight_py_sim.nodes.service_calls import ServiceCalls
+from rosflight_py_sim.vehicles import vehicle
+from rosflight_py_sim.viewer.web.disturbance import DISTURBED
 
 # rosflight_sim/simulators/standalone_sim/launch of rosflight_ros_pkgs.
 ROSFLIGHTS = {
@@ -40,11 +44,11 @@ def test_graph_with_rosflight_names_keeps_its_services(undisturbed_graph: Callab
 
 
 def test_service_of_renamed_node_is_found_by_its_known_name(undisturbed_graph: Callable[..., Any]) -> None:
-    from rosflight_py_sim.nodes.web_viewer import KNOWN_AS
+    from rosflight_py_sim.nodes.web_viewer import known_names
 
     running = undisturbed_graph(names="rosflight", multiplier=1.0).ready()
     answers: list[tuple[str, str, bool]] = []
-    calls = ServiceCalls(running.tester, lambda *answer: answers.append(answer), KNOWN_AS)
+    calls = ServiceCalls(running.tester, lambda *answer: answers.append(answer), known_names())
     wanted = "time_manager/set_parameters"
     running.spin_until(lambda: wanted in calls.discover(lambda name: name == wanted), "the service")
     running.idle(0.5)
@@ -53,6 +57,18 @@ def test_service_of_renamed_node_is_found_by_its_known_name(undisturbed_graph: C
         lambda: answers or parameter_of(running, "standalone_time_manager", "step_count").integer_value == 7
     )
     assert answers == []
+
+
+def test_page_finds_the_services_of_renamed_nodes_of_each_vehicle(graph: Callable[..., Any]) -> None:
+    from rosflight_py_sim.nodes.web_viewer import WebViewer
+
+    members = fleet(vehicle("multirotor"), count=2, spacing=30.0, seed=5)
+    running = graph(vehicles=members, names="rosflight", multiplier=1.0).ready()
+    viewer = WebViewer(parameter_overrides=[Parameter("web_viewer.port", value=0)])
+    running.include(viewer)
+    nodes = [f"{member.namespace}/{node}" for member in members for node in DISTURBED]
+    wanted = {f"{node}/set_parameters" for node in (*nodes, "time_manager")}
+    running.spin_until(lambda: wanted <= viewer.calls.discover(wanted.__contains__), "the services")
 
 
 # A parameter and its value for each name under which a file may address the dynamics.
