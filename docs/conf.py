@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import configparser
 import gc
 import sys
 from pathlib import Path
@@ -10,14 +9,13 @@ from pathlib import Path
 PROJECT = Path(__file__).parents[1]
 sys.path[:0] = [str(PROJECT), str(PROJECT / "tools")]
 
+from set_version import stated  # noqa: E402
+
 # The pages stay in memory until the end, so garbage collection frees little and takes a fifth of the build time.
 gc.disable()
 
-_metadata = configparser.ConfigParser(interpolation=None)
-_metadata.read(PROJECT / "setup.cfg", encoding="utf-8")
-
 project = "rosflight_py_sim"
-version = release = _metadata["metadata"]["version"]
+version = release = stated("setup.cfg")
 author = "rosflight_py_sim developers"
 project_copyright = author
 
