@@ -56,8 +56,12 @@ def build_released(version: str, repository: Path = PROJECT, site: Path = SITE) 
             # Python before 3.11.4 has no filters. The files are the project's own.
             archive.extraction_filter = getattr(tarfile, "data_filter", None)
             archive.extractall(folder)  # noqa: S202
-        target, trees = site / VERSIONS / version, str(Path(folder) / "build" / "doctrees")
-        return build(Path(folder), target, "-d", trees, "-A", f"versions_page=../../{VERSIONS}.html")
+        built, trees = Path(folder) / "build" / "site", Path(folder) / "build" / "doctrees"
+        status = build(Path(folder), built, "-d", str(trees), "-A", f"versions_page=../../{VERSIONS}.html")
+        # A site with errors would count as built the next time.
+        if status == 0:
+            shutil.copytree(built, site / VERSIONS / version)
+        return status
 
 
 def build(source: Path, target: Path, *options: str) -> int:

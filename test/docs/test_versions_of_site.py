@@ -49,6 +49,15 @@ def test_pages_of_a_version_come_from_its_tag_and_link_to_the_list(repository: P
     assert "href='../../../versions.html'" in text  # from site/versions/1.9.0/docs
 
 
+def test_version_with_a_warning_is_not_kept(repository: Path, tmp_path: Path) -> None:
+    (repository / "docs" / "index.md").write_text("# Pages\n\n[missing](missing.md)\n")
+    git = ["git", "-c", "user.name=test", "-c", "user.email=test@localhost"]
+    subprocess.run([*git, "commit", "--quiet", "--all", "--message", "bad"], cwd=repository, check=True)
+    subprocess.run([*git, "tag", "v3.0.0"], cwd=repository, check=True)
+    assert BUILD.build_released("3.0.0", repository, tmp_path / "site") != 0
+    assert not (tmp_path / "site" / "versions" / "3.0.0").exists()
+
+
 def test_list_of_versions_links_to_each_and_to_this_state() -> None:
     page = BUILD.versions_page(["1.10.0", "1.9.0"])
     for target in ("docs/index.html", "versions/1.10.0/docs/index.html", "versions/1.9.0/docs/index.html"):
