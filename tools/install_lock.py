@@ -71,6 +71,11 @@ def is_ros(package: str) -> bool:
     return package.startswith("ros-")
 
 
+def without_ros(lock: str) -> str:
+    """The entries of a lock file for the packages that belong to no ROS 2 distribution."""
+    return "".join(entry for name, entry in entries(lock) if not is_ros(name))
+
+
 def pinned(name: str, lock: str) -> str:
     """The entry of one package in a lock file."""
     entry = "".join(entry for package, entry in entries(lock) if package == name)
@@ -84,8 +89,7 @@ def lock_for(distribution: str | None) -> str:
     common = LOCK.read_text(encoding="utf-8")
     if distribution is None:
         return common
-    others = "".join(entry for name, entry in entries(common) if not is_ros(name))
-    return others + lock_of(distribution).read_text(encoding="utf-8")
+    return without_ros(common) + lock_of(distribution).read_text(encoding="utf-8")
 
 
 def main() -> None:

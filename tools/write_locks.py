@@ -11,7 +11,7 @@ import sys
 import tempfile
 
 from build_requirements import build_requirements
-from install_lock import LOCK, is_ros, lock_of
+from install_lock import LOCK, lock_of, without_ros
 from lock_sets import entries
 
 EXTRAS = ("all", "docs", "fuzz", "ray", "release", "test")
@@ -39,17 +39,17 @@ def ros_wheels(distribution: str, common: str) -> str:
     """Lock file with the ROS packages of a distribution.
 
     Raises:
-        SystemExit: with the versions of `common`, the requirements of the distribution cannot be met.
+        subprocess.CalledProcessError: the versions of `common` do not meet the distribution's requirements.
     """
-    shared = [(name, entry) for name, entry in entries(common) if not is_ros(name)]
+    shared = without_ros(common)
     with tempfile.NamedTemporaryFile("w", suffix=".txt") as others:
-        others.writelines(entry for _, entry in shared)
+        others.write(shared)
         others.flush()
         whole = compiled(distribution, "--constraint", others.name, f"tools/{distribution}_requirements.txt")
     head = whole[: whole.index("\n", whole.index("make lock")) + 1]
-    return head + "".join(entry for name, entry in entries(whole) if name not in dict(shared)).replace(
-        others.name, str(LOCK)
-    )
+    common_names = {name for name, _ in entries(shared)}
+    own = "".join(entry for name, entry in entries(whole) if name not in common_names)
+    return head + own.replace(others.name, str(LOCK))
 
 
 def main() -> None:
