@@ -134,7 +134,7 @@ $(VENV)/.packages: requirements.lock $(OTHER:%=requirements-%.lock) setup.cfg to
 	@touch $@
 
 # After the messages, because two installations at once could disturb each other.
-$(VENV)/.packages-auv $(VENV)/.packages-release: $(VENV)/.packages-%: $(VENV)/.packages | $(VENV)/.messages
+$(VENV)/.packages-auv $(VENV)/.packages-release $(VENV)/.packages-test: $(VENV)/.packages-%: $(VENV)/.packages | $(VENV)/.messages
 	$(call step,  installing the packages of the extra $*,$(BIN)/python tools/install_lock.py $(OTHER) --extras $*)
 	@touch $@
 
