@@ -10,6 +10,7 @@ from importlib import metadata
 from pathlib import Path
 
 import pytest
+from distribution_packages import without
 from lock_sets import entries, needed
 
 from rosflight_py_sim.graph.scenario import known_scenarios, load_scenario
@@ -24,18 +25,6 @@ ALLOWED_MB = 900.0
 
 BUILT = {"rosflight-msgs", "tf2-msgs", "pip", "uv"}
 """Packages in each environment of make that are in no extra."""
-
-HIDING = """
-import sys
-
-class Hidden:
-    def find_spec(self, name, path=None, target=None):
-        if name.partition(".")[0] in {hidden}:
-            raise ModuleNotFoundError(f"No module named {{name!r}}: not in the set", name=name)
-
-sys.meta_path.insert(0, Hidden())
-"""
-"""A sitecustomize module that hides modules."""
 
 OTHER_FLIGHTS = """
 import jsbsim, pygame
@@ -91,19 +80,16 @@ def test_environment_for_flying_is_small() -> None:
 
 
 @pytest.fixture(scope="module")
-def only_the_set(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Folder for PYTHONPATH, with which Python finds the packages for flying, and no others of the lock file."""
-    folder = tmp_path_factory.mktemp("hiding")
+def only_the_set() -> dict[str, str]:
+    """Environment variables with which Python finds the packages for flying, and no others of the lock file."""
     outside = {name for name, _ in entries(LOCK)} - needed(LOCK, ["fly"]) - BUILT
     modules = metadata.packages_distributions()
     hidden = {one for one, by in modules.items() if {name.lower().replace("_", "-") for name in by} <= outside}
     assert {"ray", "scipy", "pandas", "playwright", "pygraphviz", "cv2", "hypothesis"} <= hidden
-    (folder / "sitecustomize.py").write_text(HIDING.format(hidden=hidden), encoding="utf-8")
-    return folder
+    return without(hidden)
 
 
-def run(words: list[str], hiding: Path, folder: Path) -> None:
-    environment = {**os.environ, "PYTHONPATH": str(hiding)}
+def run(words: list[str], environment: dict[str, str], folder: Path) -> None:
     done = subprocess.run(
         [sys.executable, *words], env=environment, cwd=folder, capture_output=True, text=True, check=False
     )
@@ -112,13 +98,15 @@ def run(words: list[str], hiding: Path, folder: Path) -> None:
 
 @pytest.mark.new_interpreter
 @pytest.mark.usefixtures("ros_domain")
-def test_mission_is_flown_recorded_and_drawn_with_the_set(only_the_set: Path, tmp_path: Path) -> None:
+def test_mission_is_flown_recorded_and_drawn_with_the_set(only_the_set: dict[str, str], tmp_path: Path) -> None:
     run(["-m", "rosflight_py_sim", "fly", "--record", "flight.mcap", "--output", str(tmp_path)], only_the_set, tmp_path)
     assert [*tmp_path.glob("*.png")] != []
 
 
 @pytest.mark.new_interpreter
-def test_page_joystick_terminal_and_other_dynamics_need_nothing_else(only_the_set: Path, tmp_path: Path) -> None:
+def test_page_joystick_terminal_and_other_dynamics_need_nothing_else(
+    only_the_set: dict[str, str], tmp_path: Path
+) -> None:
     run(["-c", OTHER_FLIGHTS], only_the_set, tmp_path)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 KEYS = {
@@ -35,7 +35,12 @@ def rosdep_key(requirement: str) -> str:
 
 def of_a_distribution_alone(environment: Mapping[str, str] = os.environ) -> dict[str, str]:
     """Environment variables of a program that finds only packages with a key."""
+    return without((module for modules in WITHOUT_KEY.values() for module in modules), environment)
+
+
+def without(modules: Iterable[str], environment: Mapping[str, str] = os.environ) -> dict[str, str]:
+    """Environment variables of a program for which some top-level modules are not installed."""
     folder = str(Path(__file__).with_name("hidden_packages"))
     paths = [folder, *environment.get("PYTHONPATH", "").split(os.pathsep)]
-    hidden = " ".join(module for modules in WITHOUT_KEY.values() for module in modules)
-    return {**environment, "PYTHONPATH": os.pathsep.join(filter(None, paths)), "HIDDEN_PACKAGES": hidden}
+    path = os.pathsep.join(filter(None, paths))
+    return {**environment, "PYTHONPATH": path, "HIDDEN_PACKAGES": " ".join(modules)}
