@@ -1,5 +1,5 @@
-# Image that flies a mission: docs/installation.md shows how to build and use it. These instructions were not run by the
-# project's tests, which have no Docker; the commands that they consist of were.
+# Image that flies a mission: docs/installation.md shows how to build and use it. The project's tests have no Docker and do
+# not build the image; continuous integration runs make dist, and installs its wheels by pip, without Docker.
 
 FROM python:3.12-slim AS build
 RUN apt-get update && apt-get install --yes --no-install-recommends g++ git make && rm -rf /var/lib/apt/lists/*
