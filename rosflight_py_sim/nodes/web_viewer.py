@@ -256,8 +256,9 @@ class WebViewer(PartNode):
                 if self._history.take(vehicle.name, view):
                     self._begin_flight()
             state = vehicle.pilot_state(paused=self.paused is not None and self.paused.data)
-            if vehicle.name == self._display.chosen:
+            if vehicle is self._flown if self._cockpit.is_flown else vehicle.name == self._display.chosen:
                 self._cockpit.armed = state.is_armed
+            if vehicle.name == self._display.chosen:
                 self._note_pace(vehicle.state.time_s)
                 self._show_pilot_state(state)
                 self._history.refresh(vehicle.events.events)

@@ -16,7 +16,7 @@ from rosflight_py_sim.nodes.service_calls import ServiceCalls
 from rosflight_py_sim.nodes.web_viewer import WebViewer
 from rosflight_py_sim.step.pilot_topics import PILOT
 from rosflight_py_sim.step.topics import STATUS, TRUTH_STATE
-from rosflight_py_sim.transmitter.page import KEYBOARD
+from rosflight_py_sim.transmitter.page import DRAWN_STICKS, KEYBOARD
 from rosflight_py_sim.viewer.web.display import Display
 
 
@@ -54,7 +54,7 @@ def test_page_survives_update_during_concurrent_connection(
     made.spin_until(lambda: len(calls) > 3, "further updates")
 
 
-def test_pilot_keeps_the_vehicle_while_another_pilot_is_refused(graph: Callable[..., Any]) -> None:
+def test_pilot_keeps_the_vehicle_when_another_is_selected(graph: Callable[..., Any]) -> None:
     made = graph("-p", "step_size:=0.01", multiplier=1.0).ready()
     vehicles = ["one", "two"]
     viewer = WebViewer(
@@ -63,7 +63,10 @@ def test_pilot_keeps_the_vehicle_while_another_pilot_is_refused(graph: Callable[
     made.include(viewer)
     reports: dict[str, list[Joy]] = {name: [] for name in vehicles}
     for name, taken in reports.items():
-        made.tester.create_subscription(Joy, f"/{name}/{PILOT.name}", taken.append, 10)
+        # On a busy machine, a report without axes follows a page that was silent for two seconds.
+        made.tester.create_subscription(
+            Joy, f"/{name}/{PILOT.name}", lambda one, taken=taken: one.axes and taken.append(one), 10
+        )
     truth = made.tester.create_publisher(SimState, f"/two/{TRUTH_STATE.name}", 10)
     status = made.tester.create_publisher(Status, f"/two/{STATUS.name}", 10)
 
@@ -72,9 +75,9 @@ def test_pilot_keeps_the_vehicle_while_another_pilot_is_refused(graph: Callable[
         status.publish(Status(armed=True))
         return ">armed" in viewer.display.readings
 
-    def take(page: Any, answer: str) -> None:
+    def take(page: Any, answer: str, device: str = KEYBOARD) -> None:
         """Take the controls, and wait for a message with this text."""
-        page.send(json.dumps({"take": KEYBOARD}))
+        page.send(json.dumps({"take": device}))
 
         def is_answered() -> bool:
             try:
@@ -93,6 +96,9 @@ def test_pilot_keeps_the_vehicle_while_another_pilot_is_refused(graph: Callable[
         take(other, "another browser flies")
         pilot.send(json.dumps({"held": []}))
         made.spin_until(lambda: any(reports.values()), "a report")
+        take(pilot, '{"seat": "mine"}', DRAWN_STICKS)
+        pilot.send(json.dumps({"axes": [0.0] * 4, "buttons": []}))
+        made.spin_until(lambda: sum(map(len, reports.values())) == 2, "a report of the other device")
     assert not reports["one"]
     # In the air, the throttle starts at half.
     assert reports["two"][0].axes[2] == 0.0

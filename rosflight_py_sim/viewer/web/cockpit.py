@@ -37,7 +37,7 @@ class Cockpit:
         obstacle: called before a pilot takes the controls; returns why the pilot cannot take them, or an empty text.
         on_report: called with each report of the pilot, in the web server's thread.
         on_take: called when a pilot takes the controls, in the web server's thread.
-        armed: whether the vehicle whose controls a pilot would take is armed.
+        armed: whether the vehicle is armed that a pilot flies or would fly.
     """
 
     SOCKET: ClassVar[str] = "/cockpit"
@@ -109,11 +109,15 @@ class Cockpit:
         if "take" in message:
             if not self.can_fly:
                 raise BadMessageError("a replay cannot be flown")
-            refusal = self.obstacle() or self._seat.take(browser, message["take"], time.monotonic(), armed=self.armed)
+            # A pilot who flies takes the controls again to change the device.
+            begins = not self.is_flown
+            refusal = self.obstacle() if begins else ""
+            refusal = refusal or self._seat.take(browser, message["take"], time.monotonic(), armed=self.armed)
             if refusal:
                 self._post(browser, json.dumps({"refused": refusal}))
                 return
-            self.on_take()
+            if begins:
+                self.on_take()
             self._tell_seat()
         elif "leave" in message:
             self._seat.leave(browser)
