@@ -39,28 +39,6 @@ def _in_use(domain: int) -> bool:
     return False
 
 
-_prepared: list[str] = []
-
-
-def _select_profile(domain: int) -> None:
-    """Select the package's Fast DDS profile in this process, but not in the programs that it starts.
-
-    Fast DDS reads its profiles once, for the first participant of a process.
-    """
-    import rclpy
-
-    import rosflight_py_sim
-
-    profile = str(Path(rosflight_py_sim.__file__).with_name("ground") / "loopback.xml")
-    _prepared.append(profile)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("FASTDDS_DEFAULT_PROFILES_FILE", profile)
-        context = rclpy.Context()
-        rclpy.init(context=context, domain_id=domain, args=[])
-        rclpy.create_node("first", context=context).destroy_node()
-        context.shutdown()
-
-
 @contextmanager
 def claimed_domain() -> Iterator[int]:
     """A ROS domain that no other process on this machine uses meanwhile."""
@@ -78,8 +56,6 @@ def claimed_domain() -> Iterator[int]:
             domain = int(path.name)
             if _in_use(domain):
                 continue
-            if not _prepared:
-                _select_profile(domain)
             yield domain
             return
     pytest.fail("all ROS domains of this machine are in use")

@@ -6,6 +6,7 @@ import os
 from pathlib import Path
 
 _RANGE, _LOCAL = "ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST"
+# Of Fast DDS 3, and of earlier releases, such as Jazzy's.
 _PROFILES = ("FASTDDS_DEFAULT_PROFILES_FILE", "FASTRTPS_DEFAULT_PROFILES_FILE")
 
 # By default, OpenBLAS starts a thread per core in each process, which costs a third of a node's start.
@@ -20,7 +21,7 @@ def prepare_environment() -> None:
     """
     os.environ.setdefault(_THREADS, "1")
     if os.environ.get(_RANGE, "").upper() == _LOCAL and not any(name in os.environ for name in _PROFILES):
-        os.environ[_PROFILES[0]] = str(Path(__file__).with_name("loopback.xml"))
+        os.environ.update(dict.fromkeys(_PROFILES, str(Path(__file__).with_name("loopback.xml"))))
 
 
 def stay_on_this_machine() -> None:

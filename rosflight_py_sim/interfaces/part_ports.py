@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from functools import partial
 from typing import Any
 
+from rclpy.client import Client
 from rclpy.service import Service as RosService
 from rclpy.subscription import Subscription
 from std_msgs.msg import Bool
@@ -45,6 +47,27 @@ _TAKEN_AT_ONCE = (Kind.SYNCHRONIZED, Kind.NEWEST, Kind.LATER)
 def same(topic: StepTopic[Any]) -> StepTopic[Any]:
     """The row itself."""
     return topic
+
+
+# System time after which a service that is looked for is missing.
+_DISCOVERY_S = 15.0
+
+
+class _Discovery:
+    def __init__(self, client: Client[Any, Any, Any]) -> None:
+        self._client = client
+        self._missed_s: float | None = None
+
+    def is_available(self) -> bool:
+        ready = self._client.service_is_ready()
+        if ready:
+            self._missed_s = None
+        elif self._missed_s is None:
+            self._missed_s = time.monotonic()
+        return ready
+
+    def is_missing(self) -> bool:
+        return not self.is_available() and time.monotonic() - (self._missed_s or 0.0) > _DISCOVERY_S
 
 
 class PartPorts:
@@ -198,7 +221,8 @@ class PartPorts:
         def send(request: Any, take: Callable[[Any], None]) -> None:
             client.call_async(request).add_done_callback(lambda future: take(future.result()))
 
-        return Call(client.service_is_ready, send)
+        discovery = _Discovery(client)
+        return Call(discovery.is_available, discovery.is_missing, send)
 
     def _on_trigger(self, message: Any) -> None:
         time_ns = message.time_ns

@@ -107,9 +107,11 @@ class ServiceScript(Part, ABC):
             self._go_on()
         else:
             self._waited += 1
-            if self._waited > self.PATIENCE and not self.waits_without_limit:
-                missing = f"the service {self._missing_service} is not available"
-                self.fail_flight(missing if self._missing_service else self.unmet())
+            if self._missing_service:
+                if self.services_called[self._missing_service].is_missing():
+                    self.fail_flight(f"the service {self._missing_service} is not available")
+            elif self._waited > self.PATIENCE and not self.waits_without_limit:
+                self.fail_flight(self.unmet())
 
     def _go_on(self) -> None:
         self._condition = None

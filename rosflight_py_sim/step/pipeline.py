@@ -237,7 +237,7 @@ class _Newest:
         return self._message.pop() if self._message else None
 
 
-_UNAVAILABLE = Call(lambda: False, lambda request, take: None)
+_UNAVAILABLE = Call(lambda: False, lambda: True, lambda request, take: None)
 
 
 def _ticking(schedule: Schedule, run: Callable[[int], None]) -> Callable[[int], None]:

@@ -293,17 +293,20 @@ class Call(NamedTuple):
 
     Attributes:
         is_available: function that returns whether the service exists at present.
+        is_missing: function that returns whether the service is not available and no longer expected. In a graph, the
+            discovery of a service takes system time, however fast the simulation runs.
         send: function that sends a request. Its second argument is a function that receives the response, possibly
             before `send` returns.
     """
 
     is_available: Callable[[], bool]
+    is_missing: Callable[[], bool]
     send: Callable[[Any, Callable[[Any], None]], None]
 
     @classmethod
     def answered_by(cls, service_type: Any, serve: Callable[[Any, Any], Any]) -> Call:
         """Call that the method of a service answers at once."""
-        return cls(lambda: True, lambda request, take: take(serve(request, service_type.Response())))
+        return cls(lambda: True, lambda: False, lambda request, take: take(serve(request, service_type.Response())))
 
 
 class Calls(Port):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -9,6 +10,7 @@ import pytest
 from rosflight_msgs.msg import SimState
 from std_msgs.msg import String
 
+from rosflight_py_sim.interfaces import part_ports
 from rosflight_py_sim.nodes.pilot import Pilot
 from rosflight_py_sim.parts.pilot_script import MissionScript
 
@@ -25,10 +27,15 @@ def test_mission_has_landed_if_its_last_phase_was_a_landing(last: str, landed: b
     assert not pilot.has_landed
 
 
-def test_unavailable_switch_service_is_named(graph: Callable[..., Any]) -> None:
-    # The pilot gives up after a number of status messages, at 10 Hz.
+def test_service_missing_in_system_time_is_named(graph: Callable[..., Any], monkeypatch: pytest.MonkeyPatch) -> None:
     made = graph("-r", "rc:toggle_arm:=another_name", "-p", "step_size:=0.02")
+    monkeypatch.setattr(part_ports, "_DISCOVERY_S", math.inf)
     pilot = made.join(Pilot)
+    # Discovery takes system time: simulated time, in which a condition has a limit, is of no account.
+    made.spin_until(lambda: pilot.activity == "arming", "arming")
+    made.spin_for(2 * pilot.PATIENCE / 10.0)
+    assert pilot.failure is None
+    monkeypatch.setattr(part_ports, "_DISCOVERY_S", 0.0)
     made.spin_until(lambda: pilot.failure, "giving up")
     assert str(pilot.failure) == "arming: the service toggle_arm is not available"
     assert not pilot.done

@@ -190,6 +190,7 @@ def test_part_calls_a_service_reads_on_demand_and_ends_an_input() -> None:
     assert asker.imu_count == 2
     assert EVENTS.count("asked") == 2
     assert not asker.called["nobody/ask"].is_available()
+    assert asker.called["nobody/ask"].is_missing()
     # Each battery state is read in the step after its own, and only once.
     assert [is_new for name, _, is_new in _of("battery")] == [False, True, True, True]
     assert asker.take_battery() is not None

@@ -73,7 +73,7 @@ def test_derived_part_extends_the_services_that_it_calls() -> None:
 def test_call_of_a_service_method_is_answered_within_the_call() -> None:
     bell, replies = Bell({}), []
     call = Call.answered_by(Trigger, bell.ring)
-    assert call.is_available()
+    assert call.is_available() and not call.is_missing()
     call.send(Trigger.Request(), replies.append)
     call.send(Trigger.Request(), replies.append)
     assert [reply.message for reply in replies] == ["rung 1", "rung 2"]
