@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+from rosflight_py_sim.ground.ros_distributions import DISTRIBUTIONS, distribution_of, rclpy_version
+
 _RANGE, _LOCAL = "ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST"
-# Of Fast DDS 3, and of earlier releases, such as Jazzy's.
-_PROFILES = ("FASTDDS_DEFAULT_PROFILES_FILE", "FASTRTPS_DEFAULT_PROFILES_FILE")
 
 # By default, OpenBLAS starts a thread per core in each process, which costs a third of a node's start.
 _THREADS = "OPENBLAS_NUM_THREADS"
@@ -20,8 +20,10 @@ def prepare_environment() -> None:
     half second. ROS 2's discovery range alone leaves the ports of Fast DDS open on all addresses of the machine.
     """
     os.environ.setdefault(_THREADS, "1")
-    if os.environ.get(_RANGE, "").upper() == _LOCAL and not any(name in os.environ for name in _PROFILES):
-        os.environ.update(dict.fromkeys(_PROFILES, str(Path(__file__).with_name("loopback.xml"))))
+    if os.environ.get(_RANGE, "").upper() == _LOCAL and not os.environ.keys() & {one.profiles for one in DISTRIBUTIONS}:
+        # Not both variables: the ROS 2 of Fast DDS 3 warns of the other one.
+        installed = distribution_of(rclpy_version()) or DISTRIBUTIONS[-1]
+        os.environ[installed.profiles] = str(Path(__file__).with_name("loopback.xml"))
 
 
 def stay_on_this_machine() -> None:

@@ -15,16 +15,18 @@ class RosDistribution(NamedTuple):
         rclpy: first number of the version of its rclpy, which no other distribution has.
         ends: last day of its support.
         wheels: whether `make ROS=name` installs it from PyPI.
+        profiles: environment variable that names the profiles of its Fast DDS.
     """
 
     name: str
     rclpy: int
     ends: date
     wheels: bool
+    profiles: str = "FASTDDS_DEFAULT_PROFILES_FILE"
 
 
 DISTRIBUTIONS = (
-    RosDistribution("jazzy", 7, date(2029, 5, 31), wheels=True),
+    RosDistribution("jazzy", 7, date(2029, 5, 31), wheels=True, profiles="FASTRTPS_DEFAULT_PROFILES_FILE"),
     RosDistribution("kilted", 9, date(2026, 12, 31), wheels=True),
     RosDistribution("lyrical", 10, date(2031, 5, 31), wheels=False),
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import re
 import socket
 import time
@@ -15,6 +16,7 @@ import pytest
 from free_ports import free_ports
 
 from rosflight_py_sim.ground.registry import registered
+from rosflight_py_sim.ground.ros_distributions import DISTRIBUTIONS
 from test.processes.conftest import PROJECT, Processes, Program
 
 pytestmark = pytest.mark.timeout(240)
@@ -38,7 +40,7 @@ parameters:
   mass: {uniform: [2.8, 3.4]}
 """
 
-PROFILES = ("FASTDDS_DEFAULT_PROFILES_FILE", "FASTRTPS_DEFAULT_PROFILES_FILE")
+(PROFILES,) = os.environ.keys() & {one.profiles for one in DISTRIBUTIONS}
 
 # Datagrams sent to a socket to find out whether it is read.
 DATAGRAMS, SIZE = 20, 100
@@ -110,9 +112,8 @@ def test_every_socket_that_is_read_is_at_a_documented_port_of_loopback(processes
     ]
     given = {"ardupilot.port": first, **dict(zip(names, free_ports(len(names)), strict=True))}
     parameters = [word for name, port in given.items() for word in ("-p", f"{name}:={port}")]
-    # The tests set these variables for all nodes; here the command must set them.
-    for name in PROFILES:
-        del processes.environment[name]
+    # The tests set this variable for all nodes; here the command must set it.
+    del processes.environment[PROFILES]
     program = processes.command("sim", "--scenario", str(file), "--view", "--ros-args", *parameters)
     wait_until_viewed(program)
     received = set()
@@ -132,7 +133,7 @@ def test_every_socket_that_is_read_is_at_a_documented_port_of_loopback(processes
 
 
 def test_node_started_alone_receives_on_loopback_only(processes: Processes) -> None:
-    for name in ("ROS_AUTOMATIC_DISCOVERY_RANGE", *PROFILES):
+    for name in ("ROS_AUTOMATIC_DISCOVERY_RANGE", PROFILES):
         del processes.environment[name]
     # Without a client or a viewer, it has only DDS's sockets.
     program = processes.node("rc", "-p", "device:=none")
