@@ -130,11 +130,6 @@ class MissionJudge(ABC):
         self.inputs.append(Input(topic, take, needed))
 
     @property
-    def next_row_ns(self) -> int:
-        """Time from which on a true state adds a row, ns; 0 before the first row."""
-        return self._schedule.next_ns
-
-    @property
     @abstractmethod
     def is_on(self) -> bool:
         """Whether the mission is to be logged now."""
