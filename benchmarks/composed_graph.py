@@ -87,7 +87,7 @@ def composed_run(
 
 _PARTS = {
     "physics, sensors, firmware": ("/physics/", "/sensing/", "/firmware/", "/jit.py"),
-    "hand-off and counts": ("/interfaces/hand_off.py", "/step/topic_statistics.py"),
+    "hand-off and counts": ("/interfaces/hand_off", "/step/topic_statistics.py"),
     "messages": ("/step/topics.py", "/step/wire.py", "/step/vehicle_state.py", "<string>"),
     "nodes and joins": ("/rosflight_py_sim/nodes/", "/rosflight_py_sim/interfaces/"),
     "executor and clock of rclpy": ("/rclpy/",),

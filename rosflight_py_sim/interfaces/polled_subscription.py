@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from rclpy.node import Node
 
-from rosflight_py_sim.interfaces.hand_off import Inlet, Outlet, converted
+from rosflight_py_sim.interfaces.hand_off_ends import Inlet, Outlet, converted
 from rosflight_py_sim.interfaces.rclpy_internals import leave_unserved, serve, take_serialised
 from rosflight_py_sim.step.qos import NEWEST
 from rosflight_py_sim.step.topics import StepTopic

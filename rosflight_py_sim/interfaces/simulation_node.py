@@ -43,7 +43,8 @@ from rosflight_py_sim.interfaces.given_values import (
     refuse_misspelt,
     unknown_names,
 )
-from rosflight_py_sim.interfaces.hand_off import HandOff, Outlet, Sender
+from rosflight_py_sim.interfaces.hand_off import HandOff, Sender
+from rosflight_py_sim.interfaces.hand_off_ends import Outlet
 from rosflight_py_sim.interfaces.polled_subscription import PolledSubscription
 from rosflight_py_sim.interfaces.publishers import PublisherWatch
 from rosflight_py_sim.interfaces.rclpy_internals import (
