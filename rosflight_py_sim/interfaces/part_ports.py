@@ -49,8 +49,8 @@ def same(topic: StepTopic[Any]) -> StepTopic[Any]:
     return topic
 
 
-# System time after which a service that is looked for is missing.
-_DISCOVERY_S = 15.0
+DISCOVERY_S = 15.0
+"""System time after which a service that a part looks for counts as missing, s."""
 
 
 class _Discovery:
@@ -67,7 +67,7 @@ class _Discovery:
         return ready
 
     def is_missing(self) -> bool:
-        return not self.is_available() and time.monotonic() - (self._missed_s or 0.0) > _DISCOVERY_S
+        return not self.is_available() and time.monotonic() - (self._missed_s or 0.0) > DISCOVERY_S
 
 
 class PartPorts:

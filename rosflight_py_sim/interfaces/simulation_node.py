@@ -1,26 +1,17 @@
-"""Base class of the simulator's nodes: parameters from a table, fast publishers and subscriptions, diagnostics.
-
-A derived class sets its table and implements `configure`, which receives all values, checked, at start-up and at each
-change. This class handles the rest: descriptors, ranges, errors with a reason, node names in parameter files, and
-misspelt names.
-"""
+"""Base class of the simulator's nodes: parameters from a table, fast publishers and subscriptions, diagnostics."""
 
 from __future__ import annotations
 
 import functools
 import inspect
-import math
-import traceback
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from functools import lru_cache
 from typing import Any, ClassVar, TypeVar
 
-from rcl_interfaces.msg import FloatingPointRange, IntegerRange, ParameterDescriptor, SetParametersResult
 from rclpy.client import Client
 from rclpy.clock import Clock, ClockType
 from rclpy.executors import Executor
 from rclpy.node import Node
-from rclpy.parameter import Parameter as RosParameter
 from rclpy.publisher import Publisher
 from rclpy.qos import QoSProfile
 from rclpy.serialization import deserialize_message, serialize_message
@@ -29,37 +20,27 @@ from rclpy.subscription import Subscription
 from rclpy.time import Time
 from rclpy.timer import Timer
 
-from rosflight_py_sim.ground.parameters import Parameter, ParameterError, ParameterTable, Value
+from rosflight_py_sim.ground.parameters import ParameterError
 from rosflight_py_sim.ground.shared_parameters import CLOCK_FROM_START_DATE
 from rosflight_py_sim.ground.stamps import EPOCH
 from rosflight_py_sim.ground.start_date import start_of, unix_ns
-from rosflight_py_sim.ground.vehicle_parameters import vehicle_parameters
 from rosflight_py_sim.interfaces.diagnostics import DIAGNOSTICS_TOPIC, Reports
-from rosflight_py_sim.interfaces.given_values import (
-    GivenValue,
-    Source,
-    given_by,
-    placed,
-    refuse_misspelt,
-    unknown_names,
-)
+from rosflight_py_sim.interfaces.given_values import Source
 from rosflight_py_sim.interfaces.hand_off import HandOff, Sender
 from rosflight_py_sim.interfaces.hand_off_ends import Outlet
 from rosflight_py_sim.interfaces.polled_subscription import PolledSubscription
 from rosflight_py_sim.interfaces.publishers import PublisherWatch
 from rosflight_py_sim.interfaces.rclpy_internals import (
     answer_later,
-    call_last,
     is_served,
-    override,
-    parameter_overrides,
     serve,
     set_clock,
     subscription_counter,
 )
 from rosflight_py_sim.interfaces.start_watch import StartWatch
+from rosflight_py_sim.interfaces.table_node import TableNode
 from rosflight_py_sim.interfaces.time_mode_watch import TimeModeWatch
-from rosflight_py_sim.step.part import Log, Part
+from rosflight_py_sim.step.part import Log
 from rosflight_py_sim.step.qos import NEWEST
 from rosflight_py_sim.step.topic_statistics import TopicCounter, TopicStatistics
 from rosflight_py_sim.step.topics import CLOCK, StepTopic, topic_of
@@ -85,43 +66,7 @@ _READING = (
 
 _REPORT_PERIOD_S = 1.0
 
-_PACKAGE = "rosflight_py_sim."
-
 _NO_ARGUMENTS = inspect.Signature()
-
-_TYPES = {
-    bool: (RosParameter.Type.BOOL, RosParameter.Type.BOOL_ARRAY),
-    int: (RosParameter.Type.INTEGER, RosParameter.Type.INTEGER_ARRAY),
-    float: (RosParameter.Type.DOUBLE, RosParameter.Type.DOUBLE_ARRAY),
-    str: (RosParameter.Type.STRING, RosParameter.Type.STRING_ARRAY),
-}
-
-
-def _typed(parameter: Parameter, value: Value) -> RosParameter[Any]:
-    """ROS parameter with the type given by the table; rclpy would make an empty list a byte array."""
-    return RosParameter(parameter.name, _TYPES[parameter.scalar_type][isinstance(parameter.default, list)], value)
-
-
-def _descriptor(parameter: Parameter) -> ParameterDescriptor:
-    unit = f" [{parameter.unit}]" if parameter.unit else ""
-    descriptor = ParameterDescriptor(
-        description=f"{parameter.text}{unit}",
-        additional_constraints=parameter.constraints,
-        read_only=parameter.read_only,
-        dynamic_typing=True,
-    )
-    if parameter.scalar_type in (str, bool) or parameter.above_minimum or parameter.also_allowed:
-        return descriptor
-    if math.isfinite(parameter.minimum) or math.isfinite(parameter.maximum):
-        if parameter.scalar_type is int:
-            top = int(parameter.maximum) if math.isfinite(parameter.maximum) else 2**63 - 1
-            bottom = int(parameter.minimum) if math.isfinite(parameter.minimum) else -(2**63)
-            descriptor.integer_range = [IntegerRange(from_value=bottom, to_value=top)]
-        else:
-            descriptor.floating_point_range = [
-                FloatingPointRange(from_value=parameter.minimum, to_value=parameter.maximum)
-            ]
-    return descriptor
 
 
 @lru_cache(maxsize=4)
@@ -138,11 +83,10 @@ def _nothing(_: object) -> None:
     """Callback of a subscription that exists only for the ROS graph."""
 
 
-class SimulationNode(Part, Node):
+class SimulationNode(TableNode):
     """A node with parameters from one table and a report on /diagnostics; its ports, if it has any, are not connected.
 
     Class attributes:
-        VEHICLE_PARAMETERS: parameters that may be given for one of the `vehicles`, see `vehicle_parameters`.
         SERVES_ALL: whether a node with the parameter `vehicles` serves all of them; otherwise each has its own node.
         ONLY_OBSERVES: whether nothing that the node receives has an effect on the simulation.
 
@@ -153,7 +97,6 @@ class SimulationNode(Part, Node):
         ParameterError: at construction, for a missing, misspelt or unacceptable parameter.
     """
 
-    VEHICLE_PARAMETERS: ClassVar[ParameterTable] = ParameterTable()
     SERVES_ALL: ClassVar[bool] = True
     ONLY_OBSERVES: ClassVar[bool] = False
 
@@ -199,45 +142,18 @@ class SimulationNode(Part, Node):
                     # Keep the edge in the ROS graph.
                     self.subscribe(CLOCK, _nothing, qos=NEWEST)
         self.follows_stamps = False
-        self.values = {}
-        self._warned: set[str] = set()
-        names = dict.fromkeys((self.get_name(), *self.ALIASES, self.DEFAULT_NAME))
-        found = given_by(sources, tuple(names), self.get_namespace())
-        given = parameter_overrides(self) | {one.name: one.value for one in found}
-        given |= {parameter.name: parameter.value for parameter in node_arguments.get("parameter_overrides") or ()}
-        self.table = self.table_for(given)
         try:
-            self._refuse_misspelt(given, found, shared_names)
-            override(self, {name: value for name, value in given.items() if name not in self.table})
-            for parameter in self.table:
-                self._declare(parameter, given)
-            if self.values[CLOCK_FROM_START_DATE.name]:
-                EPOCH.ns = self.start_ns
-            self._configure(self.values, {name: given[name] for name in self.values if name in given})
-        except ParameterError as error:
-            error_with_place = placed(error, found)
+            self.declare_table(sources, shared_names, node_arguments.get("parameter_overrides") or ())
+        except ParameterError:
             # Otherwise the context would call the derived class's method, for which the node is not complete.
             SimulationNode.destroy_node(self)
-            raise error_with_place from error
-        self._warn_of_ignored(given)
-        # After all other callbacks, so that none of them refuses values that the node has already configured.
-        call_last(self, self._on_set_parameters)
+            raise
         reports = Reports(self, self, self._statistics)
         self.create_system_timer(_REPORT_PERIOD_S, reports.report)
 
-    @classmethod
-    def table_for(cls, given: Mapping[str, Any]) -> ParameterTable:
-        """The parameters of the part, and those given for one of the vehicles."""
-        return cls.with_vehicle_parameters(super().table_for(given), given)
-
-    @classmethod
-    def with_vehicle_parameters(cls, table: ParameterTable, given: Mapping[str, Any]) -> ParameterTable:
-        """The table with the VEHICLE_PARAMETERS that are given for one of the vehicles."""
-        if not len(cls.VEHICLE_PARAMETERS):
-            return table
-        vehicles = given.get("vehicles")
-        names = vehicles if isinstance(vehicles, list) else []
-        return table + vehicle_parameters(cls.VEHICLE_PARAMETERS, names, given)
+    def _on_declared(self) -> None:
+        if self.values[CLOCK_FROM_START_DATE.name]:
+            EPOCH.ns = self.start_ns
 
     @property
     def log(self) -> Log:
@@ -311,94 +227,6 @@ class SimulationNode(Part, Node):
     def time_modes_are_known(self) -> bool:
         """Whether `time_mode_mismatch` knows the time mode of each running node."""
         return self._time_modes is not None and self._time_modes.has_settled
-
-    def _configure(self, values: dict[str, Value], changes: Mapping[str, Any]) -> None:
-        """Configure; an error of any type becomes a refusal that names the parameters given or changed.
-
-        Raises:
-            ParameterError: the values cannot be used; the node is as before.
-        """
-        before = dict(self.__dict__)
-        try:
-            self.configure(values)
-        except Exception as error:
-            self.__dict__.update(before)
-            if isinstance(error, ParameterError):
-                raise
-            # A defect of the node, for which the simulation must not end.
-            self.get_logger().error(f"configure: {''.join(traceback.format_exception(error))}")
-            given = self.table.given({**values, **changes}, changes)
-            raise ParameterError(f"{given} cannot be used: {type(error).__name__}: {error}") from error
-
-    def _refuse_misspelt(self, given: Iterable[str], found: Sequence[GivenValue], shared_names: Iterable[str]) -> None:
-        """Refuse unknown names: any in a section that names this node, near misses in a wildcard section.
-
-        A section under one of the ALIASES may be meant for a node of another package with the same name: parameters of
-        other nodes are ignored there. So they are, with a warning, in the sections of a node of another package, which
-        may be meant for the node of this package that it replaces.
-        """
-        own_names = {self.get_name(), self.DEFAULT_NAME} - set(self.ALIASES)
-        of_place = [one.name for one in found if one.node_name in own_names]
-        others = unknown_names(of_place, self.table)
-        if others and type(self).__module__.startswith(_PACKAGE):
-            raise ParameterError(self.table.unknown(others[0]))
-        refuse_misspelt(given, self.table, [one.name for one in found if one.node_name], shared_names)
-        if others:
-            self.get_logger().warning(f"parameters of other nodes are ignored: {', '.join(others)}")
-
-    def _declare(self, parameter: Parameter, given: dict[str, Any]) -> None:
-        name = parameter.name
-        if parameter.required and name not in given:
-            raise self.table.missing(parameter)
-        self.values[name] = parameter.checked(given.get(name, parameter.default))
-        descriptor = _descriptor(parameter)
-        if self.values[name] != []:
-            self.declare_parameter(name, self.values[name], descriptor, ignore_override=True)
-            return
-        # rclpy infers the type from the value, and types an empty list as a byte array.
-        self.declare_parameter(name, [], ParameterDescriptor(dynamic_typing=True), ignore_override=True)
-        super().set_parameters_atomically([_typed(parameter, [])])
-        self.set_descriptor(name, descriptor)
-
-    def set_parameters(self, parameter_list: list[RosParameter[Any]]) -> list[SetParametersResult]:
-        """Set each parameter separately; the reason of a refusal names the value given and the values allowed."""
-        return [self.set_parameters_atomically([parameter]) for parameter in parameter_list]
-
-    def set_parameters_atomically(self, parameter_list: list[RosParameter[Any]]) -> SetParametersResult:
-        """Set all or none; the reason of a refusal names the value given and the values allowed."""
-        # The table checks first: rclpy checks ranges before it calls any callback, and its reason is less specific.
-        try:
-            typed = [self._checked(parameter) for parameter in parameter_list]
-        except ParameterError as error:
-            return SetParametersResult(successful=False, reason=str(error))
-        return super().set_parameters_atomically(typed)
-
-    def _checked(self, change: RosParameter[Any]) -> RosParameter[Any]:
-        if not self.has_parameter(change.name):
-            raise ParameterError(self.table.unknown(change.name))
-        if change.name not in self.table:
-            return change
-        parameter = self.table[change.name]
-        return _typed(parameter, parameter.checked(change.value))
-
-    def _on_set_parameters(self, changes: list[RosParameter[Any]]) -> SetParametersResult:
-        values = {**self.values, **{change.name: change.value for change in changes if change.name in self.table}}
-        try:
-            if values != self.values:
-                self._configure(values, {change.name: change.value for change in changes})
-        except ParameterError as error:
-            return SetParametersResult(successful=False, reason=str(error))
-        self.values = values
-        self._warn_of_ignored(change.name for change in changes)
-        return SetParametersResult(successful=True)
-
-    def _warn_of_ignored(self, names: Iterable[str]) -> None:
-        """Warn once of each parameter that has no effect, after these have been given, too."""
-        self.given |= {name for name in names if name in self.table}
-        present = set(self.ignored_parameters())
-        for text in sorted(present - self._warned):
-            self.get_logger().warning(text)
-        self._warned = present
 
     def publisher(self, topic: StepTopic[M], at: str = "") -> Callable[[M], None]:
         """Create a publisher in the namespace `at`, relative to the node's, and return its publish function."""

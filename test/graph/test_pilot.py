@@ -29,13 +29,13 @@ def test_mission_has_landed_if_its_last_phase_was_a_landing(last: str, landed: b
 
 def test_service_missing_in_system_time_is_named(graph: Callable[..., Any], monkeypatch: pytest.MonkeyPatch) -> None:
     made = graph("-r", "rc:toggle_arm:=another_name", "-p", "step_size:=0.02")
-    monkeypatch.setattr(part_ports, "_DISCOVERY_S", math.inf)
+    monkeypatch.setattr(part_ports, "DISCOVERY_S", math.inf)
     pilot = made.join(Pilot)
     # Discovery takes system time: simulated time, in which a condition has a limit, is of no account.
     made.spin_until(lambda: pilot.activity == "arming", "arming")
     made.spin_for(2 * pilot.PATIENCE / 10.0)
     assert pilot.failure is None
-    monkeypatch.setattr(part_ports, "_DISCOVERY_S", 0.0)
+    monkeypatch.setattr(part_ports, "DISCOVERY_S", 0.0)
     made.spin_until(lambda: pilot.failure, "giving up")
     assert str(pilot.failure) == "arming: the service toggle_arm is not available"
     assert not pilot.done

@@ -160,9 +160,14 @@ def test_no_step_is_lost_at_full_speed(running: Any) -> None:
 
 
 def graph_of(node: Node) -> Graph:
-    """All other nodes, their services and clients, and the endpoints of all topics with type and QoS."""
+    """All other nodes, their services and clients, and the endpoints of all topics with type and QoS.
+
+    Hidden nodes are left out, as in ROS 2's tools: rmw_fastrtps may keep the name of one that has ended.
+    """
     found: Graph = set()
     for name, namespace in node.get_node_names_and_namespaces():
+        if name.startswith("_"):
+            continue
         owner = f"{namespace.rstrip('/')}/{name}"
         found.add((owner, "node"))
         for service, types in node.get_service_names_and_types_by_node(name, namespace):
