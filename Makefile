@@ -41,9 +41,9 @@ help:  ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 24
 	@echo "  Variables: VEHICLE=$(VEHICLE), SCENARIO (instead of VEHICLE), ARGS for the program or for pytest, PYTHON=$(PYTHON), ROS=$(ROS)"
 
-# Vehicles and scenarios with cameras, for which further packages are installed.
-WITH_CAMERA := auv bluerov2 harbour
-FLIGHT := $(VENV)/.ready $(if $(filter $(WITH_CAMERA),$(VEHICLE) $(SCENARIO)),$(VENV)/.packages-auv)
+# Vehicles and scenarios with cameras, and films, for which further packages are installed.
+WITH_CAMERA := auv bluerov2 harbour --gif
+FLIGHT := $(VENV)/.ready $(if $(filter $(WITH_CAMERA),$(VEHICLE) $(SCENARIO) $(ARGS)),$(VENV)/.packages-auv)
 
 setup: $(VENV)/.complete  ## set up .venv for all targets
 

@@ -60,23 +60,22 @@ class Renderer:
         self._picture = np.zeros((height, width, 3), dtype=np.uint8)
 
     def render(
-        self, camera: Camera, truth: NDArray[np.float64], others: Sequence[NDArray[np.float64]] = ()
+        self, camera: Camera, truth: NDArray[np.float64], others: Sequence[NDArray[np.float64] | None] = ()
     ) -> NDArray[np.uint8]:
         """Image (height, width, 3), blue green red, from a camera on a vehicle with the truth vector `truth` (19,).
 
-        `others` are the truth vectors of the other vehicles, in the order of `vehicles`. The next call overwrites the
-        array.
+        `others` are the truth vectors of the other vehicles, in the order of `vehicles`; None: not drawn. The next call
+        overwrites the array.
         """
         position, turned = camera.pose(truth)
         self._world.look(self._world.faces.normals, self._world.faces.centres - position, turned[:, 2])
         for index, (vehicle, other) in enumerate(zip(self._vehicles, others, strict=True)):
-            place = other[0:3] - position
-            if camera.shows_sphere(turned.T @ place, vehicle.reach):
-                attitude = quat2mat(other[3:7])
-                self._numbers.place(index, other[0:3], attitude)
-                vehicle.look_turned(attitude, place, turned[:, 2])
-            else:
+            if other is None or not camera.shows_sphere(turned.T @ (other[0:3] - position), vehicle.reach):
                 self._numbers.hide(index)
+                continue
+            attitude = quat2mat(other[3:7])
+            self._numbers.place(index, other[0:3], attitude)
+            vehicle.look_turned(attitude, other[0:3] - position, turned[:, 2])
         numbers = self._numbers.draw(camera, position, turned)
         axes = np.ascontiguousarray(turned)
         shade(numbers, self._rows, position, axes, camera.focal_length, self._scene, self._remaining, self._picture)

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from rosflight_py_sim.graph.other_simulation import OtherSimulation
     from rosflight_py_sim.graph.scenario import Scenario
     from rosflight_py_sim.graph.simulation_options import SimulationOptions
+    from rosflight_py_sim.missions.flight_film import FlightFilm
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -209,11 +210,22 @@ def _fly(parsed: argparse.Namespace) -> int:
     from rosflight_py_sim.graph.simulation_options import SimulationOptions
 
     options = SimulationOptions.of_command(parsed)
+    film = _film(parsed)
     with OtherSimulation(allowed=options.share_domain) as other:
-        return _fly_alone(parsed, options, other)
+        return _fly_alone(parsed, options, other, film)
 
 
-def _fly_alone(parsed: argparse.Namespace, options: SimulationOptions, other: OtherSimulation) -> int:
+def _film(parsed: argparse.Namespace) -> FlightFilm | None:
+    if not parsed.gif:
+        return None
+    from rosflight_py_sim.missions.flight_film import FlightFilm
+
+    return FlightFilm(Path(parsed.gif))
+
+
+def _fly_alone(
+    parsed: argparse.Namespace, options: SimulationOptions, other: OtherSimulation, film: FlightFilm | None
+) -> int:
     from rosflight_py_sim.missions.catalogue import flights_of, single_scenario
     from rosflight_py_sim.missions.flight import fly
     from rosflight_py_sim.missions.flight_page import FlightPage
@@ -250,6 +262,7 @@ def _fly_alone(parsed: argparse.Namespace, options: SimulationOptions, other: Ot
                 record=record,
                 alone=not options.share_domain,
                 page=page,
+                film=film,
             )
             if page is None or not page.flies_again:
                 return code

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from rosflight_py_sim.graph.command_options import add_options
 from rosflight_py_sim.graph.options import REFLY
-from rosflight_py_sim.recording.mcap_file import NotMcapError, read_recording
+from rosflight_py_sim.recording.mcap_file import NotMcapError, Recording, read_recording
 
 if TYPE_CHECKING:
     from rosflight_py_sim.missions.recorded_mission import RecordedMission
@@ -33,6 +33,7 @@ def add_recording_parsers(commands: Any) -> None:
         "-s mcap work too. Exit code 1: a mission failed or cannot be judged, or the file cannot be read.",
     )
     report.add_argument("--output", type=Path, metavar="HTML", help="output page (default: FILE.html, without .mcap)")
+    report.add_argument("--gif", type=Path, metavar="GIF", help="also write an animated GIF of the flight")
     report.set_defaults(command=_report)
     replay = commands.add_parser(
         "replay",
@@ -72,11 +73,16 @@ def _page_of(path: Path) -> Path:
 def _report(options: argparse.Namespace) -> int:
     from rosflight_py_sim.commands.report_page import kept_of, report_page, troubles_of
     from rosflight_py_sim.missions.recorded_mission import recorded_missions
+    from rosflight_py_sim.viewer.film import NoFilmError, check_film
 
     try:
+        if options.gif is not None:
+            check_film(options.gif)
         recording = read_recording(options.file, kept_of)
         missions = recorded_missions(recording)
         page = report_page(recording, missions)
+    except NoFilmError as error:
+        return _refused(f"--gif: {error}")
     except (NotMcapError, ModuleNotFoundError) as error:
         return _refused(str(error))
     output: Path = options.output or _page_of(options.file)
@@ -89,7 +95,26 @@ def _report(options: argparse.Namespace) -> int:
         print(f"rosflight_py_sim: {trouble}", file=sys.stderr)
     succeeded = [_print_mission(mission) for mission in missions]
     print(f"report: {output.resolve()}")
-    return 0 if all(succeeded) else 1
+    is_filmed = options.gif is None or _write_film(options.gif, recording)
+    return 0 if all(succeeded) and is_filmed else 1
+
+
+def _write_film(path: Path, recording: Recording) -> bool:
+    """Write the film of a recording's vehicles; return False, after a line on stderr, if impossible."""
+    from rosflight_py_sim.camera import NoPandaError
+    from rosflight_py_sim.recording.recorded_vehicle import recorded_vehicles, world_of_recording
+    from rosflight_py_sim.viewer.film import NoFilmError, write_film
+    from rosflight_py_sim.viewer.film_scene import FilmedVehicle
+    from rosflight_py_sim.viewer.recorded_appearance import appearance_of
+
+    vehicles = [FilmedVehicle(appearance_of(one), one.motion()) for one in recorded_vehicles(recording)]
+    try:
+        write_film(path, vehicles, world_of_recording(recording))
+    except (OSError, NoPandaError, NoFilmError) as error:
+        _refused(f"the film '{path}' cannot be written: {error}")
+        return False
+    print(f"film: {path.resolve()}")
+    return True
 
 
 def _print_mission(mission: RecordedMission) -> bool:

@@ -10,20 +10,18 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rosflight_py_sim.ground.parameters import ParameterError, shown
+from rosflight_py_sim.ground.parameters import shown
 from rosflight_py_sim.ground.process_signals import interrupt_on_signals
 from rosflight_py_sim.ground.topic_names import CAMERAS, PWM_OUTPUT, TRUTH_STATE, TRUTH_WIND
 from rosflight_py_sim.recording.columns import Array
 from rosflight_py_sim.recording.mcap_file import Recording, Topic
 from rosflight_py_sim.recording.recorded_vehicle import (
     RecordedVehicle,
-    facts_of,
-    json_fact,
     recorded_vehicles,
     unusable_states,
     world_of_recording,
 )
-from rosflight_py_sim.viewer.appearance import Appearance, appearance
+from rosflight_py_sim.viewer.recorded_appearance import appearance_of
 from rosflight_py_sim.viewer.recorded_events import EVENT_TOPICS, recorded_events
 from rosflight_py_sim.viewer.recorded_messages import KEPT, LARGE, RecordedMessages
 from rosflight_py_sim.viewer.web.cockpit import Cockpit
@@ -106,16 +104,6 @@ def _picture(topic: Topic, time_s: float) -> bytes:
     body = topic.messages[row]
     at = body.find(_BEGINNING_OF_JPEG)
     return body[at:] if at >= 0 else b""
-
-
-def appearance_of(vehicle: RecordedVehicle) -> Appearance:
-    """Appearance of a vehicle; a dart if the recording names none, or, with a note on stderr, one that is not known."""
-    facts = facts_of(vehicle.recording, vehicle.namespace)
-    try:
-        return appearance(str(facts.get("appearance", "dart")), json_fact(facts, "physics", {}))
-    except ParameterError as error:
-        print(f"rosflight_py_sim: {vehicle.name} is drawn as a dart: {error}", file=sys.stderr)
-        return appearance("dart")
 
 
 def replay(recording: Recording, address: str, port: int, speed: float) -> None:

@@ -422,6 +422,14 @@ def all_options() -> dict[str, Option]:
             in_scenario=True,
         ),
         Option("output", "Folder for plots", default="flights", at=(FLY,), metavar="DIR"),
+        Option(
+            "gif",
+            "animated GIF of the flight; an existing file is replaced",
+            unset="none",
+            at=(FLY,),
+            metavar="FILE",
+            pages=(("Film", "recording.md#film"),),
+        ),
     ]
     return {one.name: one for one in options}
 

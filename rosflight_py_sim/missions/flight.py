@@ -20,6 +20,7 @@ from rosflight_py_sim.ground.new_files import prepare, reserved
 from rosflight_py_sim.ground.parameters import ParameterError, Value, Values
 from rosflight_py_sim.ground.stamps import NANOSECONDS
 from rosflight_py_sim.ground.topic_names import absolute_name
+from rosflight_py_sim.missions.flight_film import FlightFilm
 from rosflight_py_sim.missions.flight_page import FlightPage
 from rosflight_py_sim.missions.flight_progress import FlightProgress
 from rosflight_py_sim.missions.flight_result import FlightResult, flown
@@ -171,11 +172,12 @@ def fly(
     limit_s: float = math.inf,
     alone: bool = False,
     page: FlightPage | None = None,
+    film: FlightFilm | None = None,
 ) -> int:
     """Fly the missions of a scenario, for `limit_s` of simulated time at most; print the verdicts and draw the plot.
 
     With `alone`, another simulation in the ROS domain is refused. If there is a `page`, the processes of `sidecars`
-    belong to it, and it shows the verdicts until a signal or a request to fly again.
+    belong to it, and it shows the verdicts until a signal or a request to fly again. A `film` is made of the flight.
 
     Raises:
         ParameterError: files cannot be created in the folder `output`, or the graph cannot be created.
@@ -214,6 +216,8 @@ def fly(
             for flight in flights:
                 flight.join(graph, absolute_name(namespace, flight.member.namespace))
             missions = Flights(flights, limit_s)
+            if film is not None:
+                film.load(graph, [flight.member for flight in flights], namespace)
             has_transmitter = any(isinstance(node, RcTransmitter) for node in graph.nodes)
             _spin(graph, missions, console)
         finally:
@@ -224,6 +228,8 @@ def fly(
         raise KeyboardInterrupt
     missions.fail_unfinished()
     result = _conclude(scenario, flights, graph, output, console)
+    if film is not None and not film.write([flight.judge.log for flight in flights], console):
+        result.exit_code = 1
     if page is not None:
         page.serve(result, namespace, ros_arguments, _how_to_fly(flights[0].member) if has_transmitter else "")
     return result.exit_code

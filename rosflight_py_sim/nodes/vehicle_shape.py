@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numpy as np
-
-from rosflight_py_sim.camera import Faces, faces_of_triangles
+from rosflight_py_sim.camera import Faces
 from rosflight_py_sim.ground.parameters import ParameterTable
 from rosflight_py_sim.ground.vehicle_parameters import values_of_vehicle
 from rosflight_py_sim.interfaces.simulation_node import SimulationNode
 from rosflight_py_sim.nodes.vehicle_physics import PHYSICS, physics_of_vehicle
 from rosflight_py_sim.physics.surface_mix import SURFACE_MIX_PARAMETERS
 from rosflight_py_sim.viewer.appearance import APPEARANCE, Appearance, appearance
+from rosflight_py_sim.viewer.vehicle_faces import faces_of_parts
 
 SHAPE_PARAMETERS = ParameterTable(APPEARANCE) + SURFACE_MIX_PARAMETERS
 """Parameters of a node that draws vehicles."""
@@ -44,6 +43,4 @@ def vehicle_shapes(node: SimulationNode, vehicles: Sequence[str], around: str | 
 
 def faces_of_shape(shape: Appearance) -> Faces:
     """Faces of a vehicle for the camera, with all parts at rest."""
-    corners = [part.mesh.corners.astype(np.float64) + np.array(part.pivot_frd) for part in shape.parts]
-    colours = [part.colour for part in shape.parts for _ in part.mesh.triangles]
-    return faces_of_triangles(np.concatenate(corners), colours)
+    return faces_of_parts(shape.parts)

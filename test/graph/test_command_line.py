@@ -5,8 +5,10 @@ from __future__ import annotations
 import re
 import subprocess
 from collections.abc import Callable
+from itertools import pairwise
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from rosflight_py_sim import __version__
@@ -39,6 +41,7 @@ def test_help_is_printed(command_line: Run, arguments: list[str], words: list[st
     [
         (["uthere-terminal"], "prompt_toolkit", "terminal"),
         (["trim", "--airspeed", "0"], "scipy", "trim"),
+        (["fly", "--gif", "flight.gif"], "panda3d", "auv,plot"),
     ],
 )
 def test_missing_optional_package_error_names_the_extra(
@@ -95,6 +98,8 @@ def test_missing_optional_package_error_names_the_extra(
         (["sim", "--time-mode", "slow"], 2, ["slow", "lockstep", "paced", "wall"]),
         (["sim", "--firmware-file", "/no/such.yaml"], 2, ["/no/such.yaml"]),
         (["fly", "--ros-args", "-p", "square_side:=-1.0"], 1, ["'square_side'", "-1.0 given", "m"]),
+        (["fly", "--gif", "flight.mp4"], 1, ["--gif: 'flight.mp4' given", "ends in .gif"]),
+        (["fly", "--gif", "/no/such/one.gif"], 1, ["--gif: '/no/such/one.gif' given", "cannot be written"]),
     ],
 )
 def test_invalid_arguments_are_rejected_with_clear_message(
@@ -136,6 +141,8 @@ def test_fly_flies_the_square_and_reports_it(command_line: Run, tmp_path: Path, 
         "3",
         "--namespace",
         "uav",
+        "--gif",
+        "film.gif",
         *small_square(4.0, 2.5),
         *("-p", "step_size:=0.005"),
         timeout_s=110,
@@ -156,6 +163,26 @@ def test_fly_flies_the_square_and_reports_it(command_line: Run, tmp_path: Path, 
     assert min(pixels.shape[:2]) > 300
     # Lines and text on a background: neither blank nor full.
     assert 0.01 < (pixels[..., :3].min(axis=2) < 0.7).mean() < 0.9
+    _check_film(tmp_path / "film.gif")
+    assert f"film: {(tmp_path / 'film.gif').resolve()}" in result.stdout
+
+
+def _check_film(path: Path) -> None:
+    """A film of ten seconds, small enough for a page, in which the vehicle moves from image to image."""
+    from PIL import Image
+
+    assert path.stat().st_size < 2e6
+    with Image.open(path) as film:
+        assert film.format == "GIF" and film.size == (480, 270)
+        images = []
+        for k in range(film.n_frames):  # type: ignore[attr-defined]
+            film.seek(k)
+            images.append(np.asarray(film.convert("RGB")).astype(float))
+    assert 95 <= len(images) <= 105
+    changed = [float((abs(one - other).max(axis=2) > 40.0).mean()) for one, other in pairwise(images)]
+    assert sum(share > 0.002 for share in changed) > 0.8 * len(changed)
+    # Sky above, ground below.
+    assert all(image[:20, :, 2].mean() > 200.0 and image[200:240, :, 2].mean() < 160.0 for image in images)
 
 
 INTERRUPTED_WHILE_STARTING = """

@@ -13,8 +13,8 @@ from transforms3d.quaternions import rotate_vector
 
 from rosflight_py_sim.graph.vehicle_appearance import appearance_of
 from rosflight_py_sim.vehicles import known_vehicles, vehicle
+from rosflight_py_sim.viewer.on_ground import corners_of
 from rosflight_py_sim.viewer.web.camera_views import VIEWS
-from rosflight_py_sim.viewer.web.ground import corners_of
 from rosflight_py_sim.viewer.web.scene import Scene
 from rosflight_py_sim.viewer.web.server import open_server, stop_server
 from rosflight_py_sim.viewer.web.vehicle_view import VehicleView

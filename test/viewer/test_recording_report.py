@@ -98,6 +98,21 @@ def test_truncated_recording_yields_report_with_warning(tmp_path: Path, capsys: 
         assert "The recording is not complete: its end is missing" in path.with_suffix(".html").read_text()
 
 
+def test_report_writes_a_film_of_the_recorded_flight(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("panda3d")
+    from PIL import Image
+
+    film, page = tmp_path / "kite.gif", tmp_path / "kite.html"
+    with pytest.raises(SystemExit) as end:
+        main(["report", str(OTHER), "--output", str(page), "--gif", str(film)])
+    assert end.value.code == 0
+    assert f"film: {film}" in capsys.readouterr().out
+    with Image.open(film) as images:
+        # Ten images a second of a flight that is shown at its own speed.
+        recorded = recorded_vehicles(everything(OTHER))[0].time_s
+        assert images.n_frames == pytest.approx(10.0 * np.ptp(recorded), abs=2.0)  # type: ignore[attr-defined]
+
+
 def test_recording_without_vehicle_lists_its_topics() -> None:
     recording = everything(OTHER)
     del recording.topics["/kite/sim/truth_state"]

@@ -9,8 +9,9 @@ import numpy as np
 import viser
 from numpy.typing import NDArray
 
-from rosflight_py_sim.shapes.meshes import Mesh, box, merged, rod
+from rosflight_py_sim.shapes.meshes import Mesh
 from rosflight_py_sim.viewer.appearance import Appearance
+from rosflight_py_sim.viewer.on_ground import shadow_of, start_mark
 from rosflight_py_sim.world.colours import Colour
 
 FAR = 15000.0
@@ -25,8 +26,6 @@ _HILL_COLOUR = (176, 198, 208)
 
 # Share of its colour that the texture shows in the scene's bright light.
 _TONE = 0.8
-
-_ASPHALT, _CONCRETE, _PAINT_COLOUR = (92, 95, 99), (150, 152, 150), (236, 238, 240)
 
 # Depths of surfaces below the ground that the wheels touch, in gaps. Surfaces nearer to each other would flicker: the
 # further away a vehicle is seen, the larger the gap must be.
@@ -69,13 +68,11 @@ def add_start(scene: viser.SceneApi, root: str, appearance: Appearance, pose: ND
         appearance: the vehicle's.
         pose: north, east and down coordinate of the ground, m, and heading, rad (4,).
     """
-    size = appearance.size
-    has_wheels = any(part.name == "wheels" for part in appearance.parts)
-    surface, paint = _runway(size) if has_wheels else _pad(size)
+    mark = start_mark(appearance)
     half = 0.5 * float(pose[3])
     for name, mesh, colour, depth in (
-        ("surface", surface, _ASPHALT if has_wheels else _CONCRETE, _STRIP),
-        ("paint", paint, _PAINT_COLOUR, _PAINT),
+        ("surface", mark.surface, mark.surface_colour, _STRIP),
+        ("paint", mark.paint, mark.paint_colour, _PAINT),
     ):
         scene.add_mesh_simple(
             f"{root}_{name}",
@@ -84,7 +81,7 @@ def add_start(scene: viser.SceneApi, root: str, appearance: Appearance, pose: ND
             color=colour,
             flat_shading=True,
             wxyz=(np.cos(half), 0.0, 0.0, np.sin(half)),
-            position=pose[0:3] + np.array([0.0, 0.0, depth * gap_of(size)]),
+            position=pose[0:3] + np.array([0.0, 0.0, depth * gap_of(appearance.size)]),
             cast_shadow=False,
             receive_shadow=False,
         )
@@ -95,14 +92,13 @@ class Shadow:
 
     def __init__(self, scene: viser.SceneApi, name: str, appearance: Appearance, floor: float, colour: Colour) -> None:
         """Add the shadow; `floor`: down coordinate of the ground, m; `colour`: of the ground."""
-        whole = merged(part.mesh.moved(part.pivot_frd) for part in appearance.parts)
-        flat = whole.vertices * np.array([1.0, 1.0, 0.0], dtype=np.float32)
+        mesh = shadow_of(appearance)
         self._floor = floor
         self._depth = _SHADOW * gap_of(appearance.size)
         self._node = scene.add_mesh_simple(
             name,
-            flat,
-            whole.triangles,
+            mesh.vertices,
+            mesh.triangles,
             color=tuple(int(0.4 * part) for part in colour),  # type: ignore[arg-type]
             flat_shading=True,
             side="double",
@@ -116,33 +112,6 @@ class Shadow:
         down = self._floor + self._depth - _SHADOW_PER_HEIGHT * height
         self._node.position = np.array([position[0], position[1], down])
         self._node.wxyz = np.array([np.cos(0.5 * yaw), 0.0, 0.0, np.sin(0.5 * yaw)])
-
-
-def corners_of(appearance: Appearance) -> NDArray[np.float64]:
-    """Corners of all parts at rest (n, 3), body axes, m."""
-    corners = np.concatenate([part.mesh.vertices + np.array(part.pivot_frd) for part in appearance.parts])
-    return np.unique(corners.round(3), axis=0)
-
-
-def _runway(size: float) -> tuple[Mesh, Mesh]:
-    length, width = 60.0 * size, 6.0 * size
-    surface = _flat(length, width, 0.4 * length, 0.0)
-    dashes = [_flat(0.03 * length, 0.1 * size, (k + 0.5) * 0.06 * length, 0.0) for k in range(-1, 15)]
-    bars = [_flat(0.03 * length, 0.3 * size, -0.08 * length, side * size) for side in (-2.4, -1.6, -0.8, 0.8, 1.6, 2.4)]
-    edges = [_flat(length, 0.1 * size, 0.4 * length, side * 0.48 * width) for side in (-1.0, 1.0)]
-    return surface, merged([*dashes, *bars, *edges])
-
-
-def _pad(size: float) -> tuple[Mesh, Mesh]:
-    radius = 1.3 * max(size, 0.5)
-    surface = rod((0.0, 0.0, 0.0), (0.0, 0.0, 0.002), radius, sides=40)
-    stroke = 0.14 * radius
-    letter = [_flat(radius, stroke, 0.0, side * 0.32 * radius) for side in (-1.0, 1.0)]
-    return surface, merged([*letter, _flat(stroke, 0.64 * radius, 0.0, 0.0)])
-
-
-def _flat(length: float, width: float, north: float, east: float) -> Mesh:
-    return box((length, width, 0.002), (north, east, 0.0))
 
 
 def _hills() -> Mesh:

@@ -14,8 +14,9 @@ from numpy.typing import NDArray
 
 from rosflight_py_sim.physics.rotations import euler_from_quaternion
 from rosflight_py_sim.viewer.appearance import Appearance, MovingParts, part_attitude
+from rosflight_py_sim.viewer.on_ground import Clearance
 from rosflight_py_sim.viewer.web.camera_views import VIEWS, placed
-from rosflight_py_sim.viewer.web.ground import FAR, Shadow, add_start, corners_of, gap_of
+from rosflight_py_sim.viewer.web.ground import FAR, Shadow, add_start, gap_of
 from rosflight_py_sim.viewer.web.trail import Trail
 from rosflight_py_sim.viewer.web.vehicle_view import VehicleView
 from rosflight_py_sim.viewer.web.world_models import WIND_COLOUR, floor_colour, show_world
@@ -114,7 +115,7 @@ class _Vehicle:
         self._scene, self._start = scene, f"{_ROOT}/{own}_start"
         self._floor = world.floor_down
         self._starts_here = world.water is None
-        self._corners = corners_of(appearance)
+        self._clearance = Clearance(appearance)
         self._shadow = Shadow(scene, f"{_ROOT}/{own}_shadow", appearance, self._floor, floor_colour(world))
         self._appearance = appearance
         self._size = appearance.size
@@ -138,7 +139,7 @@ class _Vehicle:
         self.trail = Trail(scene, f"{_ROOT}/{own}_path", spacing=0.25 * self._size)
 
     def show(self, view: VehicleView) -> None:
-        position = self._above_ground(view.truth)
+        position = self._clearance.above(self._floor, view.truth)
         yaw = euler_from_quaternion(*view.truth[3:7].tolist())[2]
         if self._starts_here and self._floor - position[2] < self._size:
             add_start(self._scene, self._start, self._appearance, np.array([*position[0:2], self._floor, yaw]))
@@ -151,14 +152,6 @@ class _Vehicle:
         if self._label is not None:
             self._label.position = position + np.array([0.0, 0.0, -0.6 * self._size])
         self.trail.pass_through(position, view.time_s, float(np.linalg.norm(view.truth[7:10])))
-
-    def _above_ground(self, truth: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Position at which no corner is below the ground: contact lets a vehicle sink in by some millimetres."""
-        w, x, y, z = truth[3:7]
-        # The down component of each corner: last row of the rotation from body to inertial axes.
-        down = self._corners @ np.array([2.0 * (x * z - w * y), 2.0 * (y * z + w * x), 1.0 - 2.0 * (x * x + y * y)])
-        sunk = float(truth[2] + down.max() - self._floor)
-        return np.asarray(truth[0:3] - np.array([0.0, 0.0, max(sunk, 0.0)]))
 
     def _move_parts(self, view: VehicleView) -> None:
         self._moving.move(view.pwm_us, min(max(view.time_s - self._time_s, 0.0), _BLADE_S))
