@@ -145,7 +145,7 @@ def test_page_of_distributions_agrees_with_code_locks_and_metadata() -> None:
         _, ends, source, versions, *_ = rows[one.name]
         assert ends == str(one.ends)
         assert ("PyPI wheels" in source) == one.wheels
-        assert versions.startswith(f"{one.rclpy}.")
+        assert re.match(rf"{one.rclpy}\.\S+, {one.fast_dds}\.", versions)
         assert one.name.capitalize() in readme
         if one.wheels:
             lock = project_program("tools/install_lock.py").lock_for(locks[one.name])

@@ -5,9 +5,10 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from rosflight_py_sim.ground.ros_distributions import DISTRIBUTIONS, distribution_of, rclpy_version
+from rosflight_py_sim.ground.ros_distributions import distribution_of, rclpy_version
 
 _RANGE, _LOCAL = "ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST"
+_PROFILE, _PROFILE_OF_FAST_DDS_2 = "FASTDDS_DEFAULT_PROFILES_FILE", "FASTRTPS_DEFAULT_PROFILES_FILE"
 
 # By default, OpenBLAS starts a thread per core in each process, which costs a third of a node's start.
 _THREADS = "OPENBLAS_NUM_THREADS"
@@ -20,10 +21,17 @@ def prepare_environment() -> None:
     half second. ROS 2's discovery range alone leaves the ports of Fast DDS open on all addresses of the machine.
     """
     os.environ.setdefault(_THREADS, "1")
-    if os.environ.get(_RANGE, "").upper() == _LOCAL and not os.environ.keys() & {one.profiles for one in DISTRIBUTIONS}:
-        # Not both variables: the ROS 2 of Fast DDS 3 warns of the other one.
-        installed = distribution_of(rclpy_version()) or DISTRIBUTIONS[-1]
-        os.environ[installed.profiles] = str(Path(__file__).with_name("loopback.xml"))
+    if os.environ.get(_RANGE, "").upper() == _LOCAL and not {_PROFILE, _PROFILE_OF_FAST_DDS_2} & os.environ.keys():
+        os.environ[profile_variable(rclpy_version())] = str(Path(__file__).with_name("loopback.xml"))
+
+
+def profile_variable(version: str) -> str:
+    """Environment variable with the file of Fast DDS's profile, in the distribution with this version of rclpy.
+
+    With Fast DDS 3, ROS 2 reads the variable of Fast DDS 2, too, and each node prints a warning.
+    """
+    found = distribution_of(version)
+    return _PROFILE_OF_FAST_DDS_2 if found is not None and found.fast_dds == 2 else _PROFILE
 
 
 def stay_on_this_machine() -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from datetime import date
-from importlib import metadata
 from typing import NamedTuple
 
 
@@ -13,6 +12,7 @@ class RosDistribution(NamedTuple):
     Attributes:
         name: as of ROS_DISTRO.
         rclpy: first number of the version of its rclpy, which no other distribution has.
+        fast_dds: first number of the version of its Fast DDS.
         ends: last day of its support.
         wheels: whether `make ROS=name` installs it from PyPI.
         profiles: environment variable that names the profiles of its Fast DDS.
@@ -20,21 +20,24 @@ class RosDistribution(NamedTuple):
 
     name: str
     rclpy: int
+    fast_dds: int
     ends: date
     wheels: bool
     profiles: str = "FASTDDS_DEFAULT_PROFILES_FILE"
 
 
 DISTRIBUTIONS = (
-    RosDistribution("jazzy", 7, date(2029, 5, 31), wheels=True, profiles="FASTRTPS_DEFAULT_PROFILES_FILE"),
-    RosDistribution("kilted", 9, date(2026, 12, 31), wheels=True),
-    RosDistribution("lyrical", 10, date(2031, 5, 31), wheels=False),
+    RosDistribution("jazzy", 7, 2, date(2029, 5, 31), wheels=True),
+    RosDistribution("kilted", 9, 3, date(2026, 12, 31), wheels=True),
+    RosDistribution("lyrical", 10, 3, date(2031, 5, 31), wheels=False),
 )
 """Distributions that this package names, as of docs/distributions.md."""
 
 
 def rclpy_version() -> str:
     """Version of the installed rclpy, empty if there is none."""
+    from importlib import metadata  # takes 20 ms, and nodes that inherit their environment do not need it
+
     try:
         return metadata.version("rclpy")
     except metadata.PackageNotFoundError:

@@ -15,8 +15,9 @@ from typing import NamedTuple
 import pytest
 from free_ports import free_ports
 
+from rosflight_py_sim.ground.process_environment import profile_variable
 from rosflight_py_sim.ground.registry import registered
-from rosflight_py_sim.ground.ros_distributions import DISTRIBUTIONS
+from rosflight_py_sim.ground.ros_distributions import rclpy_version
 from test.processes.conftest import PROJECT, Processes, Program
 
 pytestmark = pytest.mark.timeout(240)
@@ -40,7 +41,7 @@ parameters:
   mass: {uniform: [2.8, 3.4]}
 """
 
-(PROFILES,) = os.environ.keys() & {one.profiles for one in DISTRIBUTIONS}
+PROFILE = profile_variable(rclpy_version())
 
 # Datagrams sent to a socket to find out whether it is read.
 DATAGRAMS, SIZE = 20, 100
@@ -113,7 +114,7 @@ def test_every_socket_that_is_read_is_at_a_documented_port_of_loopback(processes
     given = {"ardupilot.port": first, **dict(zip(names, free_ports(len(names)), strict=True))}
     parameters = [word for name, port in given.items() for word in ("-p", f"{name}:={port}")]
     # The tests set this variable for all nodes; here the command must set it.
-    del processes.environment[PROFILES]
+    del processes.environment[PROFILE]
     program = processes.command("sim", "--scenario", str(file), "--view", "--ros-args", *parameters)
     wait_until_viewed(program)
     received = set()
@@ -133,7 +134,7 @@ def test_every_socket_that_is_read_is_at_a_documented_port_of_loopback(processes
 
 
 def test_node_started_alone_receives_on_loopback_only(processes: Processes) -> None:
-    for name in ("ROS_AUTOMATIC_DISCOVERY_RANGE", PROFILES):
+    for name in ("ROS_AUTOMATIC_DISCOVERY_RANGE", PROFILE):
         del processes.environment[name]
     # Without a client or a viewer, it has only DDS's sockets.
     program = processes.node("rc", "-p", "device:=none")
