@@ -1,13 +1,14 @@
-"""Every name of rclpy that this package uses beyond rclpy's documentation.
+"""Functions that use rclpy beyond its documentation.
 
-`test/interfaces/test_rclpy_internals.py` fails if the installed rclpy lacks one of these or uses it differently, and if
+`ground/ros_internals.py` lists the names and the releases in which they were checked.
+`test/interfaces/test_ros_internals.py` fails if the installed rclpy lacks one of them or uses it differently, and if
 another module uses such a name.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from rcl_interfaces.msg import SetParametersResult
 from rclpy.clock import Clock, ClockType, ROSClock
@@ -22,42 +23,6 @@ from rclpy.task import Future
 from rclpy.time import Time
 
 from rosflight_py_sim.ground.parameters import ParameterError
-
-RUN = ("7.1.6 (Jazzy)", "9.1.2 (Kilted)")
-"""Releases of rclpy in which each name of INTERNALS was run."""
-
-
-class Internal(NamedTuple):
-    """A name beyond the documented interface.
-
-    Attributes:
-        name: full name, without the leading `rclpy.`.
-        later: source later than the releases of RUN in which the name was read; empty: none.
-    """
-
-    name: str
-    later: str = ""
-
-
-_COMPILED = "_rclpy_nanobind.pyi (Rolling)"
-
-INTERNALS = (
-    Internal("clock.ROSClock.handle.set_ros_time_override", _COMPILED),
-    Internal("experimental.events_executor.EventsExecutor"),
-    Internal("impl.implementation_singleton.rclpy_implementation.RCLError", _COMPILED),
-    Internal("impl.implementation_singleton.rclpy_implementation.UnknownROSArgsError", _COMPILED),
-    Internal("node.Node._clock"),
-    Internal("node.Node._on_set_parameters_callbacks"),
-    Internal("node.Node._parameter_overrides"),
-    Internal("node.Node._subscriptions"),
-    Internal("node.Node._wake_executor"),
-    Internal("publisher.Publisher.handle.get_subscription_count", _COMPILED),
-    Internal("publisher.Publisher.handle.publish_raw", _COMPILED),
-    Internal("service.Service.send_response"),
-    Internal("subscription.Subscription.handle.get_publisher_count", _COMPILED),
-    Internal("subscription.Subscription.handle.take_message", _COMPILED),
-    Internal("time.Time._time_handle"),
-)
 
 RCLError: type[RuntimeError] = rclpy_implementation.RCLError
 """Error of rcl about a domain, a name or a parameter file; `rclpy.exceptions` has no class for it."""

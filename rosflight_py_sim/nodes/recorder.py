@@ -13,7 +13,6 @@ from typing import Any
 from rclpy.event_handler import SubscriptionEventCallbacks
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 from rclpy.serialization import serialize_message
-from rclpy.topic_endpoint_info import TopicEndpointInfo
 from std_msgs.msg import String
 
 from rosflight_py_sim import __version__
@@ -281,7 +280,7 @@ class Recorder(SimulationNode):
                 message_type,
                 topic,
                 on_clock if topic == CLOCK.name else take,
-                _fitting_qos(self.get_publishers_info_by_topic(topic)),
+                _fitting_qos([one.qos_profile for one in self.get_publishers_info_by_topic(topic)]),
                 raw=True,
                 event_callbacks=SubscriptionEventCallbacks(incompatible_qos=on_refusal, use_default_callbacks=False),
             )
@@ -313,9 +312,8 @@ def _full_namespaces(own: str, vehicles: Sequence[str]) -> list[str]:
     return [absolute_name(own, vehicle).rstrip("/") for vehicle in vehicles]
 
 
-def _fitting_qos(publishers: list[TopicEndpointInfo]) -> QoSProfile:
+def _fitting_qos(offers: list[QoSProfile]) -> QoSProfile:
     """The strictest QoS that all publishers offer."""
-    offers = [one.qos_profile for one in publishers]
     reliable = all(offer.reliability == ReliabilityPolicy.RELIABLE for offer in offers)
     lasting = all(offer.durability == DurabilityPolicy.TRANSIENT_LOCAL for offer in offers)
     return QoSProfile(
