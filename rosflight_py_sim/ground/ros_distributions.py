@@ -15,7 +15,6 @@ class RosDistribution(NamedTuple):
         fast_dds: first number of the version of its Fast DDS.
         ends: last day of its support.
         wheels: whether `make ROS=name` installs it from PyPI.
-        profiles: environment variable that names the profiles of its Fast DDS.
     """
 
     name: str
@@ -23,7 +22,6 @@ class RosDistribution(NamedTuple):
     fast_dds: int
     ends: date
     wheels: bool
-    profiles: str = "FASTDDS_DEFAULT_PROFILES_FILE"
 
 
 DISTRIBUTIONS = (
