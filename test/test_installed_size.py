@@ -119,4 +119,4 @@ def test_makefile_knows_what_has_cameras() -> None:
     }
     listed = re.search(r"^WITH_CAMERA := (.*)$", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE)
     assert listed is not None
-    assert set(listed[1].split()) == with_camera
+    assert {word for word in listed[1].split() if not word.startswith("--")} == with_camera

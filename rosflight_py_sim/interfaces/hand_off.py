@@ -284,9 +284,10 @@ class HandOff:
         has been destroyed.
         """
         first = next(iter(self._members))
-        first.create_timer(_CHECK_S, self._check_all, clock=Clock(clock_type=ClockType.STEADY_TIME))
+        first.create_timer(_CHECK_S, self.check_all, clock=Clock(clock_type=ClockType.STEADY_TIME))
 
-    def _check_all(self) -> None:
+    def check_all(self) -> None:
+        """Check for guests, and for external publishers and subscriptions of all topics."""
         self._admit_guests()
         outlets = [one.name for some in self._outlets.values() for one in some if one.has_changed()]
         inlets = [one.name for some in self._inlets.values() for one in some if one.has_changed()]

@@ -7,13 +7,14 @@ import time
 from abc import abstractmethod
 from collections.abc import Iterable
 from statistics import median
-from typing import ClassVar
+from typing import ClassVar, cast
 
 from rclpy.executors import Executor
 
 from rosflight_py_sim.ground.parameters import ParameterTable, Value, number
 from rosflight_py_sim.ground.shared_parameters import STEP_SIZE
 from rosflight_py_sim.ground.stamps import NANOSECONDS
+from rosflight_py_sim.interfaces.awaited_topics import WAIT_FOR, AwaitedTopics, awaited_topics
 from rosflight_py_sim.interfaces.time_manager_interface import (
     REAL_TIME_MULTIPLIER,
     TIME_MANAGER_PARAMETERS,
@@ -42,6 +43,7 @@ class SteppingTimeManager(TimeManagerInterface):
     PARAMETERS: ClassVar[ParameterTable] = TIME_MANAGER_PARAMETERS + ParameterTable(
         REAL_TIME_MULTIPLIER.overridden("an upper limit; 0 runs as fast as the machine allows", also_allowed=(0.0,)),
         STEP_SIZE,
+        WAIT_FOR,
     )
 
     def initialise(self) -> None:
@@ -53,15 +55,19 @@ class SteppingTimeManager(TimeManagerInterface):
         self._took_s: list[float] = []
         self._due_s = math.inf
         self._is_spun = False
+        self._awaited = AwaitedTopics(self, ())
 
     def begin(self) -> None:
-        """Create the pace timer."""
+        """Create the pace timer, and look for the publishers of the topics to wait for."""
+        self._awaited.begin()
         self._pace_timer = self.create_system_timer(1.0, self._on_pace_timer, autostart=False)
         super().begin()
 
     def configure(self, values: dict[str, Value]) -> None:
         """Set the pace."""
         super().configure(values)
+        if math.isnan(self._multiplier):
+            self._awaited = AwaitedTopics(self, awaited_topics(cast("list[str]", values[WAIT_FOR.name])))
         multiplier, self._multiplier = self._multiplier, number(values, "real_time_multiplier")
         if self._multiplier != multiplier:
             self._anchor(self.time_ns)
@@ -96,11 +102,25 @@ class SteppingTimeManager(TimeManagerInterface):
     def on_resume(self) -> None:
         """Take the step that was held back."""
         self._anchor(self.time_ns)
-        if self.step_is_complete:
+        if self.step_is_complete and not self._awaited.is_held:
             self._go()
 
+    @property
+    def is_stalled(self) -> bool:
+        """Whether a message of a node outside of the step is missing."""
+        return self._awaited.is_held
+
+    def repeat_time(self) -> None:
+        """Publish the present time again for a node that starts late."""
+        self.publish_time()
+
     def complete_step(self) -> None:
-        """Reply to time_manager/step, and begin the next step when it is due."""
+        """Reply to time_manager/step, and begin the next step when it is due.
+
+        If a message of a node outside of the step is missing, this happens after its arrival.
+        """
+        if self._awaited.hold():
+            return
         if self._began_s is None:
             # Measure the pace from the first step, not from the start of the process or from time 0 of a running graph.
             self._anchor(self.next_ns)
@@ -116,6 +136,7 @@ class SteppingTimeManager(TimeManagerInterface):
         took_ms, self._took_s = [1e3 * s for s in self._took_s], []
         if took_ms:
             yield Diagnosis("", "", values={"step median (ms)": median(took_ms), "step max (ms)": max(took_ms)})
+        yield from self._awaited.diagnoses()
         yield from super().diagnose(period)
 
     def _anchor(self, time_ns: int) -> None:

@@ -318,17 +318,25 @@ class LockstepTimeManager(SteppingTimeManager):
 
     @property
     def is_stalled(self) -> bool:
-        """Whether the current time has been repeated and the truth state of a vehicle is still missing."""
+        """Whether the truth state of a vehicle is missing after a repetition of the time, or an awaited message is."""
+        return super().is_stalled or self._steps_have_stopped
+
+    @property
+    def _steps_have_stopped(self) -> bool:
         return self._repeats > 1 and bool(self._behind)
+
+    def repeat_time(self) -> None:
+        """Publish the present time again, and have dynamics repeat the newest state."""
+        self._repeat()
 
     def diagnose(self, period: Period) -> Iterable[Diagnosis]:
         """Whether the step is being completed."""
         yield Diagnosis("", "", values={"repeated": self._all_repeats})
         missing = self._missing()
-        if self.is_stalled and missing:
+        if self._steps_have_stopped and missing:
             level = Level.ERROR if self._repeats >= _MAX_REPEATS else Level.WARN
             yield Diagnosis("", f"stalled at {self.time_text}: no {missing}", level)
-        elif self.is_stalled:
+        elif self._steps_have_stopped:
             clients = ", ".join(v.waiting_for for v in self._holding_up)
             yield Diagnosis("", f"waiting for {clients} at {self.time_text}", Level.WARN)
         yield from super().diagnose(period)

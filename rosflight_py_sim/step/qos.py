@@ -27,6 +27,9 @@ LATCHED_QUEUE = QoSProfile(
 )
 """Subscription to the trigger of a step: no message may be lost, not even to one of another publisher."""
 
+QUEUE = QoSProfile(depth=10, reliability=ReliabilityPolicy.RELIABLE)
+"""Subscription to messages of which each counts."""
+
 
 def clock_qos(time_mode: str) -> QoSProfile:
     """QoS of a subscription to /clock.
@@ -49,3 +52,8 @@ def state_qos(time_mode: str) -> QoSProfile:
 def imu_qos(time_mode: str) -> QoSProfile:
     """QoS of a subscription to the IMU, by the rule of `state_qos`; in lockstep no message is published twice."""
     return LATCHED_QUEUE if time_mode == "lockstep" else CHAIN
+
+
+def stamped_input_qos(time_mode: str) -> QoSProfile:
+    """QoS of a subscription to an input that takes effect in the step after its stamp: in lockstep none may be lost."""
+    return QUEUE if time_mode == "lockstep" else CHAIN

@@ -39,7 +39,7 @@ from std_msgs.msg import Bool, Float64, String, UInt8, UInt32
 
 from rosflight_py_sim.ground import topic_names
 from rosflight_py_sim.ground.stamps import NANOSECONDS, set_time, stamp_ns, time_ns_of
-from rosflight_py_sim.step.qos import CHAIN, LATCHED, LATCHED_LIST, clock_qos, imu_qos, state_qos
+from rosflight_py_sim.step.qos import CHAIN, LATCHED, LATCHED_LIST, clock_qos, imu_qos, stamped_input_qos, state_qos
 from rosflight_py_sim.step.vehicle_state import VehicleState
 from rosflight_py_sim.step.wire import Coders, WireFormat, encode_clock, encode_named_numbers
 
@@ -378,13 +378,14 @@ def _named_numbers(data: bytes) -> NamedNumbers:
     return NamedNumbers(time_ns_of(message.header.stamp), tuple(message.name), tuple(message.position))
 
 
-def _named(name: str) -> StepTopic[NamedNumbers]:
+def _named(name: str, **options: Any) -> StepTopic[NamedNumbers]:
     return StepTopic(
         name,
         JointState,
         carried=NamedNumbers,
         fields=NamedNumbers._fields,
         coders=Coders(lambda message: encode_named_numbers(*message), _named_numbers),
+        **options,
     )
 
 
@@ -560,7 +561,7 @@ PWM_OUTPUT = stamped(
     {"pulse_us": "values"},
     exclusive=True,
 )
-RC = stamped("sim/RC", RCRaw, PulseWidths, {"pulse_us": "values"})
+RC = stamped("sim/RC", RCRaw, PulseWidths, {"pulse_us": "values"}, requested=stamped_input_qos)
 
 # The flight controller, under the names of rosflight_io.
 STATUS = stamped(topic_names.STATUS, Status, StatusReport, exclusive=True)
@@ -584,13 +585,13 @@ CORRECTED_BATTERY = BATTERY.renamed(topic_names.CORRECTED_BATTERY)
 CORRECTED_GNSS = GNSS_FIX.renamed("gnss")
 
 # Commands to the flight controller.
-COMMAND = stamped("command", Command, ControlCommand)
-AUX_COMMAND = stamped("aux_command", AuxCommand, AuxiliaryCommand, {"types": "type_array"})
+COMMAND = stamped("command", Command, ControlCommand, requested=stamped_input_qos)
+AUX_COMMAND = stamped("aux_command", AuxCommand, AuxiliaryCommand, {"types": "type_array"}, requested=stamped_input_qos)
 EXTERNAL_ATTITUDE = ATTITUDE.renamed(topic_names.EXTERNAL_ATTITUDE)
 # What a vehicle that can hold depth and heading does at present, in words.
 HOLD_DOING = StepTopic[String]("hold/doing", String, LATCHED)
 # Set-points of a vehicle that holds depth and heading, by name: depth, yaw, surge, sway.
-HOLD_SETPOINT = _named("hold/setpoint")
+HOLD_SETPOINT = _named("hold/setpoint", requested=stamped_input_qos)
 SETPOINT = stamped(
     topic_names.SETPOINT,
     PoseStamped,

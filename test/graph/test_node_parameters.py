@@ -111,12 +111,15 @@ class Hand(SimulationNode):
 def test_sources_of_a_graph_also_give_parameters_that_a_node_declares_itself(ros_domain: int, tmp_path: Path) -> None:
     file = tmp_path / "hand.yaml"
     file.write_text("/**: {ros__parameters: {grip: 2.0}}\n/foot: {ros__parameters: {fingers: 0}}\n")
-    with rclpy.init(args=["test"], signal_handler_options=SignalHandlerOptions.NO):
+    rclpy.init(args=["test"], signal_handler_options=SignalHandlerOptions.NO)
+    try:
         node = Hand(sources=[{"grip": 3.0}, file, {"foot:fingers": 1, "hand:fingers": 4, "fingers": 3}])
         assert (node.grip, node.fingers) == (2.0, 4)
         node.destroy_node()
         with pytest.raises(ParameterError, match=re.escape("'grip': [1, 'a'] given; allowed: a value of one ROS type")):
             Hand(sources=[{"grip": [1, "a"]}])
+    finally:
+        rclpy.shutdown()
 
 
 @pytest.mark.parametrize("executable", NODE_CLASSES)
