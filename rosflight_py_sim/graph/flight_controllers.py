@@ -24,6 +24,8 @@ from rosflight_py_sim.vehicles import Vehicle, names_of_vehicles
 if TYPE_CHECKING:
     from rosflight_py_sim.bridge.front_end_interface import FrontEndInterface
 
+_BRIDGE = "bridge"
+
 
 @dataclass(frozen=True)
 class FlightController:
@@ -70,6 +72,21 @@ class FlightController:
         received = [port for one in self.executables for port in ports_of(registered_node(one))]
         return not self.front_end and any(isinstance(one, Input) and one.topic.name in sent for one in received)
 
+    @property
+    def receives_sticks(self) -> bool:
+        """Whether one of its nodes receives the transmitter's frames; the bridge may forward them.
+
+        Raises:
+            ParameterError: one of the nodes cannot be loaded.
+        """
+        from rosflight_py_sim.step.ports import Input, ports_of
+        from rosflight_py_sim.step.topics import RC
+
+        own = [registered_node(one) for one in self.executables if one != _BRIDGE]
+        return bool(self.keyboard_settings) or any(
+            isinstance(port, Input) and port.topic is RC for node in own for port in ports_of(node)
+        )
+
     def files_for(self, vehicle: Vehicle) -> list[Path]:
         """Parameter files of all nodes for this flight controller and vehicle; they override the vehicle's own.
 
@@ -113,7 +130,7 @@ SIL_BOARD = FlightController(
 )
 ARDUPILOT = FlightController(
     "ardupilot",
-    ("bridge",),
+    (_BRIDGE,),
     "ArduPilot through its JSON interface",
     front_end="ardupilot",
     keyboard_settings={"ardupilot.rc": True},
@@ -130,7 +147,7 @@ AUV_CONTROLLER = FlightController(
 )
 AUV_ZEROMQ = FlightController(
     "auv_zeromq",
-    ("bridge",),
+    (_BRIDGE,),
     "clients of the AUV protocol over ZeroMQ",
     front_end="auv_zeromq",
     needs_file=True,
@@ -139,7 +156,7 @@ AUV_ZEROMQ = FlightController(
 )
 UTHERE = FlightController(
     "uthere",
-    ("sil_board", "bridge"),
+    ("sil_board", _BRIDGE),
     "the ROSflight firmware, commanded by clients of uThere Ground Control's text protocol",
     front_end="uthere",
     needs_file=True,
@@ -170,7 +187,7 @@ class _FlightControllers(Mapping[str, FlightController]):
         offboard = issubclass(front_end, OffboardFrontEnd)
         return FlightController(
             name,
-            ("sil_board", "bridge") if offboard else ("bridge",),
+            ("sil_board", _BRIDGE) if offboard else (_BRIDGE,),
             _first_line(front_end),
             front_end=name,
             needs_lockstep=not offboard,

@@ -15,6 +15,7 @@ from std_msgs.msg import String
 
 from rosflight_py_sim.graph.composition import ComposedGraph
 from rosflight_py_sim.graph.fleet import Member
+from rosflight_py_sim.graph.flight_controllers import SIL_BOARD, chosen_flight_controller
 from rosflight_py_sim.graph.scenario import Scenario
 from rosflight_py_sim.ground.new_files import prepare, reserved
 from rosflight_py_sim.ground.parameters import ParameterError, Value, Values
@@ -237,10 +238,11 @@ def fly(
 
 def _how_to_fly(member: Member) -> str:
     """Line that says how to fly a vehicle by hand."""
-    return (
-        "to fly by hand, press 'Fly by hand' on the page during a flight, or end this one with Ctrl-C and run: "
-        f"{sys.argv[0]} sim --view --vehicle {reference(member.vehicle)}"
-    )
+    run = f"{sys.argv[0]} sim --view --vehicle {reference(member.vehicle)}"
+    if chosen_flight_controller(member.vehicle.flight_controller).receives_sticks:
+        during = "press 'Fly by hand' on the page during a flight, or"
+        return f"to fly by hand, {during} end this one with Ctrl-C and run: {run}"
+    return f"to fly by hand, end this with Ctrl-C and run: {run} --flight-controller {SIL_BOARD.name}"
 
 
 def _conclude(

@@ -32,7 +32,7 @@ from rosflight_py_sim.step.part import Part
 from rosflight_py_sim.step.pilot_topics import PILOT
 from rosflight_py_sim.step.ports import newest
 from rosflight_py_sim.step.topic_statistics import Period
-from rosflight_py_sim.step.topics import PAUSED, topic_of
+from rosflight_py_sim.step.topics import PAUSED, RC, topic_of
 from rosflight_py_sim.step.viewed_topics import RELAYED, viewed
 from rosflight_py_sim.transmitter.page import StickReport
 from rosflight_py_sim.viewer.graph_watch import GraphWatch
@@ -84,6 +84,9 @@ _READ = ("time_manager/get_parameters",)
 
 # Without a browser, only one picture in this many is processed, to record the path.
 _UNSEEN = 10
+
+# Nodes that subscribe to the transmitter's frames without flying the vehicle.
+_OBSERVERS = ("web_viewer", "view_relay", "recorder")
 
 # System time over which the real-time factor is averaged.
 _PACE_SPAN_S = 1.0
@@ -215,11 +218,19 @@ class WebViewer(PartNode):
 
     def _obstacle(self) -> str:
         topic = topic_of(self._display.chosen, PILOT.name)
-        if self.count_subscribers(self.resolve_topic_name(topic)):
-            return ""
-        return (
-            f"no node rc subscribes to {topic}; start one without a joystick, or with its parameter device set to page"
-        )
+        if not self.count_subscribers(self.resolve_topic_name(topic)):
+            return (
+                f"no node rc subscribes to {topic}; start one without a joystick, or with its parameter device set to "
+                "page"
+            )
+        frames = topic_of(self._display.chosen, RC.name)
+        receivers = self.get_subscriptions_info_by_topic(self.resolve_topic_name(frames))
+        if all(one.node_name in _OBSERVERS for one in receivers):
+            return (
+                f"no flight controller of this vehicle subscribes to {frames}; to fly it by hand, start the simulation "
+                "with --flight-controller sil_board"
+            )
+        return ""
 
     def _on_report(self, report: StickReport) -> None:
         message = Joy(axes=report.axes, buttons=list(map(int, report.buttons)))

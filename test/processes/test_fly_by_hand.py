@@ -2,46 +2,19 @@
 
 from __future__ import annotations
 
-import re
 import signal
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from typing import Any
 
 import pytest
-from rosflight_msgs.msg import RCRaw, Status
 
-from rosflight_py_sim.step.topics import RC, STATUS
 from rosflight_py_sim.transmitter.channels import ARM, HIGH, LOW, OVERRIDE
 from test.processes.browser import Tab, browsers
-from test.processes.conftest import Observer, Processes, Program
+from test.processes.conftest import Processes
+from test.processes.hand_flight import PAGE, Flown, hold, reading, take_control
 
 pytestmark = pytest.mark.timeout(240)
-
-PAGE = {"width": 700, "height": 420, "ready": "#pilot button"}
-
-
-class Flown:
-    """A simulation with a page, and an observer of its transmitter and flight controller."""
-
-    def __init__(self, processes: Processes) -> None:
-        self.simulation: Program = processes.command("sim", "--view", "--ros-args", "-p", "web_viewer.port:=0")
-        # At real time, an observer of each step would be busy with nothing else.
-        self.observer: Observer = processes.observer(truth="not_published")
-        self.status, self.rc = Status(), RCRaw()
-        self.observer.node.create_subscription(Status, STATUS.name, lambda one: setattr(self, "status", one), 1)
-        self.observer.node.create_subscription(RCRaw, RC.name, lambda one: setattr(self, "rc", one), 1)
-        self.observer.wait_for(lambda: "http://" in self.simulation.stdout, "the address")
-        found = re.search(r"http://\S+", self.simulation.stdout)
-        assert found is not None
-        self.url = found[0]
-
-    def listen(self) -> None:
-        for _ in range(50):
-            self.observer.executor.spin_once(timeout_sec=0.0)
-
-    def services(self) -> set[str]:
-        return {name for name, _ in self.observer.node.get_service_names_and_types() if "toggle_" in name}
 
 
 @pytest.fixture(scope="module")
@@ -69,21 +42,6 @@ def tab(browser: Any, flown: Flown) -> Iterator[Tab]:
     assert (tab.outside, tab.errors) == ([], [])
 
 
-def reading(tab: Tab, name: str) -> float:
-    """Number that an instrument shows."""
-    text = str(tab.page.locator(f"[data-reading={name}]").text_content())
-    found = re.search(r"[-\N{MINUS SIGN}]?\d+\.?\d*", text)
-    assert found is not None, text
-    return float(found[0].replace("\N{MINUS SIGN}", "-"))
-
-
-def hold(tab: Tab, flown: Flown, key: str, condition: Callable[[], object], what: str) -> None:
-    """Hold a key until a condition holds."""
-    tab.page.keyboard.down(key)
-    tab.until(condition, what, flown.listen, every_ms=20)
-    tab.page.keyboard.up(key)
-
-
 def climb_at(tab: Tab, flown: Flown, rate: float) -> None:
     """Move the throttle towards that of a vertical speed, m/s; 41.5 % hover."""
     flown.listen()
@@ -95,11 +53,6 @@ def climb_at(tab: Tab, flown: Flown, rate: float) -> None:
 def sink(tab: Tab, flown: Flown) -> None:
     """Descend, slowly near the ground."""
     climb_at(tab, flown, -min(0.8 + 0.4 * reading(tab, "altitude"), 3.0))
-
-
-def take_control(tab: Tab, flown: Flown) -> None:
-    tab.click("Fly by hand")
-    tab.until(lambda: tab.button("Leave controls").is_visible(), "the controls")
 
 
 def test_pilot_arms_climbs_turns_and_lands_by_keys(tab: Tab, flown: Flown) -> None:
