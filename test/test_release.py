@@ -18,6 +18,13 @@ import rosflight_py_sim
 ROOT = Path(__file__).parents[1]
 VERSION = project_program("tools/set_version.py")
 
+REQUIREMENTS = [
+    *("1.i", "1.ii", "1.iii", "1.iv", "1.v", "1.vi", "2.i", "2.ii", "2.iii", "2.iv", "2.v"),
+    *("3.i", "3.ii", "3.iii", "3.iv", "3.v", "3.v.a", "3.v.b", "3.v.c", "4.i", "4.ii", "4.iii", "4.iii.a", "4.iii.b"),
+    *("4.iv", "4.iv.a", "4.iv.b", "4.v", "4.v.a", "4.v.b", "5.i", "5.ii", "5.iii", "6.i", "7.i"),
+]
+"""Numbers of the requirements in REP 2004."""
+
 KINDS = [
     kind["directory"] for kind in tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["towncrier"]["type"]
 ]
@@ -89,6 +96,16 @@ def test_a_version_that_is_not_three_numbers_is_refused(
     with pytest.raises(SystemExit):
         VERSION.main()
     assert f"invalid version value: '{version}'" in capsys.readouterr().err
+
+
+def test_quality_declaration_has_each_requirement_of_rep_2004_in_its_order() -> None:
+    text = (ROOT / "QUALITY_DECLARATION.md").read_text(encoding="utf-8")
+    listed = re.findall(
+        r"^ *- (\d\.[iv]+(?:\.[abc])?), .+?:(?: (met|not met|not met in full|not applicable)\.|$)", text, re.MULTILINE
+    )
+    assert [number for number, _ in listed] == REQUIREMENTS
+    assert [number for number, answer in listed if not answer] == ["4.iii", "4.iv", "4.v"]  # their parts have answers
+    assert "(QUALITY_DECLARATION.md)" in (ROOT / "README.md").read_text(encoding="utf-8")
 
 
 def test_wheels_are_tried_with_the_versions_of_the_lock_file() -> None:
