@@ -127,7 +127,17 @@ class StepJoin:
         """
         if name in self._expected:
             return partial(self._expected_arrived, self._expected[name])
-        return partial(self._arrived, self._names.index(name), name in self._renewed_by)
+        return partial(self._arrived, self._number(name), name in self._renewed_by)
+
+    def _number(self, name: str) -> int:
+        """Place of a synchronized or required input.
+
+        Raises:
+            ValueError: the rule has no such input.
+        """
+        if name not in self._names:
+            raise ValueError(f"input '{name}' given; allowed: {', '.join(self._names)}")
+        return self._names.index(name)
 
     def taking(self, name: str, take: Callable[[Any], None]) -> Callable[[Any], None]:
         """Function that passes each message of a synchronized or required input to `take`, and reports its stamp.
@@ -135,7 +145,7 @@ class StepJoin:
         Raises:
             ValueError: the rule has no such input.
         """
-        index, renews, stamps = self._names.index(name), name in self._renewed_by, self._stamps
+        index, renews, stamps = self._number(name), name in self._renewed_by, self._stamps
 
         def on_message(message: Any) -> None:
             take(message)
