@@ -29,6 +29,8 @@ from rosflight_py_sim.interfaces.parameter_files import check_files
 from rosflight_py_sim.protocols import zmtp
 from rosflight_py_sim.protocols.ardupilot_json import ProtocolError, decode_frame, encode_frame
 from rosflight_py_sim.protocols.auv_zeromq import decode_telemetry, decode_thrusters, encode_thrusters
+from rosflight_py_sim.protocols.rosflight_mavlink.frames import FrameReader
+from rosflight_py_sim.protocols.rosflight_mavlink.frames import encode_frame as encode_mavlink
 from rosflight_py_sim.protocols.uthere import UthereError, parse_packet, parse_reply, text_of
 from rosflight_py_sim.recording.bag_folder import METADATA, BagError, parts_of
 from rosflight_py_sim.recording.columns import NoColumnsError, columns
@@ -66,6 +68,16 @@ class Parser:
 def _servo_frame(data: bytes) -> None:
     with contextlib.suppress(ProtocolError):
         assert encode_frame(decode_frame(data)) == data
+
+
+def _mavlink_frames(data: bytes) -> None:
+    reader = FrameReader()
+    for frame in reader.frames(data):
+        (again,) = FrameReader().frames(encode_mavlink(frame))
+        # As texts, because damaged numbers may be NaN.
+        assert repr(again) == repr(frame)
+    for half in (data[: len(data) // 2], data[len(data) // 2 :]):
+        list(reader.frames(half))
 
 
 def _uthere_commands(data: bytes) -> None:
@@ -185,6 +197,7 @@ def _command_line(data: bytes) -> None:
 
 PARSERS: dict[str, Parser] = {
     "ardupilot_frames": Parser(_servo_frame, "UDP"),
+    "mavlink_frames": Parser(_mavlink_frames, "UDP"),
     "uthere_commands": Parser(_uthere_commands, "UDP, TCP"),
     "uthere_replies": Parser(_uthere_replies, "UDP, TCP"),
     "auv_commands": Parser(_thrusters, "TCP"),
