@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from rosflight_py_sim.firmware.firmware import Firmware
 from rosflight_py_sim.firmware.parameter_file import ParameterFileError
 from rosflight_py_sim.firmware.parameters import FirmwareParameters, Number
 from rosflight_py_sim.firmware.quirks import REPAIRED, Quirks
-from rosflight_py_sim.firmware.state_machine import Log, Severity
+from rosflight_py_sim.firmware.state_machine import Log, Refused, Severity
 
 
 class Board:
@@ -22,6 +22,8 @@ class Board:
         firmware: the running flight controller.
         reboots: number of reboots.
         parameters_changed: set when a parameter changes and by a reboot; the caller clears it after reporting.
+        on_change: functions that are called with the name of each parameter after its value has changed, except by a
+            reboot.
     """
 
     def __init__(
@@ -55,6 +57,7 @@ class Board:
         self._offboard_without_rc = offboard_without_rc
         self._link_latency_us = link_latency_us
         self.reboots = 0
+        self.on_change: list[Callable[[str], None]] = []
         self.firmware = self._started()
 
     def _started(self) -> Firmware:
@@ -62,6 +65,17 @@ class Board:
         if self._initial is not None:
             self._load(parameters, self._initial)
         parameters.load_texts(self._given)
+        self._read(parameters)
+        firmware = Firmware(parameters, self._log, self._quirks, self._offboard_without_rc, self._link_latency_us)
+        # A restart would load the same values again.
+        parameters.unsaved = False
+        parameters.on_change.append(self._note_change)
+        self.parameters_changed = True
+        return firmware
+
+    def _read(self, parameters: FirmwareParameters) -> bool:
+        """Set the parameters in the memory; return whether it has any."""
+        has_saved = False
         if self._storage is not None:
             try:
                 has_saved = self._storage.exists()
@@ -70,12 +84,23 @@ class Board:
             if has_saved:
                 parameters.load(self._storage)
         parameters.restore(self._written)
-        firmware = Firmware(parameters, self._log, self._quirks, self._offboard_without_rc, self._link_latency_us)
-        # A restart would load the same values again.
-        parameters.unsaved = False
-        parameters.on_change.append(self._note_change)
-        self.parameters_changed = True
-        return firmware
+        return has_saved or bool(self._written)
+
+    def read(self) -> str:
+        """Set the parameters to those in the memory.
+
+        Raises:
+            Refused: armed, or nothing has been written.
+            ParameterFileError: the memory cannot be read; nothing is changed.
+        """
+        firmware = self.firmware
+        firmware.state_machine.refuse_while_armed("reading parameters")
+        if not self._read(firmware.parameters):
+            text = "reading parameters: refused, no parameters have been written"
+            self._log(Severity.ERROR, text)
+            raise Refused(text)
+        firmware.parameters.unsaved = False
+        return "read the written parameters"
 
     def load(self, file: Path) -> None:
         """Set the parameters of a file, all or (on an error) none.
@@ -90,6 +115,8 @@ class Board:
 
     def _note_change(self, name: str) -> None:
         self.parameters_changed = True
+        for notify in self.on_change:
+            notify(name)
 
     def write(self) -> str:
         """Write the parameters to the memory; return its location as text.

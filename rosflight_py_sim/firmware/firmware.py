@@ -146,6 +146,10 @@ class Firmware(Inputs):
         self._update_status()
         self.parameters.on_change.append(self._parameter_changed)
 
+    def uptime_us(self, time_us: int) -> int:
+        """Time from the first pass until a time; 0 before the first pass, us."""
+        return 0 if self._start_us is None else max(0, time_us - self._start_us)
+
     def receive_imu(
         self,
         time_us: int,

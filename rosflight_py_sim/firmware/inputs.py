@@ -155,6 +155,10 @@ class Inputs:
         except ValueError as error:
             self.log(Severity.WARNING, f"external attitude dropped: {error}")
 
+    def after_latency(self, take: Callable[[], None]) -> None:
+        """Call `take` in the first pass after the link's latency, which counts from the last pass."""
+        self._link.send(self.time_us, take)
+
     @property
     def calibrating(self) -> bool:
         """Whether a calibration of gyros or accelerometer is running."""

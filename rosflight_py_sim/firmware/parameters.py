@@ -111,6 +111,10 @@ class FirmwareParameters:
         for name in changed:
             self._notify(name)
 
+    def restore_defaults(self) -> None:
+        """Set every parameter to its default."""
+        self.restore({name: parameter.default for name, parameter in _TABLE.items()})
+
     def export(self, path: str | os.PathLike[str]) -> None:
         """Write every value to a file atomically (a new file replaces the old one).
 

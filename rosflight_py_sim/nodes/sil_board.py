@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
 from rcl_interfaces.msg import SetParametersResult
 from rclpy.parameter import Parameter as RosParameter
 from std_srvs.srv import Trigger
 
+from rosflight_py_sim.bridge.mavlink_port import MAVLINK_PARAMETERS, MavlinkPort
+from rosflight_py_sim.bridge.peers import address_text
+from rosflight_py_sim.ground.parameters import ParameterTable
 from rosflight_py_sim.ground.stamps import seconds_text
 from rosflight_py_sim.interfaces.part_node import PartNode
 from rosflight_py_sim.parts.sil_board import RosflightBoard
@@ -22,13 +26,35 @@ class SilBoard(RosflightBoard, PartNode):
     """
 
     WITHOUT_ROS: ClassVar[type[Part] | None] = RosflightBoard
+    PARAMETERS: ClassVar[ParameterTable] = RosflightBoard.PARAMETERS + MAVLINK_PARAMETERS
+
+    # A class attribute, because a node that fails during construction is also destroyed.
+    _port: MavlinkPort | None = None
 
     def begin(self) -> None:
         """Begin to run."""
         # In simulated time the node's clock does not advance during a pass; a measured time would differ between runs.
         self.measures_loop_time = not self.get_parameter("use_sim_time").value
         self._admit_answers()
+        if self.values["mavlink.port"]:
+            self._port = MavlinkPort(self.values, self.get_logger())
+            self.connect_link(self._port)
+            self.get_logger().info(f"MAVLink on UDP {address_text(self._port.own)}")
         super().begin()
+
+    @property
+    def unrepeatable_inputs(self) -> Sequence[str]:
+        """Programs on the MAVLink link, whose messages carry no simulated time."""
+        if self._port is None:
+            return super().unrepeatable_inputs
+        return [*super().unrepeatable_inputs, f"MAVLink messages ({self.get_fully_qualified_name()})"]
+
+    def destroy_node(self) -> None:
+        """Also close the port of the MAVLink link."""
+        if self._port is not None:
+            self._port.close()
+            self._port = None
+        super().destroy_node()
 
     def _admit_answers(self) -> None:
         """Admit all answers, or none until a call."""

@@ -6,7 +6,7 @@ The firmware itself is in rosflight_py_sim.firmware; this part connects it to me
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -29,12 +29,13 @@ from rosflight_py_sim.ground.confined_files import expanded
 from rosflight_py_sim.ground.node_kinds import NodeKind
 from rosflight_py_sim.ground.parameters import Parameter, ParameterError, ParameterTable, Value, number
 from rosflight_py_sim.ground.shared_parameters import TIME_MODE
+from rosflight_py_sim.parts.board_link import BoardLink, MessagePort
 from rosflight_py_sim.parts.rosflight_io.commands import CommandServices
 from rosflight_py_sim.parts.rosflight_io.parameters import ParameterServices
 from rosflight_py_sim.parts.rosflight_io.sensors import SensorRelay
 from rosflight_py_sim.parts.rosflight_io.status import StatusReports
 from rosflight_py_sim.step.diagnosis import Diagnosis, Level
-from rosflight_py_sim.step.ports import drop, expected, later, newest, output, repeated, trigger
+from rosflight_py_sim.step.ports import Output, drop, expected, later, newest, output, repeated, trigger
 from rosflight_py_sim.step.schedule import Schedule
 from rosflight_py_sim.step.topic_statistics import Period
 from rosflight_py_sim.step.topics import (
@@ -71,6 +72,7 @@ class RosflightBoard(CommandServices, ParameterServices, StatusReports, SensorRe
 
     Attributes:
         board: the board; it replaces its firmware at a reboot.
+        link: the MAVLink link to the companion computer; None without one.
         measures_loop_time: whether the firmware reports the time of its passes, as measured on the system clock.
     """
 
@@ -146,14 +148,23 @@ class RosflightBoard(CommandServices, ParameterServices, StatusReports, SensorRe
         """Set the state before the first message."""
         super().initialise()
         self.measures_loop_time = False
+        self.link: BoardLink | None = None
         self._link: Link[ControlCommand] | None = None
         self._pwm = PulseWidths(-1, ())
         self._imu_is_new = False
         self._output_schedule = Schedule(_OUTPUT_RATE_HZ)
         self._has_estimates = True
 
+    def connect_link(self, port: MessagePort) -> None:
+        """Speak MAVLink through a port; call it before `begin`."""
+        self.link = BoardLink(self.board, port)
+
     def begin(self) -> None:
-        """Find out whether the estimates have receivers at all."""
+        """Send through the link what the outputs publish; find out whether the estimates have receivers at all."""
+        if self.link is not None:
+            for out in self.ports(Output):
+                if out.name in self.link.senders:
+                    out.bind(self, _both(getattr(self, out.name), self.link.senders[out.name], lazy=out.lazy))
         super().begin()
         self._has_estimates = any(send is not drop for send in (self.send_attitude, self.send_euler, self.send_imu))
 
@@ -185,6 +196,8 @@ class RosflightBoard(CommandServices, ParameterServices, StatusReports, SensorRe
         )
 
     def _log_of_firmware(self, severity: Severity, text: str) -> None:
+        if self.link is not None:
+            self.link.log(severity, text)
         # rclpy requires a separate call site per level.
         if severity == Severity.INFO:
             self.log.info(text)
@@ -263,6 +276,8 @@ class RosflightBoard(CommandServices, ParameterServices, StatusReports, SensorRe
         if self._link is not None:
             for command in self._link.arrived(time_ns):
                 self._set_command(command)
+        if self.link is not None:
+            self.link.receive()
         firmware.step(time_ns // 1000)
         pwm = self._pwm = new_message(PulseWidths, (time_ns, firmware.whole_pulse_widths.tolist()))
         if self.measures_loop_time:
@@ -276,6 +291,8 @@ class RosflightBoard(CommandServices, ParameterServices, StatusReports, SensorRe
             self.send_output(Outputs(time_ns, firmware.outputs.tolist()))
         if self._status_schedule.due(time_ns) or firmware.status_changed:
             self.send_reports(time_ns)
+        if self.link is not None:
+            self.link.finish_pass(time_ns)
 
     def answer_again(self, time_ns: int) -> None:
         """Send the last pulse widths."""
@@ -300,3 +317,15 @@ class RosflightBoard(CommandServices, ParameterServices, StatusReports, SensorRe
         message = state_text(status.error_code, armed=status.armed, failsafe=status.failsafe)
         values = {"armed": status.armed, "failsafe": status.failsafe, "refused IMU samples": status.num_errors}
         yield Diagnosis("", message, level, values=values)
+        if self.link is not None:
+            yield Diagnosis("mavlink", self.link.activity, values=self.link.counters)
+
+
+def _both(send: Callable[[Any], None], other: Callable[[Any], None], *, lazy: bool) -> Callable[[Any], None]:
+    """Function that sends a message, or what makes it, by two functions, the second of which takes the message."""
+
+    def send_both(message: Any) -> None:
+        send(message)
+        other(message() if lazy else message)
+
+    return send_both

@@ -108,7 +108,7 @@ def test_every_socket_that_is_read_is_at_a_documented_port_of_loopback(processes
     first, *others = free_ports(3, apart=10)
     names = [
         *("auv_zeromq.image_port", "auv_zeromq.thruster_port", "auv_zeromq.telemetry_port"),
-        *("uthere.udp_port_in", "uthere.udp_port_out", "web_viewer.port"),
+        *("uthere.udp_port_in", "uthere.udp_port_out", "web_viewer.port", "mavlink.port"),
     ]
     given = {"ardupilot.port": first, **dict(zip(names, free_ports(len(names)), strict=True))}
     parameters = [word for name, port in given.items() for word in ("-p", f"{name}:={port}")]

@@ -20,6 +20,9 @@ from rosflight_py_sim.step.topics import (
     StatusReport,
 )
 
+VERSION = f"rosflight_py_sim {__version__}"
+"""Version of the firmware."""
+
 _STATUS_RATE_HZ = 10.0
 
 
@@ -64,7 +67,7 @@ class StatusReports(Part):
     def begin(self) -> None:
         """Send the version."""
         super().begin()
-        self.send_version(String(data=f"rosflight_py_sim {__version__}"))
+        self.send_version(String(data=VERSION))
 
     def send_reports(self, time_ns: int) -> None:
         """Send the reports after a pass of the firmware, when the status is due or has changed."""
