@@ -6,6 +6,7 @@ modules are parts of these.
 """
 
 from rosflight_py_sim.firmware.board import Board
+from rosflight_py_sim.firmware.board_command import BoardCommand
 from rosflight_py_sim.firmware.canned_mixers import MixerChoice
 from rosflight_py_sim.firmware.command import BY_SWITCH, CommandMode, CommandType, Override
 from rosflight_py_sim.firmware.firmware import Firmware
@@ -30,6 +31,7 @@ __all__ = [
     "REPAIRED",
     "STRICT_FIRMWARE_FILES",
     "Board",
+    "BoardCommand",
     "CommandMode",
     "CommandType",
     "ErrorFlag",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
+from rosflight_py_sim.firmware.board_command import BoardCommand, command_name
 from rosflight_py_sim.firmware.firmware import Firmware
 from rosflight_py_sim.firmware.parameter_file import ParameterFileError
 from rosflight_py_sim.firmware.parameters import FirmwareParameters, Number
@@ -96,19 +97,88 @@ class Board:
         firmware = self.firmware
         firmware.state_machine.refuse_while_armed("reading parameters")
         if not self._read(firmware.parameters):
-            text = "reading parameters: refused, no parameters have been written"
-            self._log(Severity.ERROR, text)
-            raise Refused(text)
+            raise self._refusal("reading parameters: refused, no parameters have been written")
         firmware.parameters.unsaved = False
         return "read the written parameters"
 
-    def load(self, file: Path) -> None:
-        """Set the parameters of a file, all or (on an error) none.
+    @property
+    def parameters(self) -> FirmwareParameters:
+        """Parameters of the firmware."""
+        return self.firmware.parameters
+
+    @property
+    def has_all_parameters(self) -> bool:
+        """Whether all parameters are known: always."""
+        return True
+
+    def set_parameter(self, name: str, value: float) -> str:
+        """Set a parameter; return its value as text.
+
+        Raises:
+            UnknownFirmwareParameter, FirmwareParameterOutOfRange: as `FirmwareParameters.set`.
+        """
+        self.parameters.set(name, value)
+        return f"{name} {self.parameters[name]}"
+
+    def load(self, file: Path) -> str:
+        """Set the parameters of a file, all or (on an error) none; return its name as text.
 
         Raises:
             ParameterFileError: the file cannot be used.
         """
-        self._load(self.firmware.parameters, file)
+        self._load(self.parameters, file)
+        return f"loaded {file}"
+
+    def perform(self, command: int) -> str:
+        """Execute a `BoardCommand`; return what was done, or an instruction for the user.
+
+        Raises:
+            Refused: armed; or a command that the simulated board does not support, or a calibration's reason.
+            ParameterFileError: the memory cannot be read.
+        """
+        firmware, name = self.firmware, command_name(command)
+        match command:
+            case BoardCommand.RC_CALIBRATION:
+                return firmware.calibrate_rc_trim()
+            case BoardCommand.ACCEL_CALIBRATION:
+                return firmware.calibrate_imu()
+            case BoardCommand.GYRO_CALIBRATION:
+                return firmware.calibrate_gyro()
+            case BoardCommand.BARO_CALIBRATION:
+                return firmware.calibrate_baro()
+            case BoardCommand.AIRSPEED_CALIBRATION:
+                return firmware.calibrate_airspeed()
+            case BoardCommand.READ_PARAMS:
+                return self.read()
+            case BoardCommand.WRITE_PARAMS:
+                try:
+                    return self.write()
+                except OSError as error:
+                    raise self._refusal(f"parameters not written: {error}") from error
+            case BoardCommand.SET_PARAM_DEFAULTS:
+                firmware.state_machine.refuse_while_armed(name)
+                self.parameters.restore_defaults()
+                return "all parameters have their defaults"
+            case BoardCommand.REBOOT:
+                return self.reboot()
+            case BoardCommand.REBOOT_TO_BOOTLOADER:
+                raise self._refusal(
+                    "there is no bootloader in simulation; call the service reboot to restart the flight controller"
+                )
+        raise self._refusal(f"{name}: not supported in simulation")
+
+    def calibrate_mag(self) -> str:
+        """Start the calibration of the magnetometer; return an instruction for the user.
+
+        Raises:
+            Refused: armed, or no sample received yet.
+        """
+        return self.firmware.calibrate_mag()
+
+    def _refusal(self, text: str) -> Refused:
+        """Log a refusal, and return it as an exception."""
+        self._log(Severity.ERROR, text)
+        return Refused(text)
 
     def _load(self, parameters: FirmwareParameters, file: Path) -> None:
         parameters.load(file, None if self._strict_files else lambda text: self._log(Severity.WARNING, text))

@@ -11,7 +11,7 @@ from std_srvs.srv import Trigger
 
 from rosflight_py_sim.bridge.mavlink_port import MAVLINK_PARAMETERS, MavlinkPort
 from rosflight_py_sim.bridge.peers import address_text
-from rosflight_py_sim.ground.parameters import ParameterTable
+from rosflight_py_sim.ground.parameters import ParameterError, ParameterTable
 from rosflight_py_sim.ground.stamps import seconds_text
 from rosflight_py_sim.interfaces.part_node import PartNode
 from rosflight_py_sim.parts.sil_board import RosflightBoard
@@ -36,6 +36,11 @@ class SilBoard(RosflightBoard, PartNode):
         # In simulated time the node's clock does not advance during a pass; a measured time would differ between runs.
         self.measures_loop_time = not self.get_parameter("use_sim_time").value
         self._admit_answers()
+        if not self.values["mavlink.port"] and not self.values["offers_rosflight_io"]:
+            raise ParameterError(
+                "parameters 'mavlink.port' and 'offers_rosflight_io': 0 and false given, so no program can command the "
+                "flight controller; allowed: a port, such as 14525, or true"
+            )
         if self.values["mavlink.port"]:
             self._port = MavlinkPort(self.values, self.get_logger())
             self.connect_link(self._port)

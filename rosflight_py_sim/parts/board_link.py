@@ -15,6 +15,7 @@ from typing import Any, Protocol
 
 from rosflight_py_sim.firmware import (
     Board,
+    BoardCommand,
     CommandMode,
     Firmware,
     FirmwareParameterOutOfRange,
@@ -23,9 +24,10 @@ from rosflight_py_sim.firmware import (
     Refused,
     Severity,
 )
+from rosflight_py_sim.firmware.board_command import command_name
 from rosflight_py_sim.parts.rosflight_io.status import VERSION
 from rosflight_py_sim.protocols.rosflight_mavlink import dialect
-from rosflight_py_sim.protocols.rosflight_mavlink.dialect import Acknowledgement, BoardCommand, TextSeverity
+from rosflight_py_sim.protocols.rosflight_mavlink.dialect import Acknowledgement, TextSeverity
 from rosflight_py_sim.protocols.rosflight_mavlink.values import (
     ParamTypeError,
     param_type,
@@ -129,18 +131,6 @@ class BoardLink:
             dialect.ParamSet: self._set_parameter,
             dialect.RosflightCmd: self._take_command,
             dialect.Timesync: self._answer_timesync,
-        }
-        self._commands: dict[int, Callable[[int], object]] = {
-            BoardCommand.RC_CALIBRATION: lambda _: self._firmware.calibrate_rc_trim(),
-            BoardCommand.ACCEL_CALIBRATION: lambda _: self._firmware.calibrate_imu(),
-            BoardCommand.GYRO_CALIBRATION: lambda _: self._firmware.calibrate_gyro(),
-            BoardCommand.BARO_CALIBRATION: lambda _: self._firmware.calibrate_baro(),
-            BoardCommand.AIRSPEED_CALIBRATION: lambda _: self._firmware.calibrate_airspeed(),
-            BoardCommand.READ_PARAMS: lambda _: board.read(),
-            BoardCommand.WRITE_PARAMS: lambda _: board.write(),
-            BoardCommand.SET_PARAM_DEFAULTS: lambda _: self._firmware.parameters.restore_defaults(),
-            BoardCommand.REBOOT: self._request_reboot,
-            BoardCommand.SEND_VERSION: lambda _: self._send(dialect.RosflightVersion(VERSION.encode())),
         }
 
     @property
@@ -340,26 +330,27 @@ class BoardLink:
     def _take_command(self, request: dialect.RosflightCmd) -> None:
         self.counters["commands"] += 1
         success = Acknowledgement.SUCCESS
-        act = self._commands.get(request.command, self._refuse_unsupported)
         try:
-            self._firmware.state_machine.refuse_while_armed(_named(request.command))
-            act(request.command)
-        except (Refused, ParameterFileError, OSError) as error:
+            self._firmware.state_machine.refuse_while_armed(command_name(request.command))
+            self.log(Severity.INFO, self._done(request.command))
+        except (Refused, ParameterFileError) as error:
             self.counters["refused_commands"] += 1
             success = Acknowledgement.FAILED
             # The firmware has logged a refusal.
             if not isinstance(error, Refused):
-                self.log(Severity.ERROR, f"{_named(request.command)}: {error}")
+                self.log(Severity.ERROR, str(error))
         self._send(dialect.RosflightCmdAck(request.command, success))
 
-    def _refuse_unsupported(self, command: int) -> None:
-        text = f"{_named(command)}: not supported in simulation"
-        self.log(Severity.ERROR, text)
-        raise Refused(text)
-
-    def _request_reboot(self, _: int) -> None:
-        # After the pass, which the present firmware completes.
-        self._reboots = True
+    def _done(self, command: int) -> str:
+        """Execute a command; return what was done."""
+        if command == BoardCommand.SEND_VERSION:
+            self._send(dialect.RosflightVersion(VERSION.encode()))
+            return f"version {VERSION}"
+        if command == BoardCommand.REBOOT:
+            # After the pass, which the present firmware completes.
+            self._reboots = True
+            return "rebooting"
+        return self._board.perform(command)
 
     def _reboot(self) -> None:
         try:
@@ -369,8 +360,3 @@ class BoardLink:
             return
         self._is_connected = False
         self._next_listed = len(self._names)
-
-
-def _named(command: int) -> str:
-    known = command in list(BoardCommand)
-    return BoardCommand(command).name.lower().replace("_", " ") if known else f"command {command}"

@@ -10,6 +10,8 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, ClassVar
 
+from std_msgs.msg import String
+
 from rosflight_py_sim.failures.failure import FAILURES, LOST
 from rosflight_py_sim.failures.schedule import Signals
 from rosflight_py_sim.failures.signal import Link
@@ -33,9 +35,9 @@ from rosflight_py_sim.parts.board_link import BoardLink, MessagePort
 from rosflight_py_sim.parts.rosflight_io.commands import CommandServices
 from rosflight_py_sim.parts.rosflight_io.parameters import ParameterServices
 from rosflight_py_sim.parts.rosflight_io.sensors import SensorRelay
-from rosflight_py_sim.parts.rosflight_io.status import StatusReports
+from rosflight_py_sim.parts.rosflight_io.status import VERSION, StatusReports, status_report
 from rosflight_py_sim.step.diagnosis import Diagnosis, Level
-from rosflight_py_sim.step.ports import Output, drop, expected, later, newest, output, repeated, trigger
+from rosflight_py_sim.step.ports import Output, drop, expected, later, newest, output, ports_of, repeated, trigger
 from rosflight_py_sim.step.schedule import Schedule
 from rosflight_py_sim.step.topic_statistics import Period
 from rosflight_py_sim.step.topics import (
@@ -62,6 +64,7 @@ from rosflight_py_sim.step.topics import (
 )
 
 _OUTPUT_RATE_HZ = 50.0
+_STATUS_RATE_HZ = 10.0
 
 
 class RosflightBoard(CommandServices, ParameterServices, StatusReports, SensorRelay):
@@ -124,6 +127,13 @@ class RosflightBoard(CommandServices, ParameterServices, StatusReports, SensorRe
             read_only=True,
         ),
         Parameter(
+            "offers_rosflight_io",
+            True,
+            "Whether the node has the topics and services of `rosflight_io`; if false, a `rosflight_io` on the MAVLink "
+            "link has them (docs/mavlink.md)",
+            read_only=True,
+        ),
+        Parameter(
             "link_latency",
             0.006,
             "Time that commands, auxiliary commands and external attitudes take from the companion computer to the "
@@ -137,12 +147,14 @@ class RosflightBoard(CommandServices, ParameterServices, StatusReports, SensorRe
     )
     FALLIBLE: ClassVar[tuple[str, ...]] = ("command",)
 
+    board: Board
+
     send_pwm = output(PWM_OUTPUT)
-    send_attitude = output(ATTITUDE, lazy=True)
-    send_euler = output(ATTITUDE_EULER, lazy=True)
-    send_imu = output(IMU_DATA, lazy=True)
-    send_output = output(OUTPUT_RAW)
-    send_rc = output(RC_RAW)
+    send_attitude = output(ATTITUDE, lazy=True, when="offers_rosflight_io")
+    send_euler = output(ATTITUDE_EULER, lazy=True, when="offers_rosflight_io")
+    send_imu = output(IMU_DATA, lazy=True, when="offers_rosflight_io")
+    send_output = output(OUTPUT_RAW, when="offers_rosflight_io")
+    send_rc = output(RC_RAW, when="offers_rosflight_io")
 
     def initialise(self) -> None:
         """Set the state before the first message."""
@@ -153,19 +165,26 @@ class RosflightBoard(CommandServices, ParameterServices, StatusReports, SensorRe
         self._pwm = PulseWidths(-1, ())
         self._imu_is_new = False
         self._output_schedule = Schedule(_OUTPUT_RATE_HZ)
+        self._status_schedule = Schedule(_STATUS_RATE_HZ)
         self._has_estimates = True
 
     def connect_link(self, port: MessagePort) -> None:
         """Speak MAVLink through a port; call it before `begin`."""
         self.link = BoardLink(self.board, port)
 
+    def offers_rosflight_io(self) -> bool:
+        """Whether the parameter `offers_rosflight_io` is true."""
+        return bool(self.values["offers_rosflight_io"])
+
     def begin(self) -> None:
         """Send through the link what the outputs publish; find out whether the estimates have receivers at all."""
         if self.link is not None:
-            for out in self.ports(Output):
-                if out.name in self.link.senders:
+            # Of the class: the link has them even where topics have not.
+            for out in ports_of(type(self)):
+                if isinstance(out, Output) and out.name in self.link.senders:
                     out.bind(self, _both(getattr(self, out.name), self.link.senders[out.name], lazy=out.lazy))
         super().begin()
+        self.send_version(String(data=VERSION))
         self._has_estimates = any(send is not drop for send in (self.send_attitude, self.send_euler, self.send_imu))
 
     def configure(self, values: dict[str, Value]) -> None:
@@ -231,7 +250,7 @@ class RosflightBoard(CommandServices, ParameterServices, StatusReports, SensorRe
         time_ns, gyro, accel, _, _ = imu
         self.board.firmware.receive_imu(time_ns // 1000, gyro, accel, self.imu_temperature_k)
 
-    @expected(COMMAND, ages_from_arrival=True)
+    @expected(COMMAND, ages_from_arrival=True, when="offers_rosflight_io")
     def receive_command(self, command: ControlCommand) -> None:
         """Receive a command of the companion computer, through a link that may fail."""
         if self._link is None:
@@ -239,12 +258,12 @@ class RosflightBoard(CommandServices, ParameterServices, StatusReports, SensorRe
         else:
             self._link.send(self._now_us() * 1000, command)
 
-    @later(AUX_COMMAND)
+    @later(AUX_COMMAND, when="offers_rosflight_io")
     def receive_aux_command(self, command: AuxiliaryCommand) -> None:
         """Receive an auxiliary command."""
         self.board.firmware.set_aux_command(command.types, command.values)
 
-    @newest(EXTERNAL_ATTITUDE)
+    @newest(EXTERNAL_ATTITUDE, when="offers_rosflight_io")
     def receive_external_attitude(self, attitude: AttitudeEstimate) -> None:
         """Receive an attitude that another estimator gives."""
         x, y, z, w = attitude.quaternion_xyzw
@@ -290,7 +309,8 @@ class RosflightBoard(CommandServices, ParameterServices, StatusReports, SensorRe
         if self._output_schedule.due(time_ns):
             self.send_output(Outputs(time_ns, firmware.outputs.tolist()))
         if self._status_schedule.due(time_ns) or firmware.status_changed:
-            self.send_reports(time_ns)
+            firmware.status_changed = False
+            self.send_reports(status_report(time_ns, firmware.status))
         if self.link is not None:
             self.link.finish_pass(time_ns)
 

@@ -197,14 +197,14 @@ def queued(topic: StepTopic[M], *, when: str = "") -> Input[M]:
     return Input(topic, Kind.QUEUED, when=when)
 
 
-def later(topic: StepTopic[M], *, initial: Any = None) -> Input[M]:
+def later(topic: StepTopic[M], *, initial: Any = None, when: str = "") -> Input[M]:
     """Input whose messages, in lockstep, take effect in the step after their stamp."""
-    return Input(topic, Kind.LATER, initial=initial)
+    return Input(topic, Kind.LATER, initial=initial, when=when)
 
 
-def expected(topic: StepTopic[M], *, ages_from_arrival: bool = False) -> Input[M]:
+def expected(topic: StepTopic[M], *, ages_from_arrival: bool = False, when: str = "") -> Input[M]:
     """Input like `later`; in lockstep the answer also waits while the next of regular messages is late."""
-    return Input(topic, Kind.EXPECTED, ages_from_arrival=ages_from_arrival)
+    return Input(topic, Kind.EXPECTED, ages_from_arrival=ages_from_arrival, when=when)
 
 
 def admitting(topic: StepTopic[StepSize]) -> Input[StepSize]:

@@ -14,6 +14,17 @@ from rosflight_py_sim.ground.parameters import ParameterError
 
 MakeGraph = Callable[..., Any]
 
+INTERFACE_SERVICES = [
+    *("param_get", "param_set", "param_write", "param_save_to_file", "param_load_from_file", "all_params_received"),
+    *("calibrate_imu", "calibrate_mag", "calibrate_baro", "calibrate_airspeed", "calibrate_rc_trim"),
+    *("reboot", "reboot_to_bootloader", "print_mixing_matrix"),
+]
+INTERFACE_TOPICS = [
+    *("command", "aux_command", "external_attitude", "attitude", "attitude/euler", "imu/data", "imu/temperature"),
+    *("output_raw", "rc_raw", "airspeed", "baro", "magnetometer", "range", "battery", "gnss", "version", "status"),
+    *("status/params_changed", "status/unsaved_params", "status/rosflight_errors"),
+]
+
 
 def with_link(board_port: int, program_port: int) -> tuple[str, ...]:
     values = {"mavlink.port": board_port, "mavlink.peer_port": program_port}
@@ -93,3 +104,26 @@ def test_port_that_is_taken_ends_the_start_with_its_name(graph: MakeGraph) -> No
 def test_flight_without_the_link_opens_no_port(graph: MakeGraph) -> None:
     g = graph().ready()
     assert "mavlink" not in {one.subject for one in g.node("sil_board").diagnose(None)}
+
+
+def test_board_without_the_interface_leaves_it_to_another_program(graph: MakeGraph) -> None:
+    board_port, program_port = free_ports(2)
+    program = MavlinkClient(board_port, program_port)
+    try:
+        g = graph(*with_link(board_port, program_port), "-p", "offers_rosflight_io:=false")
+        board = g.node("sil_board")
+        g.spin_until(lambda: program.received("ROSFLIGHT_STATUS"), "a status")
+        root = board.get_namespace()
+        own = {name for name, _ in board.get_service_names_and_types_by_node("sil_board", root)}
+        assert not {f"/{name}" for name in INTERFACE_SERVICES} & own and "/sil_board/run" in own
+        published = {name for name, _ in board.get_publisher_names_and_types_by_node("sil_board", root)}
+        subscribed = {name for name, _ in board.get_subscriber_names_and_types_by_node("sil_board", root)}
+        assert not {f"/{name}" for name in INTERFACE_TOPICS} & (published | subscribed)
+        assert "/sim/pwm_output" in published and "/sim/sensors/imu/data" in subscribed
+    finally:
+        program.close()
+
+
+def test_board_without_the_interface_and_without_the_link_is_refused(graph: MakeGraph) -> None:
+    with pytest.raises(ParameterError, match=r"'mavlink.port' and 'offers_rosflight_io': 0 and false given"):
+        graph("-p", "offers_rosflight_io:=false")

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from rosflight_py_sim.firmware import Board
-from rosflight_py_sim.step.part import Part
+from rosflight_py_sim.firmware import Firmware
+from rosflight_py_sim.parts.rosflight_io.interface import RosflightIoInterface
 from rosflight_py_sim.step.ports import drop, newest, output
 from rosflight_py_sim.step.topics import (
     BARO,
@@ -31,18 +31,25 @@ from rosflight_py_sim.step.topics import (
 )
 
 
-class SensorRelay(Part):
+class CorrectedMeasurements(RosflightIoInterface):
+    """Outputs of all sensors except the IMU."""
+
+    send_temperature = output(CORRECTED_TEMPERATURE, when="offers_rosflight_io")
+    send_airspeed = output(CORRECTED_AIRSPEED, lazy=True, when="offers_rosflight_io")
+    send_baro = output(CORRECTED_BARO, lazy=True, when="offers_rosflight_io")
+    send_mag = output(CORRECTED_MAG, lazy=True, when="offers_rosflight_io")
+    send_range = output(CORRECTED_RANGE, when="offers_rosflight_io")
+    send_battery = output(CORRECTED_BATTERY, lazy=True, when="offers_rosflight_io")
+    send_gnss = output(CORRECTED_GNSS, when="offers_rosflight_io")
+
+
+class SensorRelay(CorrectedMeasurements):
     """Relays all sensors except the IMU, whose samples drive the firmware; keeps the newest IMU temperature."""
 
-    board: Board
-
-    send_temperature = output(CORRECTED_TEMPERATURE)
-    send_airspeed = output(CORRECTED_AIRSPEED, lazy=True)
-    send_baro = output(CORRECTED_BARO, lazy=True)
-    send_mag = output(CORRECTED_MAG, lazy=True)
-    send_range = output(CORRECTED_RANGE)
-    send_battery = output(CORRECTED_BATTERY, lazy=True)
-    send_gnss = output(CORRECTED_GNSS)
+    @property
+    def firmware(self) -> Firmware:
+        """The flight controller."""
+        raise NotImplementedError
 
     def initialise(self) -> None:
         """Set the temperature before the first message."""
@@ -63,50 +70,50 @@ class SensorRelay(Part):
     @newest(MAG)
     def _on_mag(self, sample: MagSample) -> None:
         _, field, _ = sample
-        self.board.firmware.receive_mag(field)
+        self.firmware.receive_mag(field)
         if self._relays:
             self._relay_mag(sample)
 
     def _relay_mag(self, sample: MagSample) -> None:
-        field = self.board.firmware.magnetic_field
+        field = self.firmware.magnetic_field
         self.send_mag(lambda: MagSample(sample.time_ns, field.tolist(), sample.covariance))
 
     @newest(BARO)
     def _on_baro(self, sample: BaroSample) -> None:
         time_ns, _, pressure, temperature = sample
-        self.board.firmware.receive_baro(pressure, temperature)
+        self.firmware.receive_baro(pressure, temperature)
         if self._relays:
             self._relay_baro(time_ns)
 
     def _relay_baro(self, time_ns: int) -> None:
-        f = self.board.firmware
+        f = self.firmware
         self.send_baro(lambda: BaroSample(time_ns, f.altitude, f.baro_pressure, f.baro_temperature))
 
     @newest(DIFF_PRESSURE)
     def _on_diff_pressure(self, sample: AirspeedSample) -> None:
         time_ns, _, pressure, temperature = sample
-        self.board.firmware.receive_diff_pressure(pressure, temperature)
+        self.firmware.receive_diff_pressure(pressure, temperature)
         if self._relays:
             self._relay_airspeed(time_ns)
 
     def _relay_airspeed(self, time_ns: int) -> None:
-        f = self.board.firmware
+        f = self.firmware
         self.send_airspeed(lambda: AirspeedSample(time_ns, f.airspeed, f.diff_pressure, f.diff_pressure_temperature))
 
     @newest(RANGE)
     def _on_range(self, sample: RangeSample) -> None:
-        self.board.firmware.receive_range(sample.distance)
+        self.firmware.receive_range(sample.distance)
         self.send_range(sample)
 
     @newest(BATTERY)
     def _on_battery(self, sample: BatterySample) -> None:
         time_ns, voltage, current = sample
-        self.board.firmware.receive_battery(voltage, current)
+        self.firmware.receive_battery(voltage, current)
         if self._relays:
             self._relay_battery(time_ns)
 
     def _relay_battery(self, time_ns: int) -> None:
-        battery = self.board.firmware.battery
+        battery = self.firmware.battery
         self.send_battery(lambda: BatterySample(time_ns, battery.voltage, battery.current))
 
     @newest(IMU_TEMPERATURE)

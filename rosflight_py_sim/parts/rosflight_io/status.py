@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from rosflight_msgs.msg import Error
-from std_msgs.msg import Bool, String
+from std_msgs.msg import Bool
 
 from rosflight_py_sim import __version__
-from rosflight_py_sim.firmware import Board, ErrorFlag, Status
+from rosflight_py_sim.firmware import ErrorFlag, Status
 from rosflight_py_sim.ground.stamps import set_time
-from rosflight_py_sim.step.part import Part
+from rosflight_py_sim.parts.rosflight_io.any_board import AnyBoard
+from rosflight_py_sim.parts.rosflight_io.interface import RosflightIoInterface
 from rosflight_py_sim.step.ports import output
-from rosflight_py_sim.step.schedule import Schedule
 from rosflight_py_sim.step.topics import (
     FIRMWARE_ERRORS,
     FIRMWARE_VERSION,
@@ -23,10 +23,8 @@ from rosflight_py_sim.step.topics import (
 VERSION = f"rosflight_py_sim {__version__}"
 """Version of the firmware."""
 
-_STATUS_RATE_HZ = 10.0
 
-
-def _status_report(time_ns: int, status: Status) -> StatusReport:
+def status_report(time_ns: int, status: Status) -> StatusReport:
     """Message of the firmware's status."""
     return StatusReport(
         time_ns,
@@ -41,40 +39,31 @@ def _status_report(time_ns: int, status: Status) -> StatusReport:
     )
 
 
-class StatusReports(Part):
+class StatusReports(RosflightIoInterface):
     """Sends status at 10 Hz and on change, and the other reports when they change.
 
     Each newly set error bit is an Error on status/rosflight_errors. This class logs arming and failsafe; the firmware
     logs errors.
     """
 
-    board: Board
+    board: AnyBoard
 
-    send_status = output(STATUS)
-    send_params_changed = output(PARAMS_CHANGED)
-    send_unsaved_params = output(UNSAVED_PARAMS)
-    send_error = output(FIRMWARE_ERRORS)
-    send_version = output(FIRMWARE_VERSION)
+    send_status = output(STATUS, when="offers_rosflight_io")
+    send_params_changed = output(PARAMS_CHANGED, when="offers_rosflight_io")
+    send_unsaved_params = output(UNSAVED_PARAMS, when="offers_rosflight_io")
+    send_error = output(FIRMWARE_ERRORS, when="offers_rosflight_io")
+    send_version = output(FIRMWARE_VERSION, when="offers_rosflight_io")
 
     def initialise(self) -> None:
         """Nothing has been reported."""
         super().initialise()
-        self._status_schedule = Schedule(_STATUS_RATE_HZ)
         self._logged_armed = self._logged_failsafe = False
         self._sent_errors = 0
         self._sent_unsaved: bool | None = None
 
-    def begin(self) -> None:
-        """Send the version."""
-        super().begin()
-        self.send_version(String(data=VERSION))
-
-    def send_reports(self, time_ns: int) -> None:
-        """Send the reports after a pass of the firmware, when the status is due or has changed."""
-        firmware = self.board.firmware
-        firmware.status_changed = False
-        s = firmware.status
-        self.send_status(_status_report(time_ns, s))
+    def send_reports(self, s: StatusReport) -> None:
+        """Send the status, and the other reports that have changed."""
+        self.send_status(s)
         if s.armed is not self._logged_armed:
             self._logged_armed = s.armed
             self.log.info("armed" if s.armed else "disarmed")
@@ -82,12 +71,12 @@ class StatusReports(Part):
             self._logged_failsafe = s.failsafe
             self.log.warning("failsafe" if s.failsafe else "failsafe cleared")
         if s.error_code != self._sent_errors:
-            self._send_errors(time_ns, s.error_code)
+            self._send_errors(s.time_ns, s.error_code)
         if self.board.parameters_changed:
             self.board.parameters_changed = False
             self.send_params_changed(Bool(data=True))
-        if self._sent_unsaved is not firmware.parameters.unsaved:
-            self._sent_unsaved = firmware.parameters.unsaved
+        if self._sent_unsaved is not self.board.parameters.unsaved:
+            self._sent_unsaved = self.board.parameters.unsaved
             self.send_unsaved_params(Bool(data=self._sent_unsaved))
 
     def _send_errors(self, time_ns: int, errors: int) -> None:

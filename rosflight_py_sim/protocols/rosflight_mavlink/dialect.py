@@ -47,24 +47,6 @@ LONGEST_TEXT = 50
 """Characters of a status text or version."""
 
 
-class BoardCommand(IntEnum):
-    """`command` of RosflightCmd and of its acknowledgement."""
-
-    RC_CALIBRATION = 0
-    ACCEL_CALIBRATION = 1
-    GYRO_CALIBRATION = 2
-    BARO_CALIBRATION = 3
-    AIRSPEED_CALIBRATION = 4
-    READ_PARAMS = 5
-    WRITE_PARAMS = 6
-    SET_PARAM_DEFAULTS = 7
-    REBOOT = 8
-    REBOOT_TO_BOOTLOADER = 9
-    SEND_VERSION = 10
-    RESET_ORIGIN = 11
-    SEND_ALL_CONFIG_INFOS = 12
-
-
 class Acknowledgement(IntEnum):
     """`success` of RosflightCmdAck."""
 
@@ -266,7 +248,7 @@ class SmallRange(NamedTuple):
 
 @LAYOUTS.message(188)
 class RosflightCmd(NamedTuple):
-    """Command to the board."""
+    """Command to the board: a `firmware.BoardCommand`."""
 
     command: U8
 
