@@ -7,7 +7,7 @@ from collections.abc import Callable
 from rosflight_py_sim.firmware.command import CommandMux
 from rosflight_py_sim.firmware.controller import trimmed_torques
 from rosflight_py_sim.firmware.imu_calibration import CALIBRATION_SAMPLES, ImuCalibration
-from rosflight_py_sim.firmware.mag_calibration import DIRECTIONS, MagCalibration
+from rosflight_py_sim.firmware.mag_calibration import MagCalibration
 from rosflight_py_sim.firmware.parameters import FirmwareParameterOutOfRange, FirmwareParameters
 from rosflight_py_sim.firmware.pressure_calibration import READINGS, READINGS_LET_PASS, PressureCalibration
 from rosflight_py_sim.firmware.quirks import REPAIRED, Quirks
@@ -20,6 +20,15 @@ GREATEST_BARO_VARIANCE = 25.0
 
 GREATEST_DIFF_PRESSURE_VARIANCE = 100.0
 """Pa^2"""
+
+
+MAG_CALIBRATION = "magnetometer calibration"
+"""Calibration of the magnetometer, in refusals."""
+
+
+def no_sample_text(what: str) -> str:
+    """Refusal of a calibration before the first sample of its sensor."""
+    return f"{what}: refused, no sample received yet"
 
 
 class Calibrations:
@@ -42,7 +51,7 @@ class Calibrations:
     ) -> None:
         self._forget = quirks.calibrations_forget
         self.imu = ImuCalibration(parameters, machine.handle, log, gyro_done, accel_done, quirks)
-        self.mag = MagCalibration(parameters, log)
+        self.mag = MagCalibration(parameters.restore, log)
         self.baro = PressureCalibration(
             "barometer", GREATEST_BARO_VARIANCE, log, self._store_ground, runs_until_it_succeeds=self._forget
         )
@@ -69,9 +78,8 @@ class Calibrations:
 
     def start_mag(self, time_us: int, sampled: bool) -> str:
         """Collect magnetometer samples in all directions."""
-        self._request_samples("magnetometer calibration", sampled)
-        self.mag.start(time_us)
-        return f"calibrating: rotate the vehicle until all {len(DIRECTIONS)} directions are covered (see the log)"
+        self._request_samples(MAG_CALIBRATION, sampled)
+        return self.mag.start(time_us)
 
     def start_baro(self, time_us: int, sampled: bool) -> str:
         """Average the pressure at the ground."""
@@ -107,7 +115,7 @@ class Calibrations:
     def _request_samples(self, what: str, sampled: bool) -> None:
         self._machine.refuse_while_armed(what)
         if not sampled:
-            self._refuse(f"{what}: refused, no sample received yet")
+            self._refuse(no_sample_text(what))
 
     def _refuse(self, text: str) -> None:
         self._log(Severity.ERROR, text)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import itertools
 import math
+from collections.abc import Callable, Mapping
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rosflight_py_sim.firmware.ellipsoid import Ellipsoid, fit_ellipsoid
-from rosflight_py_sim.firmware.parameters import FirmwareParameters
 from rosflight_py_sim.firmware.state_machine import Log, Severity
 
 TIME_LIMIT_US = 300_000_000
@@ -49,8 +49,9 @@ class MagCalibration:
     Parameters change only on success. The calibration is aborted after 300 s.
     """
 
-    def __init__(self, parameters: FirmwareParameters, log: Log) -> None:
-        self._parameters = parameters
+    def __init__(self, store: Callable[[Mapping[str, float]], None], log: Log) -> None:
+        """`store` sets the parameters that result."""
+        self._store = store
         self._log = log
         self._samples: list[NDArray[np.float64]] | None = None
         self._start_us = 0
@@ -61,9 +62,10 @@ class MagCalibration:
         """Whether samples are being collected."""
         return self._samples is not None
 
-    def start(self, time_us: int) -> None:
-        """Begin, or restart."""
+    def start(self, time_us: int) -> str:
+        """Begin, or restart; return an instruction for the user."""
         self._samples, self._start_us, self._reported = [], time_us, 0
+        return f"calibrating: rotate the vehicle until all {len(DIRECTIONS)} directions are covered (see the log)"
 
     def take(self, time_us: int, flux: NDArray[np.float64]) -> None:
         """Process a sample (T, body axes, uncorrected) while running."""
@@ -101,7 +103,7 @@ class MagCalibration:
         self._samples = None
         values = {f"MAG_CAL_A{i}{j}": float(fit.matrix[i, j]) for i in range(3) for j in range(3)}
         values |= {f"MAG_{axis}_BIAS": float(offset) for axis, offset in zip("XYZ", fit.centre, strict=True)}
-        self._parameters.restore(values)
+        self._store(values)
         offset = ", ".join(f"{1e6 * value:.2f}" for value in fit.centre)
         stretch = np.linalg.eigvalsh(fit.matrix)
         self._log(

@@ -259,9 +259,10 @@ class ComposedGraph:
         received signal ends the wait.
         """
         # A vehicle whose flight controller is outside of the graph has none of these services here.
-        offered = {node.resolve_service_name(one.srv_name) for node in self.nodes for one in node.services}
-        end_s = time.monotonic() + READY_LIMIT_S
         ours = [node for node in self.nodes if isinstance(node, SimulationNode)]
+        answering = [node for node in ours if node.ANSWERS_BEFORE_START]
+        offered = {node.resolve_service_name(one.srv_name) for node in answering for one in node.services}
+        end_s = time.monotonic() + READY_LIMIT_S
         while (
             not signals
             and any(offered.issuperset(awaited) for node in ours if (awaited := node.awaited_services()))

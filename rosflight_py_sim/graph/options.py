@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from rosflight_py_sim.graph.flight_controllers import FLIGHT_CONTROLLERS, usable_flight_controllers
+from rosflight_py_sim.graph.rosflight_io import INSIDE, PROGRAMS
 from rosflight_py_sim.ground.confined_files import is_file
 from rosflight_py_sim.ground.node_kinds import RENAMED, NodeKind, present_name
 from rosflight_py_sim.ground.parameters import Parameter, ParameterError
@@ -168,6 +169,16 @@ def all_options() -> dict[str, Option]:
             "lockstep, and select it.",
             unset="the vehicle's own",
             pages=tuple(page for one in controllers for page in one.pages),
+            in_scenario=True,
+        ),
+        Option(
+            "rosflight_io",
+            "program with the topics and services of rosflight_io: sil_board itself (inside), or by MAVLink the node "
+            "rosflight_io (ours) or a program that you start (none)",
+            default=INSIDE,
+            choices=PROGRAMS,
+            at=(LAUNCH, SIM),
+            pages=(("The MAVLink link", "mavlink.md#rosflight_io"),),
             in_scenario=True,
         ),
         Option(

@@ -15,6 +15,7 @@ from rclpy.signals import SignalHandlerOptions
 
 from rosflight_py_sim.graph.fleet import Member
 from rosflight_py_sim.graph.plan import planned_nodes
+from rosflight_py_sim.graph.rosflight_io import leaves_interface
 from rosflight_py_sim.graph.time_modes import TIME_MANAGERS
 from rosflight_py_sim.ground.parameters import ParameterError
 from rosflight_py_sim.ground.topic_names import absolute_name
@@ -29,7 +30,7 @@ from rosflight_py_sim.interfaces.publishers import (
 from rosflight_py_sim.interfaces.simulation_node import SimulationNode
 from rosflight_py_sim.nodes.running import check_namespace, node_class, refusals_of_ros
 from rosflight_py_sim.step.topic_ends import published
-from rosflight_py_sim.step.topics import STEP_TOPICS
+from rosflight_py_sim.step.topics import STATUS, STEP_TOPICS
 
 # Time from the creation of a node until it has usually discovered the publishers of a running simulation, s of system
 # time, and limit of this time while the machine has more participants than the node has discovered.
@@ -106,7 +107,9 @@ class OtherSimulation:
         manager = TIME_MANAGERS.get(time_mode)
         planned = planned_nodes(members, [manager] if manager else [], observers=observers)
         classes = [node_class(one.executable) for one in planned if not one.accepted_names & set(left_out)]
+        left = {absolute_name(namespace, one.namespace, STATUS.name) for one in members if leaves_interface(one)}
         topics = exclusive_topics(classes, namespace, [member.namespace for member in members])
+        topics = [topic for topic in topics if topic not in left]
         self._wait_for_discovery(self._node)
         executor = SingleThreadedExecutor(context=self._context)
         executor.add_node(self._node)

@@ -11,6 +11,7 @@ from typing import Any
 from rosflight_py_sim.graph.fleet import Member, fleet
 from rosflight_py_sim.graph.flight_controllers import chosen_flight_controller
 from rosflight_py_sim.graph.options import NAMED_NODES, all_options
+from rosflight_py_sim.graph.rosflight_io import INSIDE, with_rosflight_io
 from rosflight_py_sim.graph.scenario import Scenario
 from rosflight_py_sim.graph.time_modes import chosen_time_mode
 from rosflight_py_sim.ground.node_kinds import NodeKind
@@ -32,6 +33,7 @@ class SimulationOptions:
     sensors: str = ""
     transmitter: str = ""
     flight_controller: str = ""
+    rosflight_io: str = INSIDE
     observers: tuple[str, ...] = ()
     time_mode: str = ""
     time_manager: str = ""
@@ -133,7 +135,8 @@ class SimulationOptions:
             members = fleet(chosen, count=self.count, spacing=self.spacing, seed=self.seed or 0)
         controller = chosen_flight_controller(chosen.flight_controller)
         autopilots = tuple(controller.requested_autopilots(chosen, bool(self.autopilot)))
-        return [replace(one, flight_controller=controller.name, executables=autopilots) for one in members]
+        flown = [replace(one, flight_controller=controller.name, executables=autopilots) for one in members]
+        return with_rosflight_io(flown, self.rosflight_io)
 
     @property
     def settings(self) -> dict[str, Value]:

@@ -33,6 +33,7 @@ _NODES = {
     "jsbsim_dynamics": ("parts.jsbsim_flight:JsbsimFlight", NodeKind.DYNAMICS),
     "rc": ("nodes.rc:Rc", NodeKind.TRANSMITTER),
     "sil_board": ("nodes.sil_board:SilBoard", NodeKind.FLIGHT_CONTROLLER),
+    "rosflight_io": ("nodes.rosflight_io:RosflightIo", NodeKind.FURTHER),
     "autopilot": ("parts.square_autopilot:SquareAutopilot", NodeKind.AUTOPILOT),
     "follower_autopilot": ("parts.formation_autopilot:FormationAutopilot", NodeKind.AUTOPILOT),
     "fixedwing_autopilot": ("parts.waypoint_autopilot:WaypointAutopilot", NodeKind.AUTOPILOT),

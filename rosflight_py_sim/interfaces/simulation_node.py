@@ -89,6 +89,7 @@ class SimulationNode(TableNode):
     Class attributes:
         SERVES_ALL: whether a node with the parameter `vehicles` serves all of them; otherwise each has its own node.
         ONLY_OBSERVES: whether nothing that the node receives has an effect on the simulation.
+        ANSWERS_BEFORE_START: whether the node's services answer before time advances.
 
     Attributes:
         exclusive_topics: full names of the topics that only this node may publish.
@@ -99,6 +100,7 @@ class SimulationNode(TableNode):
 
     SERVES_ALL: ClassVar[bool] = True
     ONLY_OBSERVES: ClassVar[bool] = False
+    ANSWERS_BEFORE_START: ClassVar[bool] = True
 
     # A class attribute, because a node that fails during construction is also destroyed.
     _is_destroyed = False

@@ -180,8 +180,8 @@ class BoardLink:
 
     def log(self, severity: Severity, text: str) -> None:
         """Send a log line of the firmware, in as many status texts as it takes."""
-        for line in status_texts(text):
-            one = dialect.Statustext(_SEVERITIES[severity], line)
+        for piece in status_texts(text):
+            one = dialect.Statustext(_SEVERITIES[severity], piece)
             if self._is_connected:
                 self._send(one)
             else:

@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 
 from std_msgs.msg import String
 
-from rosflight_py_sim.failures.failure import FAILURES, LOST
+from rosflight_py_sim.failures.failure import FAILURES, LOST, Failure
 from rosflight_py_sim.failures.schedule import Signals
 from rosflight_py_sim.failures.signal import Link
 from rosflight_py_sim.firmware import (
@@ -33,7 +33,8 @@ from rosflight_py_sim.ground.parameters import Parameter, ParameterError, Parame
 from rosflight_py_sim.ground.shared_parameters import TIME_MODE
 from rosflight_py_sim.parts.board_link import BoardLink, MessagePort
 from rosflight_py_sim.parts.rosflight_io.commands import CommandServices
-from rosflight_py_sim.parts.rosflight_io.parameters import ParameterServices
+from rosflight_py_sim.parts.rosflight_io.estimates import EstimateOutputs
+from rosflight_py_sim.parts.rosflight_io.parameters import FIRMWARE_PARAM_FILE, PARAM_FILE_FOLDER, ParameterServices
 from rosflight_py_sim.parts.rosflight_io.sensors import SensorRelay
 from rosflight_py_sim.parts.rosflight_io.status import VERSION, StatusReports, status_report
 from rosflight_py_sim.step.diagnosis import Diagnosis, Level
@@ -41,17 +42,12 @@ from rosflight_py_sim.step.ports import Output, drop, expected, later, newest, o
 from rosflight_py_sim.step.schedule import Schedule
 from rosflight_py_sim.step.topic_statistics import Period
 from rosflight_py_sim.step.topics import (
-    ATTITUDE,
-    ATTITUDE_EULER,
     AUX_COMMAND,
     COMMAND,
     EXTERNAL_ATTITUDE,
     IMU,
-    IMU_DATA,
-    OUTPUT_RAW,
     PWM_OUTPUT,
     RC,
-    RC_RAW,
     AttitudeEstimate,
     AuxiliaryCommand,
     ControlCommand,
@@ -67,7 +63,7 @@ _OUTPUT_RATE_HZ = 50.0
 _STATUS_RATE_HZ = 10.0
 
 
-class RosflightBoard(CommandServices, ParameterServices, StatusReports, SensorRelay):
+class RosflightBoard(CommandServices, ParameterServices, StatusReports, EstimateOutputs, SensorRelay):
     """Runs the firmware on each IMU message, and sends sim/pwm_output.
 
     An RC frame or command stamped t takes effect in the answer after t, whether it arrives before or after the answer
@@ -94,9 +90,7 @@ class RosflightBoard(CommandServices, ParameterServices, StatusReports, SensorRe
             maximum=10000.0,
             read_only=True,
         ),
-        Parameter(
-            "firmware_param_file", "", "File of initial firmware parameters (ROSflight's YAML list)", read_only=True
-        ),
+        FIRMWARE_PARAM_FILE,
         FIRMWARE_PARAMETERS,
         STRICT_FIRMWARE_FILES,
         Parameter(
@@ -106,14 +100,7 @@ class RosflightBoard(CommandServices, ParameterServices, StatusReports, SensorRe
             "last as long as the node",
             read_only=True,
         ),
-        Parameter(
-            "param_file_folder",
-            "",
-            "Folder of the files that the services param_save_to_file and param_load_from_file may name; if empty, the "
-            "node's working directory. Files in the folder of firmware_param_file, in this package's config/ and in "
-            "share/ of installed ROS packages can also be loaded. With / a call may name any file, as with ROSflight",
-            read_only=True,
-        ),
+        PARAM_FILE_FOLDER,
         Parameter(
             "as_rosflight",
             False,
@@ -150,11 +137,6 @@ class RosflightBoard(CommandServices, ParameterServices, StatusReports, SensorRe
     board: Board
 
     send_pwm = output(PWM_OUTPUT)
-    send_attitude = output(ATTITUDE, lazy=True, when="offers_rosflight_io")
-    send_euler = output(ATTITUDE_EULER, lazy=True, when="offers_rosflight_io")
-    send_imu = output(IMU_DATA, lazy=True, when="offers_rosflight_io")
-    send_output = output(OUTPUT_RAW, when="offers_rosflight_io")
-    send_rc = output(RC_RAW, when="offers_rosflight_io")
 
     def initialise(self) -> None:
         """Set the state before the first message."""
@@ -279,6 +261,14 @@ class RosflightBoard(CommandServices, ParameterServices, StatusReports, SensorRe
     def _set_command(self, command: ControlCommand) -> None:
         _, mode, ignore, u = command
         self.board.firmware.set_command(self._now_us(), mode, ignore, u)
+
+    def check_failure(self, failure: Failure) -> None:
+        """Refuse failures of the link from the companion computer if that is the MAVLink link."""
+        if not self.offers_rosflight_io():
+            raise ParameterError(
+                f"failure '{failure.text}' given with offers_rosflight_io false: it concerns the topic `command`, "
+                "which does not exist; allowed: offers_rosflight_io true"
+            )
 
     def fail(self, signals: Signals) -> None:
         """Let the link from the companion computer fail."""

@@ -35,6 +35,7 @@ from rosflight_py_sim.graph.launch_arguments import (
 from rosflight_py_sim.graph.options import FLY, SIM, Kind, Option, all_options, options_at
 from rosflight_py_sim.graph.options import LAUNCH as PLACE
 from rosflight_py_sim.graph.plan import PlannedNode, planned_nodes
+from rosflight_py_sim.graph.rosflight_io import OURS, with_rosflight_io
 from rosflight_py_sim.graph.scenario import known_scenarios, load_scenario
 from rosflight_py_sim.graph.simulation_file import read_simulation, write_simulation
 from rosflight_py_sim.graph.simulation_options import SimulationOptions
@@ -216,6 +217,8 @@ def test_every_node_in_the_package_is_used_in_some_graph() -> None:
     }
     for name in known_scenarios():
         planned |= {node.executable for node in planned_nodes(load_scenario(name).members)}
+    linked = with_rosflight_io([Member(PLANS[0][0], flight_controller="sil_board")], OURS)
+    planned |= {node.executable for node in planned_nodes(linked)}
     assert planned | set(TIME_MANAGERS.values()) == set(NODE_CLASSES)
 
 

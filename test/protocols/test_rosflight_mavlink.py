@@ -12,6 +12,7 @@ from rosflight_py_sim.protocols.rosflight_mavlink.dialect import LAYOUTS, ParamT
 from rosflight_py_sim.protocols.rosflight_mavlink.frames import Frame, FrameReader, encode_frame
 from rosflight_py_sim.protocols.rosflight_mavlink.values import (
     ParamTypeError,
+    StatusLines,
     parameter_bits,
     parameter_value,
     status_texts,
@@ -125,7 +126,25 @@ def test_other_type_of_a_parameter_is_refused() -> None:
         parameter_value(bytes(4), 4)
 
 
-def test_long_text_takes_several_status_texts() -> None:
-    text = "cannot arm: the throttle override switch is off (and TAKE_MIN_THR is 0)"
-    assert status_texts(text) == [b"cannot arm: the throttle override switch is off", b"(and TAKE_MIN_THR is 0)"]
+@pytest.mark.parametrize(
+    ("text", "pieces"),
+    [
+        ("armed", [b"armed"]),
+        (
+            "cannot arm: the throttle override switch is off (and TAKE_MIN_THR is 0)",
+            [b"cannot arm: the throttle override switch is off ", b"(and TAKE_MIN_THR is 0)"],
+        ),
+        ("saved to /" + 60 * "a", [b"saved to ", b"/" + 49 * b"a", 11 * b"a"]),
+    ],
+)
+def test_long_text_takes_several_status_texts_which_a_reader_joins(text: str, pieces: list[bytes]) -> None:
+    assert status_texts(text) == pieces
+    lines = StatusLines()
+    assert [lines.add(one.ljust(50, b"\0")) for one in pieces] == [*[None] * (len(pieces) - 1), text]
+    assert lines.last == text
+    lines.forget()
+    assert lines.last == ""
+
+
+def test_text_of_a_field_ends_at_the_first_zero() -> None:
     assert text_of(b"version\0\0") == "version" and text_of(b"x" * 50) == "x" * 50

@@ -10,11 +10,25 @@ from std_srvs.srv import Trigger
 
 from rosflight_py_sim.firmware import BoardCommand
 from rosflight_py_sim.ground.confined_files import FileOutsideError, confined_file, expanded
+from rosflight_py_sim.ground.parameters import Parameter
 from rosflight_py_sim.ground.resources import installed_shares, share_directory
 from rosflight_py_sim.parts.rosflight_io.any_board import AnyBoard, Outcome, answered
 from rosflight_py_sim.parts.rosflight_io.commands import answering
 from rosflight_py_sim.parts.rosflight_io.interface import RosflightIoInterface
 from rosflight_py_sim.step.ports import service
+
+FIRMWARE_PARAM_FILE = Parameter(
+    "firmware_param_file", "", "File of initial firmware parameters (ROSflight's YAML list)", read_only=True
+)
+
+PARAM_FILE_FOLDER = Parameter(
+    "param_file_folder",
+    "",
+    "Folder of the files that the services param_save_to_file and param_load_from_file may name; if empty, the "
+    "node's working directory. Files in the folder of firmware_param_file, in this package's config/ and in "
+    "share/ of installed ROS packages can also be loaded. With / a call may name any file, as with ROSflight",
+    read_only=True,
+)
 
 # So that a call cannot replace a file of another kind, such as .bashrc.
 _SUFFIXES = (".yaml", ".yml")

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import textwrap
 from struct import Struct
+
+import numpy as np
 
 from rosflight_py_sim.protocols import ProtocolError
 from rosflight_py_sim.protocols.rosflight_mavlink.dialect import LONGEST_TEXT, ParamType
@@ -22,9 +23,39 @@ def text_of(field: bytes) -> str:
 
 
 def status_texts(text: str) -> list[bytes]:
-    """Fields of the status texts that carry a text: its lines, broken between words where they are too long."""
-    lines = (part for line in text.splitlines() for part in textwrap.wrap(line, LONGEST_TEXT))
-    return [line.encode("ascii", "replace") for line in lines]
+    """Fields of the status texts that carry a text: pieces that end after a space where there is one."""
+    fields = []
+    rest = text.encode("ascii", "replace")
+    while len(rest) > LONGEST_TEXT:
+        end = rest.rfind(b" ", 0, LONGEST_TEXT) + 1 or LONGEST_TEXT
+        fields.append(rest[:end])
+        rest = rest[end:]
+    return [*fields, rest]
+
+
+class StatusLines:
+    """Joins the pieces of `status_texts`.
+
+    Attributes:
+        last: the newest whole text, until `forget` is called.
+    """
+
+    def __init__(self) -> None:
+        self.last = ""
+        self._begun = ""
+
+    def add(self, field: bytes) -> str | None:
+        """Add a piece; return the text that it completes, or None."""
+        piece = text_of(field)
+        self._begun += piece
+        if piece.endswith(" ") or (len(piece) == LONGEST_TEXT and " " not in piece):
+            return None
+        self.last, self._begun = self._begun, ""
+        return self.last
+
+    def forget(self) -> None:
+        """Forget the last text: another message has followed it."""
+        self.last = ""
 
 
 def param_type(value: float) -> ParamType:
@@ -47,4 +78,5 @@ def parameter_value(bits: bytes, kind: int) -> float:
         allowed = " or ".join(f"{one.value} ({one.name})" for one in ParamType)
         raise ParamTypeError(f"parameter type {kind} given; allowed: {allowed}")
     value: float = _STRUCTS[ParamType(kind)].unpack(bits)[0]
-    return value
+    # The shortest decimal number with these bits, because a value such as 0.3 was rounded for the link.
+    return float(str(np.float32(value))) if kind == ParamType.REAL32 else value
