@@ -29,8 +29,11 @@ MAKEFLAGS += --jobs=2
 # Without bytecode, every process that a test starts would compile its modules again.
 unexport PYTHONDONTWRITEBYTECODE
 
-INTERFACES := $(foreach package,rosflight_msgs tf2_msgs,$(wildcard $(addprefix $(package)/,CMakeLists.txt package.xml \
-	pyproject.toml cmake/* msg/* srv/*)))
+MESSAGES := rosflight_msgs simulation_interfaces tf2_msgs
+files_of = $(foreach package,$(1),$(wildcard $(addprefix $(package)/,CMakeLists.txt package.xml pyproject.toml cmake/* msg/* srv/* \
+	action/*)))
+INTERFACES := $(call files_of,rosflight_msgs tf2_msgs)
+STANDARD_SERVICES := $(call files_of,simulation_interfaces)
 KERNELS := $(wildcard rosflight_py_sim/kernels/*) $(shell grep -rl --include=*.py @kernel rosflight_py_sim)
 
 .DELETE_ON_ERROR:
@@ -112,7 +115,7 @@ lock: $(VENV)/.packages-all  ## pin the newest allowed versions of all packages 
 	@$(BIN)/python tools/write_locks.py
 
 clean:  ## remove the environment and all build output
-	@rm -rf .venv .venv-* build install log dist *.egg-info rosflight_msgs/build rosflight_msgs/dist tf2_msgs/build tf2_msgs/dist \
+	@rm -rf .venv .venv-* build install log dist *.egg-info $(MESSAGES:%=%/build) $(MESSAGES:%=%/dist) \
 		.mypy_cache .ruff_cache .pytest_cache .hypothesis
 	@find rosflight_py_sim test benchmarks proof tools -name __pycache__ -type d -prune -exec rm -rf {} +
 
@@ -151,6 +154,11 @@ $(VENV)/.messages: $(INTERFACES) $(VENV)/.packages | $(VENV)/.project
 	$(call step,  building rosflight_msgs and tf2_msgs (about 20 s),$(INSTALL) --no-cache --reinstall ./rosflight_msgs ./tf2_msgs)
 	@touch $@
 
+# Flying needs none of these.
+$(VENV)/.services: $(STANDARD_SERVICES) $(VENV)/.packages | $(VENV)/.messages
+	$(call step,  building simulation_interfaces (about 40 s),$(INSTALL) --no-cache --reinstall ./simulation_interfaces)
+	@touch $@
+
 # The modules of the sensors, which have kernels, import message types.
 $(VENV)/.kernels: $(KERNELS) $(VENV)/.project | $(VENV)/.messages
 	$(call step,  compiling the kernels (about 15 s on 2 cores),$(BIN)/rosflight_py_sim compile)
@@ -159,7 +167,7 @@ $(VENV)/.kernels: $(KERNELS) $(VENV)/.project | $(VENV)/.messages
 $(VENV)/.ready: $(VENV)/.messages $(VENV)/.kernels
 	@touch $@
 
-$(VENV)/.complete: $(VENV)/.ready $(VENV)/.packages-all
+$(VENV)/.complete: $(VENV)/.ready $(VENV)/.packages-all $(VENV)/.services
 	@touch $@
 
 # One process compiles the modules that the tests import. Otherwise, each of pytest's processes would.

@@ -1,4 +1,4 @@
-"""Build the source distributions and wheels of this package, rosflight_msgs and tf2_msgs in dist/, for `make dist`.
+"""Build the source distributions and wheels of this package and the message packages in dist/, for `make dist`.
 
 The wheels are for the Python that runs this program. The wheel of this package contains the compiled kernels and
 requires the ROS 2 wheels: it is for machines without a ROS 2 distribution. The source distribution requires neither.
@@ -26,7 +26,7 @@ DIST = PROJECT / "dist"
 TAG = f"cp{sys.version_info.major}{sys.version_info.minor}"
 """This Python in the name of a wheel."""
 
-PACKAGES = (".", "rosflight_msgs", "tf2_msgs")
+PACKAGES = (".", "rosflight_msgs", "simulation_interfaces", "tf2_msgs")
 
 REQUIRED_BY_WHEEL = "rosflight_py_sim[fly]"
 """What a wheel requires beyond the requirements of setup.cfg: what `make fly` installs."""

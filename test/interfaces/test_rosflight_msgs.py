@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
 import hashlib
 import importlib
 import json
@@ -15,6 +14,7 @@ from typing import Any
 import pytest
 import rclpy
 import yaml
+from compiled_types import compiled_hash
 from rclpy.node import Node
 
 RECORD: dict[str, dict[str, Any]] = yaml.safe_load(
@@ -89,20 +89,6 @@ def rihs01(name: str) -> str:
         "referenced_type_descriptions": [referenced[key] for key in sorted(referenced)],
     }
     return "RIHS01_" + hashlib.sha256(json.dumps(whole).encode()).hexdigest()
-
-
-def compiled_hash(name: str) -> str:
-    """Hash that the compiled type support of `name` announces to other nodes."""
-
-    class TypeHash(ctypes.Structure):
-        _fields_ = (("version", ctypes.c_uint8), ("value", ctypes.c_uint8 * 32))
-
-    library = ctypes.CDLL("librosflight_msgs__rosidl_generator_c.so")
-    function = library[name.replace("/", "__") + "__get_type_hash"]
-    function.argtypes = [ctypes.c_void_p]
-    function.restype = ctypes.POINTER(TypeHash)
-    type_hash = function(None).contents
-    return f"RIHS{type_hash.version:02d}_{bytes(type_hash.value).hex()}"
 
 
 @pytest.fixture

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import ctypes
 import sys
 from pathlib import Path
 
 import pytest
+from compiled_types import compiled_hash
 from geometry_msgs.msg import TransformStamped
 from rclpy.serialization import deserialize_message, serialize_message
 from tf2_msgs.msg import TFMessage
@@ -21,14 +21,7 @@ PUBLISHED_HASH = "e369d0f05a23ae52508854b66f6aa0437f3449d652e8cbf22d5abe85d020f0
 
 
 def test_type_has_published_hash() -> None:
-    class TypeHash(ctypes.Structure):
-        _fields_ = (("version", ctypes.c_uint8), ("value", ctypes.c_uint8 * 32))
-
-    function = ctypes.CDLL("libtf2_msgs__rosidl_generator_c.so")["tf2_msgs__msg__TFMessage__get_type_hash"]
-    function.argtypes = [ctypes.c_void_p]
-    function.restype = ctypes.POINTER(TypeHash)
-    type_hash = function(None).contents
-    assert (type_hash.version, bytes(type_hash.value).hex()) == (1, PUBLISHED_HASH)
+    assert compiled_hash("tf2_msgs/msg/TFMessage") == f"RIHS01_{PUBLISHED_HASH}"
 
 
 def test_message_serialization_round_trips() -> None:
