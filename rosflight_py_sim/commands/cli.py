@@ -183,6 +183,7 @@ def _sim_alone(
             # One joystick must not control a whole fleet; a pilot on the page flies the vehicle selected there.
             transmitter="auto" if len(members) == 1 else "page" if options.view else "none",
             sidecars=options.viewers,
+            services=options.services,
             record=options.record,
             names=options.names,
             alone=not options.share_domain,

@@ -32,6 +32,7 @@ from rosflight_py_sim.interfaces.hand_off import HandOff
 from rosflight_py_sim.interfaces.node_of_part import node_of
 from rosflight_py_sim.interfaces.outside_inputs import RepeatedInputs
 from rosflight_py_sim.interfaces.parameter_files import files_of_arguments
+from rosflight_py_sim.interfaces.process_control import ProcessControl
 from rosflight_py_sim.interfaces.shared_clock import SharedClock
 from rosflight_py_sim.interfaces.simulation_node import SimulationNode, Take, Tap
 from rosflight_py_sim.interfaces.time_manager_interface import TimeManagerInterface
@@ -100,6 +101,7 @@ class ComposedGraph:
         observers: Sequence[str] = (),
         transmitter: str = "none",
         sidecars: Iterable[str] = (),
+        services: Sequence[str] = (),
         outliving: list[Sidecar] | None = None,
         record: str | None = None,
         names: str = SHORT,
@@ -120,6 +122,7 @@ class ComposedGraph:
             observers: front-ends of the bridge that observe the vehicles.
             transmitter: parameter `device` of rc unless the arguments give it.
             sidecars: executables of further nodes that serve all vehicles, each in a process that ends with the graph.
+            services: executables of further nodes that serve all vehicles, in this process.
             outliving: keeps the processes of the sidecars, which then do not end with the graph; a list with those of
                 an earlier graph: they serve this one, and no further ones are started.
             record: file to record every topic to; empty: a new file, named by the recorder; None: no recording.
@@ -150,7 +153,9 @@ class ComposedGraph:
             prepare_kernels(signals)
             if signals:
                 raise KeyboardInterrupt
-            planned = planned_nodes(vehicles, [*filter(None, [manager]), *sidecar_names], observers=observers)
+            planned = planned_nodes(
+                vehicles, [*filter(None, [manager]), *sidecar_names, *services], observers=observers
+            )
             check_section_names([*map(str, files), *files_of_arguments(common)], planned)
             common = named_arguments(planned, common)
             initialise([sys.argv[0], "--ros-args", *common])
@@ -185,6 +190,7 @@ class ComposedGraph:
             self._is_described = False
             self._sidecars: list[Sidecar] = []
             self._outliving = outliving
+            self._control = ProcessControl()
             self._time_manager: TimeManagerInterface | None = None
             self.executor: Executor = make_executor()
             self.hand_off = HandOff(self.executor)
@@ -194,7 +200,7 @@ class ComposedGraph:
                 self.hand_off.outside.repeat(repeated.inputs, paced=repeated.paced)
             self.recorder: Recorder | None = None
             try:
-                self._create_nodes(planned_nodes(vehicles, observers=observers), record, sidecar_names)
+                self._create_nodes(planned_nodes(vehicles, services, observers=observers), record, sidecar_names)
                 self._start(manager, signals)
             except Exception:
                 self.close()
@@ -330,6 +336,7 @@ class ComposedGraph:
                 namespace=namespace,
                 hand_off=self.hand_off,
                 tap=self._tap if self._taps else None,
+                control=self._control,
                 parameter_overrides=[Parameter(name, value=value) for name, value in self._parameters(cls).items()],
                 **options,
             )
@@ -391,7 +398,7 @@ class ComposedGraph:
         return outcome is None or not outcome.error
 
     def spin(self, go_on: Callable[[], bool] = lambda: True) -> None:
-        """Run until `go_on` returns False or rclpy is shut down.
+        """Run until `go_on` returns False, a node requests the end, or rclpy is shut down.
 
         In simulated time, `go_on` is called once per step, when the step is complete, so the same simulation ends at
         the same step in every run. In wall time, and while no step can be completed, it is called at least every 0.1 s.
@@ -428,6 +435,8 @@ class ComposedGraph:
 
     def _has_ended(self, go_on: Callable[[], bool]) -> bool:
         time_manager = self._time_manager
+        if self._control.has_quit:
+            return True
         if time_manager is None or time_manager.stands_still:
             return not go_on()
         return time_manager.is_held and self.hand_off.is_idle

@@ -30,7 +30,7 @@ from rosflight_py_sim.graph.launch_arguments import (
     is_listed,
     scenario_arguments,
 )
-from rosflight_py_sim.graph.launching import TIME_MODE, end_launch_after_error
+from rosflight_py_sim.graph.launching import TIME_MODE, end_launch_after_error, end_launch_on_request
 from rosflight_py_sim.graph.options import Option
 from rosflight_py_sim.graph.other_simulation import OtherSimulation
 from rosflight_py_sim.graph.parameter_sources import parameter_sources
@@ -174,7 +174,7 @@ def _processes(options: SimulationOptions, scenario: Scenario) -> list[LaunchDes
         **scenario.settings,
     }
 
-    shared_executables = options.viewers
+    shared_executables = [*options.viewers, *options.services]
     if manager := time_manager_of(time_mode, scenario.time_manager):
         shared_executables.append(manager)
     if options.record is not None:
@@ -201,7 +201,7 @@ def _processes(options: SimulationOptions, scenario: Scenario) -> list[LaunchDes
             ros_arguments=["--log-level", options.log_level],
             output="screen",
             emulate_tty=True,
-            on_exit=end_launch_after_error,
+            on_exit=end_launch_on_request if planned.executable in options.services else end_launch_after_error,
             # A restarted recorder would refuse to overwrite its own file.
             respawn=options.respawn and planned.executable != "recorder",
             respawn_delay=_RESPAWN_DELAY_S,

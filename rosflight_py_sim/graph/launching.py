@@ -78,3 +78,13 @@ def end_launch_after_error(event: ProcessExited, context: LaunchContext) -> Emit
     if event.returncode <= 0 or context.is_shutdown:
         return None
     return EmitEvent(event=Shutdown(reason=f"{event.process_name} ended with {event.returncode}"))
+
+
+def end_launch_on_request(event: ProcessExited, context: LaunchContext) -> EmitEvent | None:
+    """End the launch when a client has requested the end of the simulation, and after an error."""
+    from launch.actions import EmitEvent
+    from launch.events import Shutdown
+
+    if event.returncode == 0 and not context.is_shutdown:
+        return EmitEvent(event=Shutdown(reason=f"{event.process_name} was requested to end the simulation"))
+    return end_launch_after_error(event, context)

@@ -323,6 +323,12 @@ def all_options() -> dict[str, Option]:
             pages=(("RViz", "rviz.md"),),
         ),
         _switch(
+            "simulation_interfaces",
+            "offer the standard services of simulators (package simulation_interfaces)",
+            at=(LAUNCH, SIM),
+            pages=(("Standard services", "simulation_interfaces.md"),),
+        ),
+        _switch(
             "rviz",
             "start RViz and the visualizer",
             at=(LAUNCH,),

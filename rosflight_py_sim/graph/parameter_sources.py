@@ -123,7 +123,7 @@ def parameter_sources(
     def sources(member: Member) -> list[Source]:
         vehicle, controller = member.vehicle, flight_controller_of(member)
         observed = settings_of_front_ends(member, bridge.get("front_ends", ()))
-        named = {"record.vehicle": reference(vehicle)}
+        named = {name: reference(vehicle) for name in ("record.vehicle", "vehicle_type")}
         first = {**vehicle.settings, **named, **bridge, **observed, **controller.settings, **weakest}
         own_files = [vehicle.parameter_file, *controller.files_for(vehicle), *map(Path, files), *member.files]
         return [first, *own_files, {**settings, **member.settings}]

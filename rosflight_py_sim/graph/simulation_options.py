@@ -50,6 +50,7 @@ class SimulationOptions:
     camera: bool | None = None
     view: bool = False
     visualizer: bool = False
+    simulation_interfaces: bool = False
     rviz: bool = False
     record: str | None = None
     names: str = SHORT
@@ -91,6 +92,11 @@ class SimulationOptions:
         """Executables of the requested viewers."""
         wanted = {"visualizer": self.visualizer or self.rviz, "web_viewer": self.view}
         return [executable for executable, is_wanted in wanted.items() if is_wanted]
+
+    @property
+    def services(self) -> list[str]:
+        """Executables of the requested nodes that offer services; in a composed graph they run in its process."""
+        return ["simulation_interfaces"] if self.simulation_interfaces else []
 
     @property
     def chosen_vehicle(self) -> Vehicle:

@@ -29,6 +29,7 @@ from rosflight_py_sim.interfaces.given_values import Source
 from rosflight_py_sim.interfaces.hand_off import HandOff, Sender
 from rosflight_py_sim.interfaces.hand_off_ends import Outlet
 from rosflight_py_sim.interfaces.polled_subscription import PolledSubscription
+from rosflight_py_sim.interfaces.process_control import ProcessControl
 from rosflight_py_sim.interfaces.publishers import PublisherWatch
 from rosflight_py_sim.interfaces.rclpy_internals import (
     answer_later,
@@ -93,6 +94,7 @@ class SimulationNode(TableNode):
 
     Attributes:
         exclusive_topics: full names of the topics that only this node may publish.
+        control: the process that runs the node.
 
     Raises:
         ParameterError: at construction, for a missing, misspelt or unacceptable parameter.
@@ -113,6 +115,7 @@ class SimulationNode(TableNode):
         shared_names: Iterable[str] = (),
         hand_off: HandOff | None = None,
         tap: Tap | None = None,
+        control: ProcessControl | None = None,
         **node_arguments: Any,
     ) -> None:
         """Declare and check all parameters, then configure.
@@ -124,11 +127,13 @@ class SimulationNode(TableNode):
                 a name is unknown.
             hand_off: hand-off between the nodes of the process; None: messages go through the middleware.
             tap: called for each topic of the step that the node publishes; its result takes the messages.
+            control: the process, which several nodes may share; None: one of the node's own.
             node_arguments: passed to rclpy.node.Node (namespace, context, parameter_overrides, ...).
         """
         self._statistics = TopicStatistics()
         self.sources = tuple(sources)
         self.hand_off = hand_off
+        self.control = control or ProcessControl()
         self._tap = tap
         self._time_modes: TimeModeWatch | None = None
         self.exclusive_topics: list[str] = []

@@ -134,9 +134,10 @@ def run(
     *,
     started: Callable[[str], None] | None = None,
 ) -> None:
-    """Run a node, or the node of a part, until a signal ends it, and exit.
+    """Run a node, or the node of a part, until a signal or the node itself ends it, and exit.
 
-    Exit codes: 0 after a signal; 1 for a refused parameter, an incomplete class, or a shutdown that the watchdog ended.
+    Exit codes: 0 after a signal, or if the node has quit; 1 for a refused parameter, an incomplete class, or a shutdown
+    that the watchdog ended.
 
     Args:
         part: class of the node or part.
@@ -180,7 +181,7 @@ def _run(cls: type[SimulationNode], argv: list[str], signals: list[int], started
     settle()
     started("")
     # spin() of the EventsExecutor answers neither signals nor timers; spin_once does, at the same speed.
-    while not signals:
+    while not signals and not node.control.has_quit:
         node.spin_once(executor, _SPIN_TIMEOUT_S)
     start_shutdown_watchdog(_SHUTDOWN_S)
     executor.remove_node(node)

@@ -18,6 +18,9 @@ LATCHED_LOG = QoSProfile(
 )
 """Lines of text, many at once, of which a late subscription should receive all."""
 
+FEEDBACK = QoSProfile(depth=10, reliability=ReliabilityPolicy.RELIABLE)
+"""Feedback of an action, as clients of actions request it."""
+
 NEWEST = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)
 """Only the newest message counts; the publisher neither waits for the subscription nor retransmits."""
 

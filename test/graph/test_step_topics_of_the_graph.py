@@ -30,7 +30,7 @@ class Composition(NamedTuple):
     executables: tuple[str, ...] = ()
 
 
-VIEWERS = ("view_relay", "visualizer", "web_viewer")
+VIEWERS = ("view_relay", "visualizer", "web_viewer", "simulation_interfaces")
 SENSORS = tuple(sorted({node for one in all_vehicles().values() for node in one.extra_nodes}))
 
 # Together they contain every node at either end of a row.

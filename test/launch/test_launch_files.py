@@ -202,8 +202,8 @@ def test_planned_graph_supports_rosflight_node_names() -> None:
     assert {node.full_name for node in planned[:-2]} == {f"{one}/{name}" for one in ("one", "two") for name in of_each}
 
 
-# Nodes that only observe, and run with any graph.
-VIEWERS = ["visualizer", "recorder", "web_viewer", "view_relay"]
+# Nodes beside the step, which run with any graph.
+VIEWERS = ["visualizer", "recorder", "web_viewer", "view_relay", "simulation_interfaces"]
 
 
 def test_every_node_in_the_package_is_used_in_some_graph() -> None:

@@ -1,0 +1,124 @@
+"""The standard services of simulators, package simulation_interfaces."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, ClassVar
+
+from rosflight_py_sim.ground.parameters import Parameter, ParameterError, ParameterTable
+from rosflight_py_sim.ground.shared_parameters import TIME_MODE
+from rosflight_py_sim.ground.vehicle_parameters import values_of_vehicle
+from rosflight_py_sim.interfaces.part_node import PartNode
+from rosflight_py_sim.interfaces.time_manager_interface import VEHICLES, vehicle_namespaces
+from rosflight_py_sim.nodes.entity import Description, Entity
+from rosflight_py_sim.nodes.scripts import Scripts
+from rosflight_py_sim.nodes.time_control import TimeControl
+from rosflight_py_sim.nodes.vehicle_shape import SHAPE_PARAMETERS, VEHICLE_SHAPE_PARAMETERS, vehicle_shapes
+from rosflight_py_sim.step.diagnosis import Diagnosis
+from rosflight_py_sim.step.part import Part
+from rosflight_py_sim.step.topic_statistics import Period
+from rosflight_py_sim.vehicles import vehicle
+
+VEHICLE_TYPE = Parameter(
+    "vehicle_type", "", "Name of the vehicle type, or path of its vehicle file; a tag of the entity", read_only=True
+)
+
+_ROBOT = 1
+
+SERVICES = (
+    "GetEntities",
+    "GetEntitiesStates",
+    "GetEntityBounds",
+    "GetEntityInfo",
+    "GetEntityState",
+    "GetSimulationState",
+    "GetSimulatorFeatures",
+    "ResetSimulation",
+    "SetEntityInfo",
+    "SetEntityState",
+    "SetSimulationState",
+    "StepSimulation",
+)
+"""Names of the services' types; those of the services are the same in lower case: get_entities."""
+
+
+class SimulationInterfaces(PartNode):
+    """Offers the standard services of simulators (get_entities and others) and the action simulate_steps.
+
+    They act through the services of the other nodes, such as time_manager/step, and receive the vehicles' truth states.
+    Every vehicle is an entity, named by its namespace, or without one by its type. States are in the axes of the world:
+    east, north, up. docs/simulation_interfaces.md lists the features.
+    """
+
+    DEFAULT_NAME: ClassVar[str] = "simulation_interfaces"
+    PARAMETERS: ClassVar[ParameterTable] = ParameterTable(TIME_MODE, VEHICLES, VEHICLE_TYPE) + SHAPE_PARAMETERS
+    VEHICLE_PARAMETERS: ClassVar[ParameterTable] = VEHICLE_SHAPE_PARAMETERS + ParameterTable(VEHICLE_TYPE)
+    HOSTS: ClassVar[tuple[type[Part], ...]] = (Entity, TimeControl)
+
+    def __init__(self, **arguments: Any) -> None:
+        """Offer the services.
+
+        Raises:
+            ParameterError: simulation_interfaces is not installed.
+        """
+        super().__init__(**arguments)
+        try:
+            from simulation_interfaces import srv
+        except ImportError as error:
+            self.destroy_node()
+            raise ParameterError(
+                f"simulation_interfaces, the package of the standard services, is not installed ({error}); with a "
+                "ROS 2 distribution it is the package ros-DISTRO-simulation-interfaces, without one `make setup` or "
+                "`pip install ./simulation_interfaces` in this project's folder builds it"
+            ) from error
+        from rosflight_py_sim.nodes.entity_services import EntityServices
+        from rosflight_py_sim.nodes.state_services import StateServices
+        from rosflight_py_sim.nodes.steps_action import StepsAction
+
+        names = vehicle_namespaces(self.values["vehicles"])
+        self._entities: dict[str, Entity] = {}
+        for namespace, shape in vehicle_shapes(self, names).items():
+            name, description = self._described(namespace)
+            self._entities[name] = self.host(Entity(name, namespace, description, shape), namespace)
+        time = self.host(TimeControl(self, list(self._entities.values())), "")
+        scripts = Scripts(self)
+        state = StateServices(self, scripts, time, self._entities)
+        entities = EntityServices(self._entities)
+        self.served = 0
+
+        def offer(type_name: str) -> None:
+            name = _snake_case(type_name)
+            serve = getattr(state, name, None) or getattr(entities, name)
+
+            def answer(request: Any, response: Any) -> Any:
+                self.served += 1
+                script = serve(request, response)
+                return response if script is None else scripts.reply(script, response)
+
+            self.create_service(getattr(srv, type_name), name, answer)
+
+        for type_name in SERVICES:
+            offer(type_name)
+        self._action = StepsAction(self, scripts, state.simulate_steps)
+
+    def _described(self, namespace: str) -> tuple[str, Description]:
+        """Name and description of a vehicle."""
+        kind = str(values_of_vehicle(self.values, namespace)[VEHICLE_TYPE.name])
+        if not kind:
+            return namespace or "vehicle", Description(_ROBOT)
+        try:
+            text = vehicle(kind).description
+        except ParameterError as error:
+            self.get_logger().warning(f"the vehicle '{namespace}' has no description: {error}")
+            text = ""
+        tag = Path(kind).stem
+        return namespace or tag, Description(_ROBOT, text, [tag])
+
+    def diagnose(self, period: Period) -> Iterator[Diagnosis]:
+        """Number of requests."""
+        yield Diagnosis("", "serving", values={"requests": self.served})
+
+
+def _snake_case(name: str) -> str:
+    return "".join(f"_{letter.lower()}" if letter.isupper() else letter for letter in name)[1:]
