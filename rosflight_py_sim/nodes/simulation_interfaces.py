@@ -19,6 +19,7 @@ from rosflight_py_sim.step.diagnosis import Diagnosis
 from rosflight_py_sim.step.part import Part
 from rosflight_py_sim.step.topic_statistics import Period
 from rosflight_py_sim.vehicles import vehicle
+from rosflight_py_sim.world import WORLD, world_of
 
 VEHICLE_TYPE = Parameter(
     "vehicle_type", "", "Name of the vehicle type, or path of its vehicle file; a tag of the entity", read_only=True
@@ -27,13 +28,18 @@ VEHICLE_TYPE = Parameter(
 _ROBOT = 1
 
 SERVICES = (
+    "GetAvailableWorlds",
+    "GetCurrentWorld",
     "GetEntities",
     "GetEntitiesStates",
     "GetEntityBounds",
     "GetEntityInfo",
     "GetEntityState",
+    "GetNamedPoseBounds",
+    "GetNamedPoses",
     "GetSimulationState",
     "GetSimulatorFeatures",
+    "GetSpawnables",
     "ResetSimulation",
     "SetEntityInfo",
     "SetEntityState",
@@ -52,7 +58,7 @@ class SimulationInterfaces(PartNode):
     """
 
     DEFAULT_NAME: ClassVar[str] = "simulation_interfaces"
-    PARAMETERS: ClassVar[ParameterTable] = ParameterTable(TIME_MODE, VEHICLES, VEHICLE_TYPE) + SHAPE_PARAMETERS
+    PARAMETERS: ClassVar[ParameterTable] = ParameterTable(TIME_MODE, VEHICLES, VEHICLE_TYPE, WORLD) + SHAPE_PARAMETERS
     VEHICLE_PARAMETERS: ClassVar[ParameterTable] = VEHICLE_SHAPE_PARAMETERS + ParameterTable(VEHICLE_TYPE)
     HOSTS: ClassVar[tuple[type[Part], ...]] = (Entity, TimeControl)
 
@@ -75,6 +81,7 @@ class SimulationInterfaces(PartNode):
         from rosflight_py_sim.nodes.entity_services import EntityServices
         from rosflight_py_sim.nodes.state_services import StateServices
         from rosflight_py_sim.nodes.steps_action import StepsAction
+        from rosflight_py_sim.nodes.world_services import WorldServices
 
         names = vehicle_namespaces(self.values["vehicles"])
         self._entities: dict[str, Entity] = {}
@@ -84,12 +91,13 @@ class SimulationInterfaces(PartNode):
         time = self.host(TimeControl(self, list(self._entities.values())), "")
         scripts = Scripts(self)
         state = StateServices(self, scripts, time, self._entities)
-        entities = EntityServices(self._entities)
+        worlds = WorldServices(world_of(self.values), str(self.values[WORLD.name]))
+        served = (state, EntityServices(self._entities), worlds)
         self.served = 0
 
         def offer(type_name: str) -> None:
             name = _snake_case(type_name)
-            serve = getattr(state, name, None) or getattr(entities, name)
+            serve = next(getattr(one, name) for one in served if hasattr(one, name))
 
             def answer(request: Any, response: Any) -> Any:
                 self.served += 1

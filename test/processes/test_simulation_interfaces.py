@@ -53,6 +53,12 @@ SAME_EVERYWHERE = {
     SimulatorFeatures.ENTITY_STATE_SETTING,
     SimulatorFeatures.ENTITY_INFO_GETTING,
     SimulatorFeatures.ENTITY_INFO_SETTING,
+    SimulatorFeatures.SPAWNABLES,
+    SimulatorFeatures.NAMED_POSES,
+    SimulatorFeatures.POSE_BOUNDS,
+    SimulatorFeatures.WORLD_TAGS,
+    SimulatorFeatures.WORLD_INFO_GETTING,
+    SimulatorFeatures.AVAILABLE_WORLDS,
     SimulatorFeatures.SIMULATION_RESET,
     SimulatorFeatures.SIMULATION_RESET_STATE,
     SimulatorFeatures.SIMULATION_STATE_GETTING,
@@ -334,6 +340,70 @@ def test_reset_of_the_state_keeps_the_time(fleet: StandardClient) -> None:
     assert numbers(fleet.entity(FIRST).pose.position) == pytest.approx(numbers(start.position), abs=1e-9)
     assert fleet.time_ns(FIRST) == time_ns
     assert fleet.state == PAUSED
+
+
+def uri_of(spawnable: Any) -> str:
+    """Address of a spawnable, in the types of either release."""
+    resource = getattr(spawnable, "entity_resource", spawnable)
+    assert isinstance(resource.uri, str)
+    return resource.uri
+
+
+def test_spawnables_are_the_vehicles_of_the_catalogue(fleet: StandardClient) -> None:
+    response = fleet.done("GetSpawnables", sources=["https://example.org/models"])
+    found = {uri_of(one): one for one in response.spawnables}
+    assert {"multirotor", "fixedwing", "auv"} <= set(found)
+    assert found["multirotor"].spawn_bounds == fleet.done("GetEntityBounds", entity=FIRST).bounds
+    assert all(one.description for one in found.values())
+    # An unknown source is named, but does not hinder success.
+    assert "'https://example.org/models'" in response.result.error_message
+
+
+def test_worlds_are_listed_and_filtered_by_tags(fleet: StandardClient) -> None:
+    worlds = {one.name: one for one in fleet.done("GetAvailableWorlds").worlds}
+    assert {"dry land", "pool", "open_water"} <= set(worlds)
+    assert list(worlds["pool"].tags) == ["water", "pool"]
+    assert worlds["pool"].world_resource.uri == "pool"
+    pools = TagsFilter(tags=["pool", "water"], filter_mode=TagsFilter.FILTER_MODE_ALL)
+    found = {one.name for one in fleet.done("GetAvailableWorlds", filter=pools).worlds}
+    assert "pool" in found
+    assert not found & {"dry land", "open_water"}
+    code, text = fleet.refused("GetAvailableWorlds", additional_sources=["elsewhere"])
+    assert (code, text) == (Result.RESULT_OPERATION_FAILED, "additional source 'elsewhere' given; allowed: none")
+    assert fleet.done("GetAvailableWorlds", additional_sources=["elsewhere"], continue_on_error=True).worlds
+
+
+def test_world_without_a_file_is_dry_land(fleet: StandardClient) -> None:
+    world = fleet.done("GetCurrentWorld").world
+    assert (world.name, world.world_resource.uri, list(world.tags)) == ("dry land", "", ["land"])
+    [start] = fleet.done("GetNamedPoses").poses
+    assert (start.name, list(start.tags), numbers(start.pose.position)) == ("start", ["spawn"], (0.0, 0.0, 0.0))
+    assert fleet.done("GetNamedPoseBounds", name="start").bounds.type == Bounds.TYPE_EMPTY
+
+
+def test_named_poses_are_those_of_the_world(claim_domain: ClaimDomain, tmp_path: Path) -> None:
+    options = ("--vehicle", "bluerov2", "--world", "pool", "--no-camera")
+    with simulated(claim_domain, tmp_path, *options, *SLOWLY) as (client, _):
+        world = client.done("GetCurrentWorld").world
+        assert (world.name, world.world_resource.uri) == ("pool", "pool")
+        poses = {one.name: one for one in client.done("GetNamedPoses").poses}
+        # The world's file places the start 4 m south of the origin, 0.3 m deep, heading north.
+        assert numbers(poses["start"].pose.position) == pytest.approx((0.0, -4.0, -0.3))
+        half = math.sqrt(0.5)
+        assert numbers(poses["start"].pose.orientation) == pytest.approx((0.0, 0.0, half, half))
+        sphere = client.done("GetNamedPoseBounds", name="start").bounds
+        assert (sphere.type, sphere.points[1].x) == (Bounds.TYPE_SPHERE, pytest.approx(0.3))
+        # The platform is 1 m long, 1 m wide and 0.4 m high.
+        platform = client.done("GetNamedPoseBounds", name="green platform").bounds
+        assert [numbers(point) for point in platform.points] == [
+            pytest.approx((0.5, 0.5, 0.2)),
+            pytest.approx((-0.5, -0.5, -0.2)),
+        ]
+        rings = TagsFilter(tags=["ring"])
+        assert [one.name for one in client.done("GetNamedPoses", tags=rings).poses] == ["ring", "orange ring"]
+        code, text = client.refused("GetNamedPoseBounds", name="kite")
+        assert code == Result.RESULT_NOT_FOUND
+        assert text.startswith("named pose 'kite' given; allowed: start, start arrow, ")
 
 
 def test_quitting_ends_the_program(claim_domain: ClaimDomain, tmp_path: Path) -> None:
