@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 import sys
 import time
+import weakref
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any, TypeVar, overload
@@ -18,7 +20,7 @@ from rosflight_py_sim.graph.fleet import Member
 from rosflight_py_sim.graph.flight_controllers import step_size_settings
 from rosflight_py_sim.graph.other_simulation import refuse_others
 from rosflight_py_sim.graph.parameter_sources import parameter_sources, ros_arguments
-from rosflight_py_sim.graph.plan import PlannedNode, named_arguments, planned_nodes
+from rosflight_py_sim.graph.plan import named_arguments, planned_nodes
 from rosflight_py_sim.graph.run_description import RunDescription, versions
 from rosflight_py_sim.graph.section_names import check_section_names
 from rosflight_py_sim.graph.sidecar import Sidecar
@@ -167,6 +169,8 @@ class ComposedGraph:
             self._names, self._is_alone = names, alone
             self._taps = [] if tap is None else [tap]
             self._simulated = time_mode != "wall"
+            # rclpy's service of type descriptions does not release its memory, 90 kB for each node that a restart ends.
+            self._of_rclpy = {"start_type_description_service": False} if services else {}
             self._own: dict[str, Any] = {
                 "time_mode": time_mode,
                 "vehicles": [member.namespace for member in vehicles],
@@ -190,7 +194,12 @@ class ComposedGraph:
             self._is_described = False
             self._sidecars: list[Sidecar] = []
             self._outliving = outliving
-            self._control = ProcessControl()
+            # A recording holds one run, and system time cannot be set back.
+            can_restart = record is None and self._simulated
+            self._control = ProcessControl(self._restart if can_restart else None)
+            self._manager = manager
+            self._planned = planned_nodes(vehicles, observers=observers)
+            self._of_run: list[SimulationNode] = []
             self._time_manager: TimeManagerInterface | None = None
             self.executor: Executor = make_executor()
             self.hand_off = HandOff(self.executor)
@@ -200,7 +209,7 @@ class ComposedGraph:
                 self.hand_off.outside.repeat(repeated.inputs, paced=repeated.paced)
             self.recorder: Recorder | None = None
             try:
-                self._create_nodes(planned_nodes(vehicles, services, observers=observers), record, sidecar_names)
+                self._create_nodes(services, record, sidecar_names)
                 self._start(manager, signals)
             except Exception:
                 self.close()
@@ -210,23 +219,13 @@ class ComposedGraph:
                 self.close()
                 raise KeyboardInterrupt
 
-    def _create_nodes(
-        self,
-        planned: Iterable[PlannedNode],
-        record: str | None,
-        sidecars: Sequence[str],
-    ) -> None:
-        """Create all nodes but the time manager.
-
-        Args:
-            planned: the nodes in this process.
-            record: as of the class.
-            sidecars: as of the class.
-        """
+    def _create_nodes(self, services: Sequence[str], record: str | None, sidecars: Sequence[str]) -> None:
+        """Create all nodes but the time manager; the arguments are those of the class."""
         if record is not None:
             self.recorder = self._make_recorder(record, self._namespace)
-        for one in planned:
-            self._add(one.executable, absolute_name(self._namespace, one.namespace), one.member)
+        self._create_run()
+        for name in services:
+            self._add(name, self._namespace)
         if sidecars:
             # A subscription in another process would cost the step one wake-up per message.
             self._own[RELAYED.name] = True
@@ -241,6 +240,13 @@ class ComposedGraph:
         if self._outliving is not None:
             self._outliving.extend(self._sidecars)
 
+    def _create_run(self) -> None:
+        """Create the nodes that a restart creates again, without the time manager."""
+        self._of_run = [
+            self._add(one.executable, absolute_name(self._namespace, one.namespace), one.member)
+            for one in self._planned
+        ]
+
     def _start(self, time_manager: str | None, signals: Sequence[int]) -> None:
         """Start the simulation; a received signal ends the wait for the nodes."""
         self._wait_until_ready(signals)
@@ -251,12 +257,47 @@ class ComposedGraph:
             refuse_others(ours[0], topics, self.executor)
         # Last, because it starts the simulation, for which all other nodes must be ready.
         if time_manager is not None:
-            node = self._add(time_manager, self._namespace)
-            assert isinstance(node, TimeManagerInterface)
-            self._time_manager = node
-            self.executor.add_node(node)
+            self._start_time(time_manager)
         for process in self._sidecars:
             process.wait_until_started(signals)
+
+    def _start_time(self, time_manager: str, *, paused: bool = False) -> None:
+        node = self._add(time_manager, self._namespace)
+        assert isinstance(node, TimeManagerInterface)
+        node.paused = paused
+        self._time_manager = node
+        self.executor.add_node(node)
+
+    def _restart(self, paused: bool) -> None:
+        """End the nodes of the vehicles and the time manager, and create them again, at time 0.
+
+        Other nodes stay: those of services and viewers, and those that have joined.
+        """
+        assert self._manager is not None
+        assert self._time_manager is not None
+        # Calls between the nodes must not lose their replies.
+        self._spin_until(lambda: self._is_ready() and not self.hand_off.awaits_replies)
+        ended = [weakref.ref(node) for node in (*self._of_run, self._time_manager)]
+        while self._of_run:
+            self._end(self._of_run.pop())
+        self._end(self._time_manager)
+        self._time_manager = None
+        self.hand_off.start_over()
+        # Publishers exist until they are collected: from those of the ended run, the new nodes would receive its
+        # latched messages. The executor refers to the nodes until it has run, and they refer to each other in circles.
+        gc.unfreeze()
+        if not self._spin_until(lambda: gc.collect() >= 0 and all(node() is None for node in ended)):
+            self.nodes[0].get_logger().warning("nodes of the ended run still exist: the program refers to them")
+        self._create_run()
+        for node in self._of_run:
+            self.executor.add_node(node)
+        self._spin_until(self._is_ready)
+        self._start_time(self._manager, paused=paused)
+        gc.freeze()
+
+    def _end(self, node: Node) -> None:
+        self.nodes.remove(node)
+        self._destroy(node)
 
     def _wait_until_ready(self, signals: Sequence[int]) -> None:
         """Wait until the nodes have read the flight controller's parameters, which takes many service calls.
@@ -264,17 +305,24 @@ class ComposedGraph:
         With time running at full speed, the calls would take seconds of simulated time, different in every run. A
         received signal ends the wait.
         """
+        self._spin_until(lambda: bool(signals) or self._is_ready())
+
+    def _is_ready(self) -> bool:
+        """Whether all nodes have read the flight controller's parameters, as far as it is part of the graph."""
         # A vehicle whose flight controller is outside of the graph has none of these services here.
         ours = [node for node in self.nodes if isinstance(node, SimulationNode)]
         answering = [node for node in ours if node.ANSWERS_BEFORE_START]
         offered = {node.resolve_service_name(one.srv_name) for node in answering for one in node.services}
+        return not any(offered.issuperset(awaited) for node in ours if (awaited := node.awaited_services()))
+
+    def _spin_until(self, condition: Callable[[], bool]) -> bool:
+        """Run the executor until a condition holds, for up to READY_LIMIT_S; return whether it holds."""
         end_s = time.monotonic() + READY_LIMIT_S
-        while (
-            not signals
-            and any(offered.issuperset(awaited) for node in ours if (awaited := node.awaited_services()))
-            and time.monotonic() < end_s
-        ):
+        while not condition():
+            if time.monotonic() > end_s:
+                return False
             self.executor.spin_once(timeout_sec=0.01)
+        return True
 
     def _make_recorder(self, file: str, namespace: str) -> Recorder:
         """Create the recorder, before all other nodes, so that it records their first messages."""
@@ -304,7 +352,8 @@ class ComposedGraph:
 
     def _parameters(self, cls: type[SimulationNode]) -> dict[str, Any]:
         """The graph's own parameters that the node has."""
-        return {"use_sim_time": self._simulated} | {n: v for n, v in self._own.items() if n in cls.PARAMETERS}
+        own = {name: value for name, value in self._own.items() if name in cls.PARAMETERS}
+        return {"use_sim_time": self._simulated, **self._of_rclpy, **own}
 
     def _add(self, executable: str, namespace: str, member: Member | None = None) -> SimulationNode:
         """Create a node of the package; without a vehicle it serves all of them."""
@@ -407,20 +456,28 @@ class ComposedGraph:
             KeyboardInterrupt: on SIGINT or SIGTERM.
         """
         self._describe_run()
-        time_manager, ok = self._time_manager, rclpy.ok
-        spin_once: Callable[[float], None] = self.executor.spin_once
-        if time_manager is not None:
-            time_manager.advance_while(go_on)
-            spin_once = partial(time_manager.spin_once, self.executor)
+        ok, control, spin_once = rclpy.ok, self._control, self._spinning(go_on)
         with deferred_signals() as signals:
             settle()
             while not signals and ok() and not self._has_ended(go_on):
                 spin_once(_SPIN_TIMEOUT_S)
                 self.hand_off.check()
-        if time_manager is not None:
-            time_manager.end_spin()
+                if control.is_restarting:
+                    # It refers to the time manager that ends.
+                    del spin_once
+                    control.carry_out()
+                    spin_once = self._spinning(go_on)
+        if self._time_manager is not None:
+            self._time_manager.end_spin()
         if signals:
             raise KeyboardInterrupt
+
+    def _spinning(self, go_on: Callable[[], bool]) -> Callable[[float], None]:
+        """Function that runs the executor once, while `go_on` returns True."""
+        if self._time_manager is None:
+            return self.executor.spin_once
+        self._time_manager.advance_while(go_on)
+        return partial(self._time_manager.spin_once, self.executor)
 
     def _describe_run(self) -> None:
         """Let the recorder write how the graph was made, with the nodes that have joined since."""

@@ -50,6 +50,11 @@ class FirmwareParameterReader:
         self._timer.reset()
         self._read_if_possible()
 
+    def close(self) -> None:
+        """Stop reading, before the node is destroyed: replies that are still under way have no effect."""
+        self._run += 1
+        self._reading = False
+
     def awaited_services(self) -> Collection[str]:
         """Full names of the services, until the parameters have been read; reads if they have become available."""
         self._read_if_possible()

@@ -78,6 +78,7 @@ class HandOff:
         self.outside = OutsideInputs()
         self._when_idle: Callable[[], None] | None = None
         self._called: Counter[str] = Counter()
+        self._unanswered: Counter[Client[Any, Any, Any]] = Counter()
         self._get_nodes: Callable[[], Collection[Node]] = executor.get_nodes
         self._create_task: Callable[[Callable[[], None]], object] = executor.create_task
         self._members: dict[Node, None] = {}
@@ -89,6 +90,7 @@ class HandOff:
         self._has_guests = False
         self._calls = 0
         self._marking: list[TopicCounter] = []
+        self._ended_marks = 0
         self._outlets: dict[str, list[Outlet]] = {}
         self._inlets: dict[str, list[Inlet]] = {}
 
@@ -105,19 +107,29 @@ class HandOff:
         for held in (self._queue, self._outlets, self._inlets, self._members):
             held.clear()
 
+    def start_over(self) -> None:
+        """Discard all messages and go back to time 0, for nodes that are created again; others stay connected."""
+        self._queue.clear()
+        self._when_idle = None
+        if self.clock is not None:
+            self.clock.set(0)
+
     def attended(self, client: Client[Any, Any, Any]) -> Callable[[Any], Future[Any]]:
         """The client's service call, answered within the step because the executor runs at once."""
         call, name = client.call_async, client.service_name
 
         def call_attended(request: Any) -> Future[Any]:
             self._turn_ends = True
+            self._unanswered[client] += 1
             self._count_call(name, 1)
             future = call(request)
             future.add_done_callback(on_answer)
             return future
 
         def on_answer(_: Future[Any]) -> None:
-            self._count_call(name, -1)
+            if client in self._unanswered:
+                self._unanswered[client] -= 1
+                self._count_call(name, -1)
 
         return call_attended
 
@@ -131,6 +143,11 @@ class HandOff:
     def is_called(self, service: str) -> bool:
         """Whether a node of the hand-off waits for the service with this full name."""
         return self._called[service] > 0
+
+    @property
+    def awaits_replies(self) -> bool:
+        """Whether a node of the hand-off waits for the reply of a service."""
+        return self._calls > 0
 
     def admits(self, end: str, data: Callable[[], bytes]) -> bool:
         """Note an input from outside; return whether to process it."""
@@ -232,7 +249,7 @@ class HandOff:
     @property
     def _marks(self) -> int:
         """Number of messages on _MORE_TURNS that have been sent."""
-        return sum(counter.count for counter in self._marking)
+        return self._ended_marks + sum(counter.count for counter in self._marking)
 
     def add_inlet(self, inlet: Inlet) -> None:
         """Connect a subscription, and deliver latched messages to it."""
@@ -253,6 +270,10 @@ class HandOff:
             for inlet in inlets:
                 inlet.is_removed |= inlet.subscription is end
             kept = [o for o in outlets if o.publisher is not end], [i for i in inlets if i.subscription is not end]
+            for outlet in outlets:
+                if outlet.publisher is end and outlet.counter in self._marking:
+                    self._marking.remove(outlet.counter)
+                    self._ended_marks += outlet.counter.count
             if (len(kept[0]), len(kept[1])) != (len(outlets), len(inlets)):
                 self._discard([inlet.deliver for inlet in inlets if inlet.is_removed])
                 outlets[:], inlets[:] = kept
@@ -272,6 +293,9 @@ class HandOff:
 
     def disconnect(self, node: Node) -> None:
         """Remove a node before it is destroyed."""
+        self.outside.remove_ends(node.get_fully_qualified_name())
+        for client in node.clients:
+            self._count_call(client.service_name, -self._unanswered.pop(client, 0))
         had_timer = node is next(iter(self._members), None)
         self._members.pop(node, None)
         if had_timer and self._members:

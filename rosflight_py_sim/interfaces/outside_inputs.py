@@ -109,6 +109,12 @@ class OutsideInputs:
         self._ends[end] = act
         return end
 
+    def remove_ends(self, node: str) -> None:
+        """Remove the subscriptions and services of a node, given its full name."""
+        ending = f" of {node}"
+        self._names = Counter({name: count for name, count in self._names.items() if not name.endswith(ending)})
+        self._ends = {end: act for end, act in self._ends.items() if not end.partition(" (")[0].endswith(ending)}
+
     def admits(self, end: str, data: Callable[[], bytes], *, marks: int, idle: bool, time_ns: int) -> bool:
         """Note an input that has arrived; return whether to process it."""
         if self.is_repeating:

@@ -76,7 +76,7 @@ class PartNode(SimulationNode):
         return part
 
     def destroy_node(self) -> None:
-        """Also end the polled subscriptions."""
+        """Also end what must end before the node."""
         for ports in self._connected:
             ports.close()
         super().destroy_node()

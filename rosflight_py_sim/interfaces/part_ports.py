@@ -135,7 +135,9 @@ class PartPorts:
                 start_ticks(node, number(part.values, port.rate), self.join.trigger)
 
     def close(self) -> None:
-        """End the polled subscriptions, which must end before the node; may be called again."""
+        """End readers and polled subscriptions, which must end before the node; may be called again."""
+        for reader in self.readers:
+            reader.close()
         while self._polled:
             self._polled.pop().close()
 

@@ -7,11 +7,13 @@ another module uses such a name.
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Mapping
 from typing import Any
 
 from rcl_interfaces.msg import SetParametersResult
 from rclpy.clock import Clock, ClockType, ROSClock
+from rclpy.exceptions import InvalidHandle
 from rclpy.executors import Executor, SingleThreadedExecutor
 from rclpy.impl.implementation_singleton import rclpy_implementation
 from rclpy.node import Node
@@ -102,7 +104,12 @@ def answer_later(service: Service[Any, Any]) -> None:
 
     Every executor sends the result of a callback with `service.send_response`.
     """
-    send_now = service.send_response
+    send_response = service.send_response
+
+    def send_now(response: Any, header: Any) -> None:
+        # A service that has been destroyed since the request arrived cannot reply; its clients notice that it is gone.
+        with contextlib.suppress(InvalidHandle):
+            send_response(response, header)
 
     def send(response: Any, header: Any) -> None:
         if isinstance(response, Future):

@@ -12,11 +12,13 @@ from rosflight_msgs.srv import SetSimState
 from std_srvs.srv import Trigger
 
 from rosflight_py_sim.ground.coordinate_frames import MAP, swap_attitude, swap_frd_flu, swap_ned_enu
+from rosflight_py_sim.nodes.refusals import Code, RefusedError
+from rosflight_py_sim.nodes.scripts import Asked, Script, Until
 from rosflight_py_sim.physics.rotations import rotate_to_body, rotate_to_inertial
 from rosflight_py_sim.step.part import Part
 from rosflight_py_sim.step.ports import calls, newest
 from rosflight_py_sim.step.topics import TRUTH_STATE
-from rosflight_py_sim.step.vehicle_state import VehicleState
+from rosflight_py_sim.step.vehicle_state import VehicleState, message_of_truth
 from rosflight_py_sim.viewer.appearance import Appearance
 
 Array = NDArray[np.float64]
@@ -26,8 +28,15 @@ WORLD_FRAMES = ("", "world", MAP)
 
 SET_STATE = "dynamics/set_sim_state"
 
+ARRIVES_S = 2.0
+"""Time in which a truth state arrives, s of system time."""
+
 RESETS = ("forces_and_moments/reset", "dynamics/reset")
 """Services that return a vehicle to its start, in the order in which they are called."""
+
+
+class StateRefusedError(RefusedError):
+    """A state that the dynamics node refuses."""
 
 
 @dataclass
@@ -51,6 +60,7 @@ class Entity(Part):
     Attributes:
         name: unique name among the entities.
         namespace: of its topics and services, relative to the node's.
+        initial: its description at the start.
         description: its present description.
         least_flu, greatest_flu: corners of the box around it, forward, left, up from its centre of mass, m (3,).
     """
@@ -62,7 +72,8 @@ class Entity(Part):
     def __init__(self, name: str, namespace: str, description: Description, shape: Appearance) -> None:
         """Describe the vehicle; `shape` gives its size."""
         super().__init__({})
-        self.name, self.namespace, self.description = name, namespace, description
+        self.name, self.namespace = name, namespace
+        self.initial = self.description = description
         self.least_flu, self.greatest_flu = box_of(shape)
 
     @property
@@ -79,6 +90,20 @@ class Entity(Part):
         ends = swap_frd_flu(np.stack([self.least_flu, self.greatest_flu]))
         axes = np.stack([_to_inertial(state.quaternion, axis) for axis in np.eye(3)])
         return state.position_ned + ends.mean(axis=0) @ axes, np.abs(np.ptp(ends, axis=0)) / 2.0, axes
+
+    def set_truth(self, truth: Array) -> Script:
+        """Set the truth vector (19,), and wait until it is published.
+
+        Raises:
+            StateRefusedError: the dynamics node refuses the state.
+            RefusedError: it does not reply.
+        """
+        before = self.state
+        request = SetSimState.Request(state=message_of_truth(truth))
+        reply = yield Asked(f"{self.namespace}/{SET_STATE}".lstrip("/"), self.setting[SET_STATE], request)
+        if not reply.success:
+            raise StateRefusedError(Code.OPERATION_FAILED, reply.message)
+        yield Until(lambda: self.state is not before, ARRIVES_S)
 
 
 def box_of(shape: Appearance) -> tuple[Array, Array]:

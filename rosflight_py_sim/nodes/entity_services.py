@@ -7,25 +7,24 @@ from typing import Any
 
 import numpy as np
 from geometry_msgs.msg import Vector3
-from rosflight_msgs.srv import SetSimState
 from simulation_interfaces.msg import Bounds, EntityCategory, EntityInfo, EntityState
 from simulation_interfaces.srv import SetEntityState
 
 from rosflight_py_sim.ground.coordinate_frames import MAP
 from rosflight_py_sim.ground.stamps import set_time
 from rosflight_py_sim.nodes.entity import (
-    SET_STATE,
+    ARRIVES_S,
     WORLD_FRAMES,
     Array,
     Description,
     Entity,
+    StateRefusedError,
     enu_of_state,
     truth_of_enu,
 )
 from rosflight_py_sim.nodes.entity_filters import filtered
 from rosflight_py_sim.nodes.refusals import Code, RefusedError
-from rosflight_py_sim.nodes.scripts import Asked, Script, Until
-from rosflight_py_sim.step.vehicle_state import message_of_truth
+from rosflight_py_sim.nodes.scripts import Script, Until
 
 CATEGORIES = {
     value: name
@@ -33,9 +32,6 @@ CATEGORIES = {
     for value in [getattr(EntityCategory, f"CATEGORY_{name}")]
 }
 """Names of the categories."""
-
-# Time in which a truth state arrives, s of system time.
-_ARRIVES_S = 2.0
 
 
 class EntityServices:
@@ -107,16 +103,12 @@ class EntityServices:
         before = entity.state
         assert before is not None
         truth = truth_of_enu(before.truth, given.pose if sets_pose else None, given.twist if sets_twist else None)
-        setting = Asked(
-            f"{entity.namespace}/{SET_STATE}".lstrip("/"),
-            entity.setting[SET_STATE],
-            SetSimState.Request(state=message_of_truth(truth)),
-        )
-        reply = yield setting
-        if not reply.success:
-            code = SetEntityState.Response.INVALID_POSE if sets_pose else Code.OPERATION_FAILED
-            raise RefusedError(code, reply.message)
-        yield Until(lambda: entity.state is not before, _ARRIVES_S)
+        try:
+            yield from entity.set_truth(truth)
+        except StateRefusedError as error:
+            if not sets_pose:
+                raise
+            raise RefusedError(SetEntityState.Response.INVALID_POSE, error.text) from error
 
     def _named(self, name: str) -> Entity:
         entity = self._entities.get(name)
@@ -127,10 +119,10 @@ class EntityServices:
 
     def _states(self) -> Script:
         """Wait for the first truth states, for a short time."""
-        yield Until(lambda: all(one.state is not None for one in self._entities.values()), _ARRIVES_S)
+        yield Until(lambda: all(one.state is not None for one in self._entities.values()), ARRIVES_S)
 
     def _state(self, entity: Entity) -> Script:
-        if not (yield Until(lambda: entity.state is not None, _ARRIVES_S)):
+        if not (yield Until(lambda: entity.state is not None, ARRIVES_S)):
             raise RefusedError(
                 Code.INCORRECT_STATE,
                 f"entity '{entity.name}' given, whose truth state has not arrived yet; is its dynamics node running?",

@@ -12,9 +12,9 @@ from simulation_interfaces.srv import ResetSimulation, SetSimulationState
 from std_srvs.srv import Trigger
 
 from rosflight_py_sim.interfaces.simulation_node import SimulationNode
-from rosflight_py_sim.nodes.entity import RESETS, Entity
+from rosflight_py_sim.nodes.entity import ARRIVES_S, RESETS, Entity
 from rosflight_py_sim.nodes.refusals import Code, RefusedError
-from rosflight_py_sim.nodes.scripts import Asked, Script, Scripts, Until
+from rosflight_py_sim.nodes.scripts import REPLY_LIMIT_S, Asked, Script, Scripts, Until
 from rosflight_py_sim.nodes.time_control import TimeControl
 from rosflight_py_sim.step.ports import Call
 
@@ -28,8 +28,8 @@ STATES = {
 
 _MOST_STEPS = 1_000_000_000
 
-# Time in which the reply to the request to quit is sent, and in which a state that was set arrives, s of system time.
-_SENT_S, _ARRIVES_S = 0.2, 2.0
+# Time in which the reply to the request to quit is sent, s of system time.
+_SENT_S = 0.2
 
 _Features = SimulatorFeatures
 
@@ -62,6 +62,11 @@ _WITH_TIME_MANAGER = (
 )
 
 
+_WITH_RESTART = (_Features.SIMULATION_RESET_TIME,)
+
+_SCOPES = ResetSimulation.Request
+
+
 class StateServices:
     """Answers the requests; each public method but `get_simulator_features` is the script of a service or action."""
 
@@ -70,12 +75,16 @@ class StateServices:
     ) -> None:
         """Serve the simulation of the node."""
         self._node, self._scripts, self._time, self._entities = node, scripts, time, entities
-        self._is_quitting = False
+        self._is_quitting = self._is_stopped = False
         self._under_way = ""
 
     def get_simulator_features(self, request: Any, response: Any) -> None:
         """List the features in the node's time mode; this response has no result."""
-        response.features.features = [*_ALWAYS, *(_WITH_TIME_MANAGER if self._time.exists else ())]
+        response.features.features = [
+            *_ALWAYS,
+            *(_WITH_TIME_MANAGER if self._time.exists else ()),
+            *(_WITH_RESTART if self._can_restart else ()),
+        ]
         response.features.custom_info = (
             f"rosflight_py_sim, time mode {self._node.time_mode}; docs/simulation_interfaces.md describes the features"
         )
@@ -85,7 +94,16 @@ class StateServices:
         """State of the simulation, one of STATES."""
         if self._is_quitting:
             return int(SimulationState.STATE_QUITTING)
-        return int(SimulationState.STATE_PAUSED if self._time.is_paused else SimulationState.STATE_PLAYING)
+        if not self._time.is_paused:
+            return int(SimulationState.STATE_PLAYING)
+        # Another client may have stepped or resumed in the meantime.
+        is_stopped = self._is_stopped and not any(one.state and one.state.time_ns for one in self._entities.values())
+        return int(SimulationState.STATE_STOPPED if is_stopped else SimulationState.STATE_PAUSED)
+
+    @property
+    def _can_restart(self) -> bool:
+        """Whether time can be set back: the whole simulation runs in this process, and is not recorded."""
+        return self._node.control.restart is not None
 
     def get_simulation_state(self, request: Any, response: Any) -> Script:
         """State of the simulation."""
@@ -113,9 +131,37 @@ class StateServices:
             return {}
         changes: dict[int, Callable[[], Script]] = {SimulationState.STATE_QUITTING: self._quit}
         if self._time.exists:
-            changes[SimulationState.STATE_PLAYING] = lambda: self._time.pause(False)
-            changes[SimulationState.STATE_PAUSED] = lambda: self._time.pause(True)
+            changes[SimulationState.STATE_PLAYING] = self._play
+            changes[SimulationState.STATE_PAUSED] = self._pause
+        if self._can_restart:
+            changes[SimulationState.STATE_STOPPED] = self._stop
         return changes
+
+    def _play(self) -> Script:
+        self._is_stopped = False
+        yield from self._time.pause(False)
+
+    def _pause(self) -> Script:
+        self._is_stopped = False
+        yield from self._time.pause(True)
+
+    def _stop(self) -> Script:
+        yield from self._time.pause(True)
+        yield from self._restart(paused=True)
+        self._is_stopped = True
+
+    def _restart(self, *, paused: bool) -> Script:
+        """Start the simulation again at time 0."""
+        control, entities = self._node.control, self._entities.values()
+        for entity in entities:
+            entity.truth, entity.description = None, entity.initial
+        control.request_restart(paused)
+        yield Until(lambda: not control.is_restarting, None)
+        if not (yield Until(lambda: all(one.state is not None for one in entities), REPLY_LIMIT_S)):
+            late = ", ".join(one.name for one in entities if one.state is None)
+            raise RefusedError(
+                Code.OPERATION_FAILED, f"no truth state of {late} within {REPLY_LIMIT_S:g} s of the restart"
+            )
 
     def _quit(self) -> Script:
         if self._time.exists:
@@ -151,15 +197,39 @@ class StateServices:
             raise RefusedError(Code.OPERATION_FAILED, f"steps {steps} given; allowed: 1 to {_MOST_STEPS}")
 
     def reset_simulation(self, request: Any, response: Any) -> Script:
-        """Return the vehicles to their starts."""
-        scopes = ResetSimulation.Request
-        if request.scope != scopes.SCOPE_STATE:
-            raise RefusedError(
-                Code.FEATURE_UNSUPPORTED,
-                f"scope {request.scope} given; allowed: {scopes.SCOPE_STATE} (state)",
-            )
+        """Return time, the vehicles, or both to their starts; the simulation stays paused or playing."""
+        both = _SCOPES.SCOPE_TIME | _SCOPES.SCOPE_STATE
+        allowed = {_SCOPES.SCOPE_STATE: "state"}
+        if self._can_restart:
+            allowed |= {
+                _SCOPES.SCOPE_DEFAULT: "all",
+                _SCOPES.SCOPE_TIME: "time",
+                both: "time and state",
+                _SCOPES.SCOPE_ALL: "all",
+            }
+        if request.scope not in allowed:
+            texts = ", ".join(f"{scope} ({allowed[scope]})" for scope in sorted(allowed))
+            raise RefusedError(Code.FEATURE_UNSUPPORTED, f"scope {request.scope} given; allowed: {texts}")
         with self._alone("reset_simulation"):
-            yield from self._reset_states(list(self._entities.values()))
+            if request.scope == _SCOPES.SCOPE_STATE:
+                yield from self._reset_states(list(self._entities.values()))
+            elif request.scope == _SCOPES.SCOPE_TIME:
+                yield from self._reset_time()
+            else:
+                yield from self._restart(paused=self._time.is_paused)
+
+    def _reset_time(self) -> Script:
+        """Start again at time 0, with the vehicles where they are."""
+        was_paused = self._time.is_paused
+        yield from self._time.pause(True)
+        kept = [(one, one.state, one.description) for one in self._entities.values()]
+        yield from self._restart(paused=True)
+        for entity, state, description in kept:
+            entity.description = description
+            if state is not None:
+                yield from entity.set_truth(state.truth)
+        if not was_paused:
+            yield from self._time.pause(False)
 
     def _reset_states(self, entities: Sequence[Entity]) -> Script:
         before = [one.state for one in entities]
@@ -173,9 +243,7 @@ class StateServices:
                 reply = yield Asked(f"{entity.namespace}/{service}".lstrip("/"), call, Trigger.Request())
                 if not reply.success:
                     raise RefusedError(Code.OPERATION_FAILED, f"{service}: {reply.message}")
-        yield Until(
-            lambda: all(one.state is not state for one, state in zip(entities, before, strict=True)), _ARRIVES_S
-        )
+        yield Until(lambda: all(one.state is not state for one, state in zip(entities, before, strict=True)), ARRIVES_S)
 
     @contextmanager
     def _alone(self, what: str) -> Generator[None, None, None]:

@@ -18,8 +18,8 @@ from simulation_interfaces.msg import EntityState, Result, SimulationState
 LIMIT_S = 80.0
 
 OK = Result.RESULT_OK
-PLAYING, PAUSED = SimulationState.STATE_PLAYING, SimulationState.STATE_PAUSED
-QUITTING = SimulationState.STATE_QUITTING
+STOPPED, PLAYING = SimulationState.STATE_STOPPED, SimulationState.STATE_PLAYING
+PAUSED, QUITTING = SimulationState.STATE_PAUSED, SimulationState.STATE_QUITTING
 
 
 class StandardClient:

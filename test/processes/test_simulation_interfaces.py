@@ -13,6 +13,8 @@ from typing import Any
 
 import pytest
 from geometry_msgs.msg import Vector3
+from rclpy.qos import QoSProfile
+from sensor_msgs.msg import Imu
 from simulation_interfaces.msg import (
     Bounds,
     EntityCategory,
@@ -27,7 +29,7 @@ from simulation_interfaces.msg import (
 from simulation_interfaces.srv import ResetSimulation, SetEntityState, SetSimulationState
 
 from test.processes.conftest import Processes
-from test.processes.standard_client import OK, PAUSED, PLAYING, QUITTING, StandardClient
+from test.processes.standard_client import OK, PAUSED, PLAYING, QUITTING, STOPPED, StandardClient
 
 pytestmark = pytest.mark.timeout(240)
 
@@ -64,6 +66,7 @@ SAME_EVERYWHERE = {
     SimulatorFeatures.SIMULATION_STATE_GETTING,
     SimulatorFeatures.SIMULATION_STATE_SETTING,
 }
+IN_ONE_PROCESS = {SimulatorFeatures.SIMULATION_RESET_TIME}
 WITH_TIME_MANAGER = {
     SimulatorFeatures.SIMULATION_STATE_PAUSE,
     SimulatorFeatures.STEP_SIMULATION_SINGLE,
@@ -114,7 +117,7 @@ def numbers(vector: Any) -> tuple[float, ...]:
 
 
 def test_features_are_those_tested_here(fleet: StandardClient) -> None:
-    assert fleet.features == SAME_EVERYWHERE | WITH_TIME_MANAGER
+    assert fleet.features == SAME_EVERYWHERE | WITH_TIME_MANAGER | IN_ONE_PROCESS
 
 
 def test_services_have_the_standard_types(fleet: StandardClient) -> None:
@@ -342,6 +345,66 @@ def test_reset_of_the_state_keeps_the_time(fleet: StandardClient) -> None:
     assert fleet.state == PAUSED
 
 
+def test_reset_of_time_alone_keeps_the_vehicles_where_they_are(fleet: StandardClient) -> None:
+    fleet.done("SetEntityState", entity=SECOND, state=placed(3.0, 4.0, 50.0, yaw=0.5))
+    before = fleet.entity(SECOND)
+    fleet.done("ResetSimulation", scope=ResetSimulation.Request.SCOPE_TIME)
+    assert fleet.time_ns(SECOND) == fleet.time_ns(FIRST) == 0
+    assert numbers(fleet.entity(SECOND).pose.position) == pytest.approx(numbers(before.pose.position), abs=1e-9)
+    assert numbers(fleet.entity(SECOND).pose.orientation) == pytest.approx(numbers(before.pose.orientation), abs=1e-9)
+    assert fleet.state == PAUSED
+    fleet.done("StepSimulation", steps=2)
+    assert fleet.time_ns(FIRST) == 2 * STEP_NS
+
+
+def test_scopes_of_no_feature_are_refused(fleet: StandardClient) -> None:
+    code, text = fleet.refused("ResetSimulation", scope=ResetSimulation.Request.SCOPE_SPAWNED)
+    assert code == Result.RESULT_FEATURE_UNSUPPORTED
+    assert text == "scope 4 given; allowed: 0 (all), 1 (time), 2 (state), 3 (time and state), 255 (all)"
+
+
+def test_stopped_simulation_is_at_its_start_and_can_be_paused_or_played(fleet: StandardClient) -> None:
+    fleet.done("SetEntityInfo", entity=FIRST, info=EntityInfo(description="changed"))
+    fleet.done("SetEntityState", entity=FIRST, state=placed(3.0, 4.0, 50.0))
+    fleet.done("StepSimulation", steps=5)
+    fleet.change(STOPPED)
+    assert fleet.time_ns(FIRST) == fleet.time_ns(SECOND) == 0
+    assert numbers(fleet.entity(FIRST).pose.position) == pytest.approx((0.0, 0.0, 0.119), abs=1e-3)
+    assert fleet.done("GetEntityInfo", entity=FIRST).info.description != "changed"
+    code, text = fleet.refused("StepSimulation", steps=1)
+    assert (code, text) == (
+        Result.RESULT_OPERATION_FAILED,
+        "steps requested while the simulation is stopped; allowed: while it is paused",
+    )
+    fleet.change(PAUSED)
+    assert fleet.time_ns(FIRST) == 0
+    fleet.done("StepSimulation", steps=1)
+    fleet.change(STOPPED)
+    fleet.change(PLAYING)
+    fleet.until(lambda: fleet.time_ns(FIRST) > 0, "advancing time")
+
+
+def test_flight_after_each_reset_equals_the_first(claim_domain: ClaimDomain, tmp_path: Path) -> None:
+    gusts = ("-p", "wind_models:=[constant,dryden]", "-p", "wind_ned:=[4.0,3.0,0.0]")
+    with simulated(claim_domain, tmp_path, *SLOWLY, *gusts) as (client, _):
+        messages: dict[bytes, bytes] = {}
+
+        def note(message: bytes) -> None:
+            messages.setdefault(message[4:12], message)
+
+        client.node.create_subscription(Imu, "sim/sensors/imu/data", note, QoSProfile(depth=1000), raw=True)
+        client.until(lambda: len(messages) > 100, "IMU messages of the first flight")
+        first = dict(messages)
+        for _ in range(3):
+            messages.clear()
+            client.done("SetSimulationState", state=SimulationState(state=STOPPED))
+            client.until(lambda: client.node.count_publishers("sim/sensors/imu/data") == 1, "the new sensors")
+            client.change(PLAYING)
+            # The first messages may precede the discovery of this subscription.
+            client.until(lambda: len(messages.keys() & first.keys()) >= 50, "IMU messages of the same times")
+            assert all(messages[time] == first[time] for time in messages.keys() & first.keys())
+
+
 def uri_of(spawnable: Any) -> str:
     """Address of a spawnable, in the types of either release."""
     resource = getattr(spawnable, "entity_resource", spawnable)
@@ -418,7 +481,8 @@ def test_quitting_ends_the_program(claim_domain: ClaimDomain, tmp_path: Path) ->
 def test_features_follow_the_time_mode(claim_domain: ClaimDomain, tmp_path: Path, time_mode: str) -> None:
     pace = () if time_mode == "wall" else SLOWLY
     with simulated(claim_domain, tmp_path, "--time-mode", time_mode, *pace) as (client, _):
-        assert client.features == SAME_EVERYWHERE | (set() if time_mode == "wall" else WITH_TIME_MANAGER)
+        simulated_time = set() if time_mode == "wall" else WITH_TIME_MANAGER | IN_ONE_PROCESS
+        assert client.features == SAME_EVERYWHERE | simulated_time
         client.done("SetEntityState", entity="multirotor", state=placed(1.0, 2.0, 300.0))
         assert client.entity("multirotor").pose.position.y == pytest.approx(2.0, abs=1e-6)
         if time_mode == "wall":
@@ -426,13 +490,19 @@ def test_features_follow_the_time_mode(claim_domain: ClaimDomain, tmp_path: Path
             assert code == Result.RESULT_FEATURE_UNSUPPORTED
             assert text == "state 2 (paused) given while it is playing; allowed: 3 (quitting)"
             assert client.refused("StepSimulation", steps=1)[0] == Result.RESULT_FEATURE_UNSUPPORTED
+            code, text = client.refused("ResetSimulation", scope=ResetSimulation.Request.SCOPE_TIME)
+            assert (code, text) == (Result.RESULT_FEATURE_UNSUPPORTED, "scope 1 given; allowed: 2 (state)")
             return
         client.change(PAUSED)
         before_ns = client.time_ns("multirotor")
         client.done("StepSimulation", steps=100)
         assert client.time_ns("multirotor") > before_ns
         assert client.simulate_steps(3)[:2] == (SUCCEEDED, Result(result=OK))
+        paused_ns = client.time_ns("multirotor")
+        client.change(STOPPED)
+        assert client.time_ns("multirotor") == 0
         client.change(PLAYING)
+        client.until(lambda: 0 < client.time_ns("multirotor") < paused_ns, "time from the start")
 
 
 def test_example_steps_a_running_simulation(claim_domain: ClaimDomain, tmp_path: Path) -> None:

@@ -1,0 +1,56 @@
+"""A running graph that is started again at time 0."""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+MakeGraph = Callable[..., Any]
+
+NODES = ("rc", "sensors", "sil_board", "forces_and_moments", "dynamics", "time_manager")
+
+
+def restarted(graph: Any, *, paused: bool) -> None:
+    control = graph.node("dynamics").control
+    control.request_restart(paused)
+    assert control.is_restarting
+    control.carry_out()
+    assert not control.is_restarting
+
+
+def test_restarted_graph_runs_from_time_0_with_new_nodes(graph: MakeGraph) -> None:
+    g = graph(services=["simulation_interfaces"])
+    services = g.node("simulation_interfaces")
+    for _ in range(2):
+        g.spin_for(0.1)
+        ended = [weakref.ref(g.node(name)) for name in NODES]
+        restarted(g, paused=True)
+        # Nodes that still exist would keep publishers, and grow the process with each restart.
+        assert [node() for node in ended] == [None] * len(NODES)
+        g.spin_until(lambda: g.time_ns == 0, "the initial state")
+        assert g.node("time_manager").paused
+        g.step()
+        assert g.node("simulation_interfaces") is services
+        g.call("time_manager/toggle_pause")
+    g.spin_for(0.1)
+
+
+def test_call_under_way_is_answered_before_the_restart(graph: MakeGraph) -> None:
+    g = graph()
+    # The nodes read parameters of the flight controller, one call after the other.
+    restarted(g, paused=False)
+    assert not g.hand_off.awaits_replies
+    restarted(g, paused=False)
+    g.spin_for(0.1)
+
+
+@pytest.mark.parametrize("options", [{"time_mode": "wall"}, {"record": "run.mcap"}])
+def test_system_time_and_recorded_runs_are_not_started_again(
+    graph: MakeGraph, options: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert graph(**options).node("dynamics").control.restart is None
