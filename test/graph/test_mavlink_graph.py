@@ -127,3 +127,8 @@ def test_board_without_the_interface_leaves_it_to_another_program(graph: MakeGra
 def test_board_without_the_interface_and_without_the_link_is_refused(graph: MakeGraph) -> None:
     with pytest.raises(ParameterError, match=r"'mavlink.port' and 'offers_rosflight_io': 0 and false given"):
         graph("-p", "offers_rosflight_io:=false")
+
+
+def test_messages_of_programs_cannot_be_repeated(graph: MakeGraph) -> None:
+    g = graph(*with_link(*free_ports(2)))
+    assert g.node("sil_board").unrepeatable_inputs == ["MAVLink messages (/sil_board)"]
