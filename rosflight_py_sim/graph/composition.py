@@ -66,6 +66,9 @@ READY_LIMIT_S = 10.0
 # Longest wait of the executor before `go_on` is called again, s.
 _SPIN_TIMEOUT_S = 0.1
 
+# Events that the executor serves between two collections of ended nodes: a collection takes much longer than an event.
+_EVENTS = 100
+
 # After it, a shutdown of the middleware counts as locked up, s. It takes some tenths of a second.
 _SHUTDOWN_S = 8.0
 
@@ -286,7 +289,7 @@ class ComposedGraph:
         # Publishers exist until they are collected: from those of the ended run, the new nodes would receive its
         # latched messages. The executor refers to the nodes until it has run, and they refer to each other in circles.
         gc.unfreeze()
-        if not self._spin_until(lambda: gc.collect() >= 0 and all(node() is None for node in ended)):
+        if not self._spin_until(lambda: self._are_gone(ended)):
             self.nodes[0].get_logger().warning("nodes of the ended run still exist: the program refers to them")
         self._create_run()
         for node in self._of_run:
@@ -294,6 +297,13 @@ class ComposedGraph:
         self._spin_until(self._is_ready)
         self._start_time(self._manager, paused=paused)
         gc.freeze()
+
+    def _are_gone(self, nodes: Iterable[weakref.ref[Node]]) -> bool:
+        """Whether ended nodes have been collected, once the executor has served some of the waiting events."""
+        for _ in range(_EVENTS):
+            self.executor.spin_once(timeout_sec=0.0)
+        gc.collect()
+        return all(node() is None for node in nodes)
 
     def _end(self, node: Node) -> None:
         self.nodes.remove(node)

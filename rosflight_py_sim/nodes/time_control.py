@@ -24,7 +24,7 @@ _TOGGLE, _STEP, _STEP_COUNT = "time_manager/toggle_pause", "time_manager/step", 
 _NODES = tuple(node_name("time_manager", "", names) for names in NAMES)
 
 # Time in which the truth states of a step that is under way arrive, s of system time; as a rule, a millisecond.
-_STEP_ENDS_S = 0.5
+_STEP_ENDS_S = 2.0
 
 
 class TimeControl(Part):

@@ -113,6 +113,9 @@ class StandardClient:
             cancelled = goal.cancel_goal_async()
             self.until(cancelled.done, "reply to the cancellation")
         self.until(ended.done, "result of the action")
+        if ended.result().result.result.result == OK:
+            # The result may overtake the last feedback.
+            self.until(lambda: len(feedback) == steps, "feedback of the last step")
         return ended.result().status, ended.result().result.result, feedback
 
     def close(self) -> None:

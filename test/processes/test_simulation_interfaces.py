@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from distribution_packages import without
 from geometry_msgs.msg import Vector3
 from rclpy.qos import QoSProfile
 from sensor_msgs.msg import Imu
@@ -28,7 +29,7 @@ from simulation_interfaces.msg import (
 )
 from simulation_interfaces.srv import ResetSimulation, SetEntityState, SetSimulationState
 
-from test.processes.conftest import Processes
+from test.processes.conftest import Processes, SimulationProcesses
 from test.processes.standard_client import OK, PAUSED, PLAYING, QUITTING, STOPPED, StandardClient
 
 pytestmark = pytest.mark.timeout(240)
@@ -515,3 +516,37 @@ def test_example_steps_a_running_simulation(claim_domain: ClaimDomain, tmp_path:
         assert ended.stdout == "multirotor: east 0.00 m  north 0.00 m  up 0.12 m\n"
         assert client.time_ns("multirotor") >= before_ns + 400 * STEP_NS
         assert client.state == PLAYING
+
+
+def test_separate_processes_are_served_without_a_reset_of_the_time(
+    start_simulation: Callable[..., SimulationProcesses],
+) -> None:
+    simulation = start_simulation("lockstep", 0.2, "-p", "step_size:=0.01")
+    simulation.start("simulation_interfaces", "-p", "vehicles:=['']", "-p", "vehicle_type:=multirotor")
+    client = StandardClient(simulation.domain)
+    try:
+        assert client.features == SAME_EVERYWHERE | WITH_TIME_MANAGER
+        client.until(lambda: client.time_ns("multirotor") > 0, "advancing time")
+        client.change(PAUSED)
+        client.done("SetEntityState", entity="multirotor", state=placed(1.0, 2.0, 50.0))
+        before_ns = client.time_ns("multirotor")
+        client.done("StepSimulation", steps=3)
+        assert client.time_ns("multirotor") == before_ns + 3 * STEP_NS
+        client.done("ResetSimulation", scope=ResetSimulation.Request.SCOPE_STATE)
+        assert client.entity("multirotor").pose.position.z < 1.0
+        code, text = client.refused("ResetSimulation", scope=ResetSimulation.Request.SCOPE_ALL)
+        assert (code, text) == (Result.RESULT_FEATURE_UNSUPPORTED, "scope 255 given; allowed: 2 (state)")
+        client.done("SetSimulationState", state=SimulationState(state=QUITTING))
+        assert simulation.programs["simulation_interfaces"].wait() == 0
+    finally:
+        client.close()
+
+
+@pytest.mark.new_interpreter
+def test_missing_package_is_named_with_what_installs_it(processes: Processes) -> None:
+    processes.environment |= without(["simulation_interfaces"], processes.environment)
+    program = processes.node("simulation_interfaces", "-p", "vehicles:=['']")
+    assert program.wait() == 1
+    (line,) = program.error_lines
+    assert "simulation_interfaces, the package of the standard services, is not installed" in line
+    assert "`make setup`" in line
