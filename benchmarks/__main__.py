@@ -15,11 +15,13 @@ import subprocess
 import sys
 from collections.abc import Callable
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 from rich.console import Console
 from rich.table import Table
 
+from benchmarks.page_frames import CHROMIUM, page_frames
 from rosflight_py_sim.ground.parameters import Value
 from rosflight_py_sim.ground.process_environment import stay_on_this_machine
 from rosflight_py_sim.vehicles import STANDALONE, all_vehicles
@@ -153,6 +155,7 @@ def main() -> None:
         _print_ardupilot(options, console)
     if "onlookers" in options.parts:
         console.print(_onlookers(options))
+        _print_page_frames(options, console)
     if "start" in options.parts:
         _print_start(options, console)
     if "sweeps" in options.parts:
@@ -281,6 +284,19 @@ def _onlookers(options: argparse.Namespace) -> Table:
         )
         table.add_row(name, f"{watched:,.0f}", f"{bare:,.0f}", f"{ratio:.2f}", "2.0")
     return table
+
+
+def _print_page_frames(options: argparse.Namespace, console: Console) -> None:
+    if not Path(CHROMIUM).exists():
+        console.print(f"frames of the page: not measured, there is no {CHROMIUM}")
+        return
+    table = Table(title="The page in a browser that renders on the CPU, during a mission at real time")
+    for column in ("", "frames/s at 1280 x 760", "at 700 x 420", "target"):
+        table.add_column(column, justify="left" if not column else "right")
+    for name in ("multirotor", "auv"):
+        runs = [page_frames(name, options.seconds, *size) for size in ((1280, 760), (700, 420))]
+        table.add_row(name, *(f"{run.frames_per_second:.1f}" for run in runs), "30")
+    console.print(table)
 
 
 def _pictures(options: argparse.Namespace) -> Table:

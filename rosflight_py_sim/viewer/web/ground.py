@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from rosflight_py_sim.shapes.meshes import Mesh
 from rosflight_py_sim.viewer.appearance import Appearance
 from rosflight_py_sim.viewer.on_ground import shadow_of, start_mark
+from rosflight_py_sim.world import Pool
 from rosflight_py_sim.world.colours import Colour
 
 FAR = 15000.0
@@ -21,6 +22,10 @@ _PLAIN, _HILLS = 9000.0, 8000.0
 
 # The texture repeats after this length, m; lines are 10 m apart, and finer ones 2 m.
 _TILE, _PIXELS = 40.0, 1024
+
+# Floor of a pool: its texture has some tiles along each side; joints have a share of the floor's brightness.
+_POOL_TILE, _POOL_TILES, _POOL_PIXELS = 0.5, 5, 320
+_JOINT, _SECTION_JOINT = 0.80, 0.64
 
 _HILL_COLOUR = (176, 198, 208)
 
@@ -43,7 +48,7 @@ def gap_of(size: float) -> float:
 
 def add_plain(scene: viser.SceneApi, root: str, down: float, colour: Colour, gap: float) -> None:
     """Add the ground at a down coordinate, m; `gap` as of `gap_of`."""
-    square = _textured_square(_PLAIN, _texture(colour))
+    square = _textured_rectangle(_PLAIN, _PLAIN, _TILE, _jpeg(_texture(colour)))
     scene.add_glb(f"{root}/ground", square, position=(0.0, 0.0, down + _GROUND * gap))
     hills = _hills()
     scene.add_mesh_simple(
@@ -57,6 +62,20 @@ def add_plain(scene: viser.SceneApi, root: str, down: float, colour: Colour, gap
         cast_shadow=False,
         receive_shadow=False,
     )
+
+
+def add_tiles(scene: viser.SceneApi, name: str, pool: Pool) -> None:
+    """Add the tiled floor of a pool: joints 0.5 m apart, and darker ones 2.5 m apart."""
+    image = np.full((_POOL_PIXELS, _POOL_PIXELS, 3), pool.colour, dtype=np.float64)
+    tile = _POOL_PIXELS // _POOL_TILES
+    for k in range(_POOL_TILES):
+        joint = slice(k * tile, k * tile + 3)
+        factor = _SECTION_JOINT if k == 0 else _JOINT
+        image[joint] = np.minimum(image[joint], factor * np.array(pool.colour))
+        image[:, joint] = np.minimum(image[:, joint], factor * np.array(pool.colour))
+    half_north, half_east = 0.5 * pool.length_north, 0.5 * pool.width_east
+    floor = _textured_rectangle(half_north, half_east, _POOL_TILES * _POOL_TILE, _jpeg(image))
+    scene.add_glb(name, floor, position=(0.0, 0.0, pool.depth))
 
 
 def add_start(scene: viser.SceneApi, root: str, appearance: Appearance, pose: NDArray[np.float64]) -> None:
@@ -131,10 +150,8 @@ def _hills() -> Mesh:
     return Mesh(np.concatenate([foot, top]).astype(np.float32), triangles.astype(np.int32))
 
 
-def _texture(colour: Colour) -> bytes:
-    """JPEG of a tile: patches of several sizes, and lines 2 m and 10 m apart."""
-    import imageio.v3  # Imported here: viser brings it, and only the scene needs it
-
+def _texture(colour: Colour) -> NDArray[np.float64]:
+    """Image of a tile of the plain: patches of several sizes, and lines 2 m and 10 m apart."""
     random = np.random.default_rng(0)
     shade = np.zeros((_PIXELS, _PIXELS))
     for cells, strength in ((5, 0.10), (20, 0.09), (80, 0.07), (_PIXELS, 0.05)):
@@ -149,6 +166,12 @@ def _texture(colour: Colour) -> bytes:
             line = slice(first, first + width)
             image[line] *= factor
             image[:, line] *= factor
+    return image
+
+
+def _jpeg(image: NDArray[np.float64]) -> bytes:
+    import imageio.v3  # Imported here: viser brings it, and only the scene needs it
+
     return bytes(imageio.v3.imwrite("<bytes>", image.clip(0, 255).astype(np.uint8), extension=".jpeg", quality=80))
 
 
@@ -162,12 +185,13 @@ def _enlarged(patches: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.asarray(rows[:, low] * (1.0 - share) + rows[:, high] * share)
 
 
-def _textured_square(half: float, jpeg: bytes) -> bytes:
-    """A binary glTF file of a square with a repeated texture, facing up (-z)."""
-    corners = np.array([[-half, -half], [half, -half], [half, half], [-half, half]], dtype=np.float32)
+def _textured_rectangle(half_north: float, half_east: float, tile: float, jpeg: bytes) -> bytes:
+    """A binary glTF file of a rectangle with a texture that repeats after `tile` m, facing up (-z)."""
+    signs = np.array([[-1, -1], [1, -1], [1, 1], [-1, 1]])
+    corners = (signs * (half_north, half_east)).astype(np.float32)
     positions = np.column_stack([corners, np.zeros(4, dtype=np.float32)]).astype(np.float32)
     normals = np.tile(np.array([0.0, 0.0, -1.0], dtype=np.float32), (4, 1))
-    texture = (corners / _TILE).astype(np.float32)
+    texture = (corners / tile).astype(np.float32)
     triangles = np.array([0, 2, 1, 0, 3, 2], dtype=np.uint16)
     parts = [positions.tobytes(), normals.tobytes(), texture.tobytes(), triangles.tobytes(), jpeg]
     views, content = [], b""

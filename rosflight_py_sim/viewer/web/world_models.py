@@ -6,7 +6,7 @@ import numpy as np
 import viser
 from numpy.typing import NDArray
 
-from rosflight_py_sim.viewer.web.ground import add_plain
+from rosflight_py_sim.viewer.web.ground import add_plain, add_tiles
 from rosflight_py_sim.viewer.world_meshes import world_parts
 from rosflight_py_sim.world import Pool, World
 from rosflight_py_sim.world.colours import Colour
@@ -16,9 +16,6 @@ WIND_COLOUR = (70, 150, 255)
 _GRASS = (118, 140, 104)
 _HORIZON, _ZENITH = (214, 226, 238), (110, 160, 215)
 _SEA = 1000.0
-
-# Height of surfaces above those that they lie on, to prevent flicker.
-_LIFT = 0.004
 
 
 def floor_colour(world: World) -> Colour:
@@ -39,11 +36,13 @@ def show_world(scene: viser.SceneApi, root: str, world: World, gap: float) -> No
     scene.configure_default_lights(cast_shadow=False)
     drawn = world_parts(world, sea_size=_SEA)
     if world.pool:
-        _add_tiles(scene, root, world.pool)
+        add_tiles(scene, f"{root}/floor", world.pool)
+        _add_rim(scene, root, world.pool)
     else:
         add_plain(scene, root, world.floor_down, floor_colour(world), gap)
-        drawn = [part for part in drawn if part.name != "floor"]
     for part in drawn:
+        if part.name == "floor":
+            continue
         is_clear = part.opacity < 1.0
         scene.add_mesh_simple(
             f"{root}/{part.name}",
@@ -52,27 +51,14 @@ def show_world(scene: viser.SceneApi, root: str, world: World, gap: float) -> No
             color=part.colour,
             opacity=part.opacity if is_clear else None,
             flat_shading=True,
-            side="double" if is_clear else "front",
             cast_shadow=not is_clear,
             receive_shadow=not is_clear,
         )
 
 
-def _add_tiles(scene: viser.SceneApi, root: str, pool: Pool) -> None:
-    """Tile joints on the floor, and the rim of the basin."""
+def _add_rim(scene: viser.SceneApi, root: str, pool: Pool) -> None:
+    """Add the rim of the basin."""
     north, east = 0.5 * pool.length_north, 0.5 * pool.width_east
-    scene.add_grid(
-        f"{root}/tiles",
-        width=pool.length_north,
-        height=pool.width_east,
-        cell_size=0.5,
-        cell_color=(172, 184, 188),
-        section_size=2.5,
-        section_color=(140, 156, 162),
-        fade_distance=400.0,
-        position=(0.0, 0.0, pool.depth - 2.0 * _LIFT),
-        wxyz=(1.0, 0.0, 0.0, 0.0),
-    )
     corners = [(north, east, 0.0), (north, -east, 0.0), (-north, -east, 0.0), (-north, east, 0.0)]
     scene.add_line_segments(
         f"{root}/rim",
