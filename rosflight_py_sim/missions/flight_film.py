@@ -12,12 +12,13 @@ from rosflight_py_sim.camera import NoPandaError
 from rosflight_py_sim.graph.composition import ComposedGraph
 from rosflight_py_sim.graph.fleet import Member
 from rosflight_py_sim.ground.parameters import ParameterError
+from rosflight_py_sim.interfaces.simulation_node import SimulationNode
 from rosflight_py_sim.nodes.vehicle_physics import physics_of_sources
 from rosflight_py_sim.recording.state_log import StateLog
 from rosflight_py_sim.viewer.appearance import Appearance, appearance
 from rosflight_py_sim.viewer.film import NoFilmError, check_film, write_film
 from rosflight_py_sim.viewer.film_scene import FilmedVehicle
-from rosflight_py_sim.world import World, world_of
+from rosflight_py_sim.world import DRY_LAND, WORLD, World, world_of
 
 
 class FlightFilm:
@@ -39,7 +40,8 @@ class FlightFilm:
 
     def load(self, graph: ComposedGraph, members: Sequence[Member], namespace: str) -> None:
         """Take the shapes of vehicles, and the world, from the graph in a namespace."""
-        self._world = world_of(graph.values_of("dynamics", members[0].namespace))
+        values = (node.values for node in graph.nodes if isinstance(node, SimulationNode))
+        self._world = next((world_of(one) for one in values if WORLD.name in one), DRY_LAND)
         self._shapes = [_shape(graph, member, namespace) for member in members]
 
     def write(self, logs: Sequence[StateLog], console: Console) -> bool:

@@ -59,7 +59,7 @@ def check_film(path: Path) -> None:
 
 
 def write_film(path: Path, vehicles: Sequence[FilmedVehicle], world: World) -> None:
-    """Write a film of flights, seen from beside the first vehicle; an existing file is replaced.
+    """Write a film of flights, from the begin to the end of the first vehicle's; an existing file is replaced.
 
     Args:
         path: file to write.
@@ -76,8 +76,7 @@ def write_film(path: Path, vehicles: Sequence[FilmedVehicle], world: World) -> N
     vehicles = [one for one in vehicles if len(one.log) > 1]
     if not vehicles:
         raise NoFilmError("no flight was logged")
-    first_s = min(float(one.log.time_s[0]) for one in vehicles)
-    last_s = max(float(one.log.time_s[-1]) for one in vehicles)
+    first_s, last_s = vehicles[0].log.time_s[[0, -1]].tolist()
     speed = max(1.0, (last_s - first_s) / LONGEST_S)
     times_s = np.append(np.arange(first_s, last_s, speed / IMAGES_HZ), last_s)
     scene = FilmScene(vehicles, world, WIDTH, HEIGHT)
@@ -85,7 +84,7 @@ def write_film(path: Path, vehicles: Sequence[FilmedVehicle], world: World) -> N
         images = [_captioned(scene.draw(time_s), f"{time_s:.1f} s, {speed:.2g}x") for time_s in times_s.tolist()]
     finally:
         scene.close()
-    palette = _palette(images, vehicles)
+    palette = _palette(images, vehicles, world)
     first, *others = [image.quantize(palette=palette, dither=Dither.NONE) for image in images]
     shown_ms = [1000.0 / IMAGES_HZ] * len(others) + [_LAST_IMAGE_MS]
     first.save(path, "GIF", save_all=True, append_images=others, duration=shown_ms, loop=0)
@@ -100,21 +99,24 @@ def _captioned(pixels: np.typing.NDArray[np.uint8], text: str) -> Image:
     return image
 
 
-def _palette(images: Sequence[Image], vehicles: Sequence[FilmedVehicle]) -> Image:
-    """Image with the palette of the film: colours of the surroundings, and those of the vehicles, lit and shaded."""
+def _palette(images: Sequence[Image], vehicles: Sequence[FilmedVehicle], world: World) -> Image:
+    """Image with the palette of the film: colours of the surroundings, and those of vehicles and objects."""
     from PIL import Image
     from PIL.Image import Quantize
 
     sampled = [np.asarray(image)[::_EACH_PIXEL, ::_EACH_PIXEL].reshape(-1, 3) for image in images[::_EACH_IMAGE]]
     common = Image.fromarray(np.concatenate(sampled)[None]).quantize(_SURROUNDINGS, Quantize.MEDIANCUT)
-    colours = np.concatenate([np.array(common.getpalette()).reshape(-1, 3), list(_own_colours(vehicles))])
+    colours = np.concatenate([np.array(common.getpalette()).reshape(-1, 3), list(_own_colours(vehicles, world))])
     palette = Image.new("P", (1, 1))
     palette.putpalette(np.unique(colours.astype(np.uint8), axis=0)[:256].ravel().tolist())
     return palette
 
 
-def _own_colours(vehicles: Sequence[FilmedVehicle]) -> Iterator[np.typing.NDArray[np.float64]]:
-    own = {part.colour for one in vehicles for part in one.shape.parts}
+def _own_colours(vehicles: Sequence[FilmedVehicle], world: World) -> Iterator[np.typing.NDArray[np.float64]]:
+    """Colours lit and shaded, and under water also as they are seen from some distance."""
+    own = {part.colour for one in vehicles for part in one.shape.parts} | {thing.colour for thing in world.objects}
     for colour in (*PAINTS, *sorted(own)):
         for brightness in _BRIGHTNESSES:
             yield brightness * np.array(colour)
+        if world.water is not None:
+            yield 0.5 * (_BRIGHTNESSES[-1] * np.array(colour) + np.array(world.water.colour))
