@@ -109,6 +109,17 @@ def test_package_xml_has_no_key_that_installs_with_pip() -> None:
     assert len(set(depended)) == len(depended)
 
 
+def test_no_class_adds_a_base_to_named_tuple() -> None:
+    """Python 3.10 refuses such a class when its module is imported."""
+    files = [
+        file for folder in (ROOT / "rosflight_py_sim", ROOT / "docs", ROOT / "launch") for file in folder.rglob("*.py")
+    ]
+    classes = re.compile(r"^ *class \w+\((?:.*, )?NamedTuple\b,?.*\):", re.MULTILINE)
+    found = [line for file in files for line in classes.findall(file.read_text(encoding="utf-8"))]
+    assert len(found) > 50
+    assert [line for line in found if "(NamedTuple)" not in line] == []
+
+
 @pytest.mark.parametrize("file", sorted(ROOT.glob("requirements*.lock")), ids=lambda file: file.name)
 def test_lock_file_contains_no_local_paths(file: Path) -> None:
     lock = file.read_text(encoding="utf-8")

@@ -14,7 +14,8 @@ from __future__ import annotations
 
 from collections import Counter, deque
 from collections.abc import Callable, Collection
-from typing import Any, Generic, NamedTuple, TypeVar
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
 
 from rclpy.client import Client
 from rclpy.clock import Clock, ClockType
@@ -50,7 +51,8 @@ _CHECK_S = 0.02
 M = TypeVar("M")
 
 
-class Sender(NamedTuple, Generic[M]):
+@dataclass(frozen=True, slots=True)
+class Sender(Generic[M]):
     """Functions that publish on a topic.
 
     Attributes:
