@@ -43,6 +43,9 @@ class PolledSubscription(Generic[M]):
     def take(self) -> M | None:
         """The newest message; None if there has been none since the last call."""
         outlets = [] if self._hand_off is None else self._hand_off.outlets(self.name)
+        if len(self._taken) > len(outlets):
+            # An outlet that has been removed would keep its node.
+            self._taken = {outlet: last for outlet, last in self._taken.items() if outlet in outlets}
         for outlet in outlets:
             if outlet.last is not self._taken.get(outlet):
                 self._taken[outlet] = outlet.last
