@@ -21,7 +21,7 @@ from rosflight_py_sim.step.qos import FEEDBACK, LATCHED
 NAME = "simulate_steps"
 
 # Time in which the middleware matches a client's subscription, s of system time.
-_MATCHED_S = 0.5
+_MATCHED_S = 2.0
 
 # Ended goals whose results are kept.
 _KEPT = 100
