@@ -224,8 +224,9 @@ class WebViewer(PartNode):
                 "page"
             )
         frames = topic_of(self._display.chosen, RC.name)
-        receivers = self.get_subscriptions_info_by_topic(self.resolve_topic_name(frames))
-        if all(one.node_name in _OBSERVERS for one in receivers):
+        name = self.resolve_topic_name(frames)
+        receivers = self.get_subscriptions_info_by_topic(name)
+        if self.count_publishers(name) and all(one.node_name in _OBSERVERS for one in receivers):
             return (
                 f"no flight controller of this vehicle subscribes to {frames}; to fly it by hand, start the simulation "
                 "with --flight-controller sil_board"
