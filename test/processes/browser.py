@@ -114,11 +114,12 @@ class Tab:
         meanwhile: Callable[[], None] = lambda: None,
         *,
         every_ms: int = 100,
+        limit_s: float = TIMEOUT_S,
     ) -> None:
         """Wait until a condition holds; it is evaluated every `every_ms` of system time."""
-        end = time.monotonic() + TIMEOUT_S
+        end = time.monotonic() + limit_s
         while not condition():
-            assert time.monotonic() < end, f"not within {TIMEOUT_S:g} s: {what}, on the page:\n{self.text}"
+            assert time.monotonic() < end, f"not within {limit_s:g} s: {what}, on the page:\n{self.text}"
             meanwhile()
             self.page.wait_for_timeout(every_ms)
 

@@ -19,7 +19,7 @@ from test.processes.browser import Tab, browsers
 from test.processes.conftest import TIMEOUT_S, Processes
 from test.processes.hand_flight import PAGE, Flown, address_of, hold, reading, take_control
 
-pytestmark = pytest.mark.timeout(240)
+pytestmark = pytest.mark.timeout(420)
 
 THROTTLE = 2
 
@@ -94,7 +94,8 @@ def test_fixed_wing_takes_off_turns_and_lands(
         tab.until(has_turned, "a turn to the right", lambda: bank_to(tab, one, 15.0), every_ms=50)
         hold(tab, one, "s", lambda: one.rc.values[THROTTLE] == LOW, "no throttle")
         level = lambda: bank_to(tab, one, 0.0)  # noqa: E731
-        tab.until(lambda: reading(tab, "altitude") < 0.4, "the ground", level, every_ms=50)
+        # On a busy machine, the turn takes longer, and the plane has climbed higher.
+        tab.until(lambda: reading(tab, "altitude") < 0.4, "the ground", level, every_ms=50, limit_s=200.0)
         disarm(tab, one)
         assert abs(bank(one)) < 10.0 and reading(tab, "altitude") < 0.4
 
