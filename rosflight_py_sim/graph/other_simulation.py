@@ -28,7 +28,7 @@ from rosflight_py_sim.interfaces.publishers import (
     participants_known_to,
 )
 from rosflight_py_sim.interfaces.simulation_node import SimulationNode
-from rosflight_py_sim.nodes.running import check_namespace, node_class, refusals_of_ros
+from rosflight_py_sim.nodes.running import check_namespace, node_class, refusals_of_ros, shutdown_watchdog
 from rosflight_py_sim.step.topic_ends import published
 from rosflight_py_sim.step.topics import STATUS, STEP_TOPICS
 
@@ -42,6 +42,9 @@ _SETTLING_S = 0.5
 # Time limit for the reports that name the other host, s: nodes report once a second. On a busy machine, the publisher
 # of the first topic may be discovered seconds later than others.
 _REPORTS_S = 5.0
+
+# Time limit for leaving the domain, in which Fast DDS may lock up, s.
+_LEAVING_S = 8.0
 
 
 class OtherSimulation:
@@ -135,8 +138,9 @@ class OtherSimulation:
     def _leave(self) -> None:
         node, self._node = self._node, None
         if node is not None:
-            node.destroy_node()
-            rclpy.try_shutdown(context=self._context)
+            with shutdown_watchdog(_LEAVING_S):
+                node.destroy_node()
+                rclpy.try_shutdown(context=self._context)
 
 
 def refuse_others(node: Node, topics: Sequence[str], executor: Executor) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import signal
 from pathlib import Path
 from typing import Any
@@ -160,7 +161,9 @@ def test_scripts_check_the_state_of_the_vehicle(processes: Processes) -> None:
     assert observer.trigger("time_manager/toggle_pause").startswith("running at")
     code, output, errors = Script(processes, "set_state").end(observer)
     assert (code, errors) == (0, [])
-    assert "height 20.00 m" in output
+    # On a busy machine, the vehicle has fallen before the script receives its state.
+    height = re.search(r"^set: .* height (\S+) m", output, re.MULTILINE)
+    assert height is not None and 15.0 < float(height[1]) <= 20.0
 
     flight = Script(processes, "arm_and_watch")
     observer.wait_for(lambda: "take off" in flight.output, "the second flight")

@@ -63,8 +63,8 @@ def test_square_is_flown_by_separate_processes_in_lockstep(simulate: Callable[..
     observer.wait_for(lambda: pilot.done or pilot.failure is not None, "the flight ends", timeout=200.0)
     assert pilot.failure is None
     # After a last small bounce.
-    at_rest = len(path) + 50
-    observer.wait_for(lambda: len(path) > at_rest, "the vehicle comes to rest")
+    at_rest_ns = pilot.answered_ns + 50 * 5_000_000
+    observer.wait_for(lambda: stamps[-1] > at_rest_ns, "the vehicle comes to rest")
     errors = [math.dist(place, setpoints[stamp]) for stamp, place in on_square.items() if stamp in setpoints]
     assert len(errors) > 100
     assert max(errors) < 0.4
