@@ -37,7 +37,6 @@ class SimulationClient(Node):
         """Subscribe to the truth state."""
         super().__init__(name)
         self.truth = SimState()
-        self._clients_of: dict[str, Any] = {}
         self.create_subscription(SimState, "sim/truth_state", self.on_truth, 1)
 
     @abstractmethod
@@ -85,12 +84,14 @@ class SimulationClient(Node):
 
     def call(self, kind: Any, service: str, **fields: Any) -> Any:
         """Call a service and return its reply; a reply without success stops the script."""
-        client = self._clients_of.get(service) or self.create_client(kind, service)
-        self._clients_of[service] = client
-        self.until(client.service_is_ready, f"service {client.srv_name}")
-        future = client.call_async(kind.Request(**fields))
-        self.until(future.done, f"reply of {client.srv_name}")
-        reply = future.result()
+        client = self.create_client(kind, service)
+        try:
+            self.until(client.service_is_ready, f"service {client.srv_name}")
+            future = client.call_async(kind.Request(**fields))
+            self.until(future.done, f"reply of {client.srv_name}")
+            reply = future.result()
+        finally:
+            self.destroy_client(client)
         if not getattr(reply, "success", True):
             raise StoppedError(f"{service}: {reply.message}")
         return reply
