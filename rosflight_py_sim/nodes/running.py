@@ -34,6 +34,8 @@ _SPIN_TIMEOUT_S = 0.2
 # A shutdown takes some tenths of a second; ros2 launch sends SIGTERM 5 s after SIGINT.
 _SHUTDOWN_S = 4.0
 
+_STDERR = 2
+
 _REFUSALS = (RCLError, UnknownROSArgsError, NameValidationException)
 
 # rclpy.init raises a plain RuntimeError for a log file that it cannot create.
@@ -198,7 +200,8 @@ def start_shutdown_watchdog(seconds: float) -> None:
     When all nodes leave at once, on Ctrl-C, this happens to about one in several hundred. The thread holds Python's
     interpreter lock, so the watchdog must not run Python code.
     """
-    faulthandler.dump_traceback_later(seconds, exit=True)
+    # By its number, because sys.stderr may be no file.
+    faulthandler.dump_traceback_later(seconds, exit=True, file=_STDERR)
 
 
 @contextlib.contextmanager

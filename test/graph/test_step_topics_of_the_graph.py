@@ -12,6 +12,7 @@ from free_ports import free_ports
 
 from rosflight_py_sim.graph.composition import ComposedGraph
 from rosflight_py_sim.graph.fleet import Member
+from rosflight_py_sim.graph.rosflight_io import INSIDE, OURS, with_rosflight_io
 from rosflight_py_sim.ground.node_kinds import NODE_CLASSES
 from rosflight_py_sim.interfaces.simulation_node import SimulationNode
 from rosflight_py_sim.nodes.running import node_class
@@ -28,6 +29,7 @@ class Composition(NamedTuple):
     time_mode: str = "lockstep"
     flight_controller: str = ""
     executables: tuple[str, ...] = ()
+    rosflight_io: str = INSIDE
 
 
 VIEWERS = ("view_relay", "visualizer", "web_viewer", "simulation_interfaces")
@@ -39,6 +41,7 @@ COMPOSITIONS = (
     Composition("fixedwing", executables=("fixedwing_autopilot",)),
     Composition("fixedwing", dynamics="jsbsim"),
     Composition("multirotor", time_mode="gated"),
+    Composition("multirotor", rosflight_io=OURS),
     Composition("auv"),
     Composition("auv", flight_controller="auv_controller", executables=("underwater_autopilot",)),
     Composition("fixedwing", flight_controller="ardupilot"),
@@ -54,14 +57,11 @@ UNUSED: Ends = {(TRUTH_ROTOR_SPEEDS.name, "to"): {"bridge"}, (PWM_OUTPUT.name, "
 
 @contextmanager
 def composed(one: Composition, arguments: list[str]) -> Iterator[ComposedGraph]:
+    member = Member(
+        vehicle(one.vehicle, one.dynamics), flight_controller=one.flight_controller, executables=one.executables
+    )
     graph = ComposedGraph(
-        [
-            Member(
-                vehicle(one.vehicle, one.dynamics),
-                flight_controller=one.flight_controller,
-                executables=one.executables,
-            )
-        ],
+        with_rosflight_io([member], one.rosflight_io),
         arguments=arguments,
         time_mode=one.time_mode,
     )
@@ -99,15 +99,16 @@ def found(
         "wind front 0 0 0 at 1e8",
         "gyro off at 1e8",
         "rc lost at 1e8",
-        "command lost at 1e8",
         "camera off at 1e8",
     ]
-    arguments += ["-p", f"failures:={failures}", "-p", "rotational_gusts:=true"]
     for composition in COMPOSITIONS:
+        # The topic `command` fails only at a flight controller that has it.
+        more = ["command lost at 1e8"] if composition.rosflight_io == INSIDE else []
+        given = [*arguments, "-p", f"failures:={[*failures, *more]}", "-p", "rotational_gusts:=true"]
         # One domain each: the nodes of a composition remain visible for a while after their end.
         with claim_domain() as domain:
             monkeypatch.setenv("ROS_DOMAIN_ID", str(domain))
-            with composed(composition, arguments) as graph:
+            with composed(composition, given) as graph:
                 for key, names in ends_of(graph).items():
                     found[key] |= names
     return found

@@ -12,7 +12,7 @@ import pytest
 from rosflight_py_sim.commands.cli import command_parser, main
 from rosflight_py_sim.graph.flight_controllers import chosen_flight_controller
 from rosflight_py_sim.graph.options import all_options
-from rosflight_py_sim.ground.node_kinds import NODE_CLASSES, present_name
+from rosflight_py_sim.ground.node_kinds import NODE_CLASSES, NODE_KINDS, NodeKind, present_name
 from rosflight_py_sim.ground.parameters import ParameterError
 from rosflight_py_sim.ground.resources import share_directory
 from rosflight_py_sim.vehicles import (
@@ -164,7 +164,7 @@ def test_file_is_parsed_correctly(kite: Write) -> None:
                 f"{other} given; allowed: camera",
             )
             for other in NODE_CLASSES
-            if other != "camera"
+            if NODE_KINDS[other] is not NodeKind.FURTHER
         ),
         (
             "spacing: 7.5",
