@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, Protocol
+from typing import TYPE_CHECKING
 
 from rclpy.exceptions import InvalidTopicNameException
 from rclpy.node import Node
@@ -17,6 +17,9 @@ from rosflight_py_sim.ground.shared_parameters import STEP_SIZE
 from rosflight_py_sim.ground.stamps import NANOSECONDS, stamp_ns
 from rosflight_py_sim.interfaces.message_definitions import is_stamped, message_class
 from rosflight_py_sim.step.diagnosis import Diagnosis, Level
+
+if TYPE_CHECKING:
+    from rosflight_py_sim.interfaces.stepping_time_manager import SteppingTimeManager
 
 WAIT_FOR = Parameter(
     "wait_for",
@@ -122,28 +125,6 @@ def _awaited(entry: str) -> AwaitedTopic:
     return AwaitedTopic(match["topic"], period_ns, _WITHIN_S if within is None else within)
 
 
-class Waiting(Protocol):
-    """What the wait needs of a time manager.
-
-    Attributes:
-        time_ns: present time, ns.
-        time_text: present time in words.
-    """
-
-    time_ns: int
-
-    @property
-    def time_text(self) -> str: ...
-    def complete_step(self) -> None:
-        """Called at the end of the wait."""
-
-    def repeat_time(self) -> None:
-        """Publish the present time again, so that a node that starts late receives it."""
-
-    def publish_time(self) -> None:
-        """Publish the present time again on /clock."""
-
-
 class AwaitedTopics:
     """Holds the end of a step until the awaited messages have arrived.
 
@@ -154,18 +135,17 @@ class AwaitedTopics:
         is_held: whether the end of the present step is held.
     """
 
-    def __init__(self, manager: Any, topics: Sequence[AwaitedTopic]) -> None:
-        """Wait for the topics; `manager` is a node and `Waiting`."""
+    def __init__(self, manager: SteppingTimeManager, topics: Sequence[AwaitedTopic]) -> None:
+        """Wait for the topics, and call the manager's `complete_step` at the end of each wait."""
         self.topics = topics
-        self._manager: Waiting = manager
-        self._node: Any = manager
+        self._manager = manager
         self._held_s: float | None = None
         self._repeated_s = 0.0
 
     def begin(self) -> None:
         """Begin to look for publishers."""
         if self.topics:
-            self._node.create_system_timer(_CHECK_S, self._check)
+            self._manager.create_system_timer(_CHECK_S, self._check)
 
     @property
     def is_held(self) -> bool:
@@ -183,7 +163,7 @@ class AwaitedTopics:
     @property
     def _is_repeating(self) -> bool:
         """Whether recorded inputs replace those from outside."""
-        hand_off = self._node.hand_off
+        hand_off = self._manager.hand_off
         return hand_off is not None and hand_off.outside.is_repeating
 
     def _missing(self) -> list[AwaitedTopic]:
@@ -201,7 +181,7 @@ class AwaitedTopics:
             if now_s - self._held_s > topic.within_s:
                 topic.is_given_up = True
                 reason = f" ({topic.obstacle})" if topic.obstacle else ""
-                self._node.get_logger().warning(
+                self._manager.get_logger().warning(
                     f"no {topic.name} within {topic.within_s:g} s at {self._manager.time_text}{reason}: the simulation "
                     "continues without it until its next message"
                 )
@@ -210,7 +190,7 @@ class AwaitedTopics:
             self._release()
             return
         if now_s - self._held_s > _WARNED_S:
-            self._node.warn_of_missing(self._wait_text(missing))
+            self._manager.warn_of_missing(self._wait_text(missing))
         if now_s - self._repeated_s > _REPEAT_S:
             self._repeated_s = now_s
             # A node that has answered before may be slow, and would count a repeated state as a new one.
@@ -221,7 +201,7 @@ class AwaitedTopics:
 
     def _subscribe(self, topic: AwaitedTopic) -> None:
         """Subscribe to a topic if it has a publisher."""
-        publishers = self._node.get_publishers_info_by_topic(topic.name)
+        publishers = self._manager.get_publishers_info_by_topic(topic.name)
         if not publishers:
             return
         try:
@@ -235,7 +215,7 @@ class AwaitedTopics:
             durability=DurabilityPolicy.VOLATILE,
         )
         # Not by the class of the time manager, which would record the messages as inputs of the simulation.
-        Node.create_subscription(self._node, kind, topic.name, self._taker(topic, is_stamped(kind)), qos, raw=True)
+        Node.create_subscription(self._manager, kind, topic.name, self._taker(topic, is_stamped(kind)), qos, raw=True)
         topic.obstacle = ""
         if topic.period_ns:
             # The node sends its first message up to a period after its start.
@@ -243,15 +223,15 @@ class AwaitedTopics:
 
     def _taker(self, topic: AwaitedTopic, has_stamp: bool) -> Callable[[bytes], None]:
         def take(data: bytes) -> None:
-            if not topic.has_arrived and self._node.hand_off is not None:
+            if not topic.has_arrived and self._manager.hand_off is not None:
                 # The receiver of the message must not take it later than a receiver of the next ones.
-                self._node.hand_off.check_all()
+                self._manager.hand_off.check_all()
             is_awaited = self._held_s is not None and topic.is_missing(self._manager.time_ns)
             topic.take(stamp_ns(data) if has_stamp else None, self._manager.time_ns)
             if is_awaited and self._held_s is not None:
                 topic.waited_s += time.monotonic() - self._held_s
                 # After the other receivers of this message in the process, whose turn is next.
-                self._node.executor.create_task(self._release)
+                self._manager.executor.create_task(self._release)
 
         return take
 
@@ -260,11 +240,11 @@ class AwaitedTopics:
         if self._held_s is None or self._missing():
             return
         self._held_s = None
-        self._node.end_of_missing()
-        if self._node.hand_off is None:
+        self._manager.end_of_missing()
+        if self._manager.hand_off is None:
             self._manager.complete_step()
         else:
-            self._node.hand_off.run(self._manager.complete_step)
+            self._manager.hand_off.run(self._manager.complete_step)
 
     def diagnoses(self) -> Iterable[Diagnosis]:
         """Times waited, and what the simulation waits for at present."""
