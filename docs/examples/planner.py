@@ -1,4 +1,4 @@
-"""Holds the multirotor over the origin at a height of 5 m: a node outside of the simulator, for which time can wait.
+"""Example of a node that simulated time can wait for: holds the multirotor 5 m above the origin.
 
 Start `.venv/bin/rosflight_py_sim sim --ros-args -p "wait_for:=['/command']"` and, in another terminal,
 `.venv/bin/python docs/examples/planner.py`. The simulation waits in each step for this node's command, so a slow
@@ -23,7 +23,7 @@ GREATEST_TILT = 0.3
 
 
 class Planner(Node):
-    """Answers each truth state with a command of the same stamp."""
+    """Node that answers each truth state with a command of the same stamp."""
 
     def __init__(self) -> None:
         """Subscribe and publish, reliably, so that no message is lost."""
