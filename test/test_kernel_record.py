@@ -7,7 +7,7 @@ from copy import copy
 import numpy as np
 import pytest
 
-from rosflight_py_sim.kernels.record import kernel_record
+from rosflight_py_sim.kernels.record import assign, kernel_record
 
 
 @kernel_record
@@ -39,6 +39,15 @@ def test_copy_has_its_own_memory() -> None:
     other = copy(made)
     other.lag.time_constant = 0.05
     assert (made.lag.time_constant, other.lag.time_constant, other.channel) == (0.02, 0.05, 3)
+
+
+def test_assignment_keeps_the_memory_of_the_record() -> None:
+    made, other = servo(), servo()
+    lag, other.lag.time_constant = made.lag, 0.05
+    assign(made, other)
+    assert lag.time_constant == 0.05
+    with pytest.raises(TypeError, match=r"^Lag given; allowed: Servo, as the record that changes$"):
+        assign(made, lag)
 
 
 def test_missing_or_unknown_field_is_rejected() -> None:

@@ -38,6 +38,7 @@ from rosflight_py_sim.firmware.state_machine import ErrorFlag, Event, Log, Sever
 from rosflight_py_sim.firmware.status import Status
 from rosflight_py_sim.firmware.surroundings import FirmwareSurroundings
 from rosflight_py_sim.ground.pulse_width import LOW_US, MOTOR, OUTPUTS, pulse_of
+from rosflight_py_sim.kernels.jit import bound
 
 IMU_TIMEOUT_US = 1_000_000
 """Time without an IMU sample after which the IMU counts as not responding."""
@@ -134,8 +135,7 @@ class Firmware(Inputs):
         self.imu_gyro = self._imu[1]
         self.imu_temperature = 0.0
 
-        self._corrections = sensors.imu_settings(self.parameters)
-        self._settings = control_settings(self.parameters, quirks)
+        self._read_control_parameters()
         self._thrust_density = self.air_density
         self._check_mixer()
         self._check_failsafe()
@@ -204,6 +204,25 @@ class Firmware(Inputs):
             self._error_log.update(time_us, machine.errors, machine.armed)
         return self._pwm
 
+    def _read_control_parameters(self) -> None:
+        self._corrections = sensors.imu_settings(self.parameters)
+        self._settings = control_settings(self.parameters, self.quirks)
+        self._control_step = bound(
+            control_step,
+            self._corrections,
+            self._settings,
+            self._sample,
+            self._imu,
+            self._estimate,
+            self._memory,
+            self.command.combined,
+            self.mixer_matrix,
+            self._channels,
+            self.outputs,
+            self._pwm,
+            self.whole_pulse_widths,
+        )
+
     def _imu_is_missed(self, time_us: int) -> bool:
         since = self._start_us if self._last_imu_us is None else self._last_imu_us
         assert since is not None
@@ -231,19 +250,7 @@ class Firmware(Inputs):
             machine.clear_error(ErrorFlag.TIME_GOING_BACKWARDS)
         assert self._start_us is not None
         time_s = (now - self._start_us) * 1e-6
-        findings = control_step(
-            self._corrections,
-            self._settings,
-            self._sample,
-            self._imu,
-            self._estimate,
-            self._memory,
-            self.command.combined,
-            self.mixer_matrix,
-            self._channels,
-            self.outputs,
-            self._pwm,
-            self.whole_pulse_widths,
+        findings = self._control_step(
             time_s,
             (now - last) * 1e-6,
             machine.armed,
@@ -334,8 +341,7 @@ class Firmware(Inputs):
 
     def _parameter_changed(self, name: str) -> None:
         if name in KERNEL_PARAMETERS:
-            self._corrections = sensors.imu_settings(self.parameters)
-            self._settings = control_settings(self.parameters, self.quirks)
+            self._read_control_parameters()
         if name in controller.THRUST_PARAMETERS:
             self._thrust_density = self.air_density
         if name in sensors.BATTERY_PARAMETERS:

@@ -5,11 +5,25 @@
 #include <Python.h>
 #include <numpy/arrayobject.h>
 #include <stdarg.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <string.h>
 
 #define CALL PyObject *by_numba, PyObject *const *arguments, Py_ssize_t count, PyObject *names
-#define FLAGS METH_FASTCALL | METH_KEYWORDS
+#define TAKE void *into, PyObject *const *arguments, Py_ssize_t first, Py_ssize_t last
+
+/* A kernel: its function for Python, and its parts. `take` stores arguments number first to last - 1 as C values, or
+   returns 0 if one has another type; `run` calls the kernel with the stored ones. */
+struct entry {
+    PyMethodDef method;
+    Py_ssize_t size, count;
+    int (*take)(TAKE);
+    PyObject *(*run)(void *with);
+};
+
+#define ENTRY(name, symbol, count) \
+    { {name, (PyCFunction)(void (*)(void))call_##symbol, METH_FASTCALL | METH_KEYWORDS, NULL}, \
+        sizeof(struct taken_##symbol), count, take_##symbol, run_##symbol }
 
 /* What the machine code calls when a kernel raises, in this order. All names but kernel_raised are numba's. */
 
@@ -142,14 +156,89 @@ static PyObject *kernel(PyObject *module, PyObject *given)
     (void)module;
     if (!PyArg_ParseTuple(given, "sO", &name, &by_numba))
         return NULL;
-    for (PyMethodDef *one = kernels; one->ml_name; one++)
-        if (!strcmp(one->ml_name, name))
-            return PyCFunction_NewEx(one, by_numba, NULL);
+    for (struct entry *one = kernels; one->size; one++)
+        if (!strcmp(one->method.ml_name, name))
+            return PyCFunction_NewEx(&one->method, by_numba, NULL);
     return Py_NewRef(by_numba);
+}
+
+/* A kernel whose first arguments are bound. */
+struct bound {
+    PyObject_HEAD
+    vectorcallfunc call;
+    PyObject *kernel, *given; /* the function, and a tuple of the first arguments, which keeps their memory */
+    const struct entry *entry;
+    char taken[];
+};
+
+static PyObject *call_bound(PyObject *self, PyObject *const *arguments, size_t flags, PyObject *names)
+{
+    struct bound *bound = (struct bound *)self;
+    const struct entry *entry = bound->entry;
+    Py_ssize_t first = PyTuple_GET_SIZE(bound->given), count = PyVectorcall_NARGS(flags);
+    if (!names && first + count == entry->count && entry->take(bound->taken, arguments - first, first, entry->count))
+        return entry->run(bound->taken);
+    PyObject *further = PyTuple_New(count), *all = NULL, *result = NULL;
+    for (Py_ssize_t i = 0; further && i < count; i++)
+        PyTuple_SET_ITEM(further, i, Py_NewRef(arguments[i]));
+    if (further)
+        all = PySequence_Concat(bound->given, further);
+    if (all)
+        result = PyVectorcall_Call(bound->kernel, all, NULL);
+    Py_XDECREF(further);
+    Py_XDECREF(all);
+    return result;
+}
+
+static void free_bound(PyObject *self)
+{
+    struct bound *bound = (struct bound *)self;
+    Py_XDECREF(bound->kernel);
+    Py_XDECREF(bound->given);
+    PyObject_Free(self);
+}
+
+static PyTypeObject bound_type = {
+    PyVarObject_HEAD_INIT(NULL, 0)
+    .tp_name = "rosflight_kernels.bound",
+    .tp_basicsize = sizeof(struct bound),
+    .tp_itemsize = 1,
+    .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_VECTORCALL,
+    .tp_vectorcall_offset = offsetof(struct bound, call),
+    .tp_call = PyVectorcall_Call,
+    .tp_dealloc = free_bound,
+};
+
+/* A kernel of the library with its first arguments bound, or None where one has another type than the kernel takes. */
+static PyObject *bind(PyObject *module, PyObject *const *arguments, Py_ssize_t count)
+{
+    (void)module;
+    PyObject *kernel = arguments[0];
+    struct entry *entry = kernels;
+    if (!PyCFunction_Check(kernel))
+        Py_RETURN_NONE;
+    while (entry->size && &entry->method != ((PyCFunctionObject *)kernel)->m_ml)
+        entry++;
+    if (!entry->size || count - 1 > entry->count)
+        Py_RETURN_NONE;
+    struct bound *bound = PyObject_NewVar(struct bound, &bound_type, entry->size);
+    if (!bound)
+        return NULL;
+    bound->call = call_bound, bound->entry = entry, bound->kernel = Py_NewRef(kernel);
+    bound->given = PyTuple_New(count - 1);
+    for (Py_ssize_t i = 1; bound->given && i < count; i++)
+        PyTuple_SET_ITEM(bound->given, i - 1, Py_NewRef(arguments[i]));
+    if (bound->given && entry->take(bound->taken, arguments + 1, 0, count - 1))
+        return (PyObject *)bound;
+    Py_DECREF(bound);
+    if (PyErr_Occurred())
+        return NULL;
+    Py_RETURN_NONE;
 }
 
 static PyMethodDef functions[] = {
     {"kernel", kernel, METH_VARARGS, NULL},
+    {"bind", (PyCFunction)(void (*)(void))bind, METH_FASTCALL, NULL},
     {NULL, NULL, 0, NULL},
 };
 
@@ -164,5 +253,7 @@ PyMODINIT_FUNC PyInit_rosflight_kernels(void)
         return NULL;
     }
     import_array();
+    if (PyType_Ready(&bound_type) < 0)
+        return NULL;
     return PyModule_Create(&definition);
 }

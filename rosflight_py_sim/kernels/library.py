@@ -261,8 +261,8 @@ def _entry(dispatcher: Any, arguments: Sequence[Argument], results: Sequence[Any
 
 def c_functions(kernels: Sequence[CompiledKernel]) -> str:
     """C code of the functions that Python calls, of their table, and of the check of the processor."""
-    table = [f'    {{"{one.name}", (PyCFunction)(void (*)(void))call_{one.symbol}, FLAGS, NULL}},' for one in kernels]
-    table = ["static PyMethodDef kernels[] = {", *table, "    {NULL, NULL, 0, NULL},", "};", ""]
+    table = [f'    ENTRY("{one.name}", {one.symbol}, {len(one.arguments)}),' for one in kernels]
+    table = ["static struct entry kernels[] = {", *table, "    {{NULL, NULL, 0, NULL}, 0, 0, NULL, NULL},", "};", ""]
     records = {argument.record for one in kernels for argument in one.arguments if argument.record is not None}
     machine = platform.machine()
     lacks = " || ".join(f'!__builtin_cpu_supports("{feature}")' for feature in FEATURES.get(machine, ())) or "0"
@@ -276,27 +276,32 @@ def _c_name(record: type[Record]) -> str:
 
 
 def _c_function(kernel: CompiledKernel) -> str:
-    types, variables, passed = [], [], []
-    checks = [f"!names && count == {len(kernel.arguments)}"]
+    """C code of a kernel: its arguments as C values, how they are taken from Python's, a call with them, and all three.
+
+    Arguments from `first` on are taken, so that some can be taken once for many calls.
+    """
+    fields, taken, passed = [], [], []
     for index, argument in enumerate(kernel.arguments):
-        given = f"arguments[{index}]"
+        given, name = f"arguments[{index}]", f"a{index}"
+        taken.append(f"    case {index}:")
         if argument.dimensions:
-            types += ["void *", *["int64_t"] * argument.dimensions]
             kind = f"NPY_{argument.type.upper()}, {argument.dimensions}, {int(not kernel.read_only[index])}"
-            checks.append(f"is_array({given}, {kind})")
-            passed.append(f"PyArray_DATA((PyArrayObject *){given})")
-            passed += [f"PyArray_DIM((PyArrayObject *){given}, {axis})" for axis in range(argument.dimensions)]
-        elif argument.record is not None:
-            types.append("void *")
-            variables.append(f"    void *a{index};")
-            checks.append(f"is_record({given}, &{_c_name(argument.record)}, &a{index})")
-            passed.append(f"a{index}")
+            lengths = [f"n{index}_{axis}" for axis in range(argument.dimensions)]
+            fields += [("void *", name), *(("int64_t", length) for length in lengths)]
+            check = f"is_array({given}, {kind})"
+            read = [f"t->{name} = PyArray_DATA((PyArrayObject *){given});"]
+            read += [f"t->{one} = PyArray_DIM((PyArrayObject *){given}, {i});" for i, one in enumerate(lengths)]
+            passed += [f"t->{one}" for one in (name, *lengths)]
         else:
-            types.append(C_TYPES[argument.type])
-            variables.append(f"    {types[-1]} a{index};")
-            checks.append(f"is_{argument.type}({given}, &a{index})")
-            passed.append(f"a{index}")
-    objects = []
+            is_record = argument.record is not None
+            fields.append(("void *" if is_record else C_TYPES[argument.type], name))
+            expected = "" if argument.record is None else f"&{_c_name(argument.record)}, "
+            check = f"is_{'record' if is_record else argument.type}({given}, {expected}&t->{name})"
+            read = []
+            passed.append(f"t->{name}")
+        lines = [f"if (last == {index})", "    return 1;", f"if (!{check})", "    return 0;", *read]
+        taken += [f"        {line}" for line in lines]
+    types, variables, objects = [kind for kind, _ in fields], [], []
     for index, result in enumerate(kernel.results):
         kind = "double" if result == "float64" else "int64_t"
         types.append(f"{kind} *")
@@ -307,15 +312,31 @@ def _c_function(kernel: CompiledKernel) -> str:
         returned = f"tuple_of({', '.join([str(len(objects)), *objects])})"
     else:
         returned = objects[0] if objects else "Py_NewRef(Py_None)"
+    symbol = kernel.symbol
     lines = [
-        f"void {kernel.symbol}({', '.join(types) or 'void'});",
-        f"static PyObject *call_{kernel.symbol}(CALL)",
+        f"void {symbol}({', '.join(types) or 'void'});",
+        f"struct taken_{symbol} {{ {' '.join(f'{kind} {name};' for kind, name in fields) or 'char none;'} }};",
+        f"static int take_{symbol}(TAKE)",
         "{",
+        f"    struct taken_{symbol} *t = into;",
+        "    switch (first) {",
+        *taken,
+        "    }",
+        "    return 1;",
+        "}",
+        f"static PyObject *run_{symbol}(void *with)",
+        "{",
+        f"    struct taken_{symbol} *t = with;",
         *variables,
-        f"    if (!({' && '.join(checks)}))",
-        "        return PyObject_Vectorcall(by_numba, arguments, count, names);",
-        f"    {kernel.symbol}({', '.join(passed)});",
+        f"    {symbol}({', '.join(passed)});",
         f"    return raised() ? NULL : {returned};",
+        "}",
+        f"static PyObject *call_{symbol}(CALL)",
+        "{",
+        f"    struct taken_{symbol} t;",
+        f"    if (names || count != {len(kernel.arguments)} || !take_{symbol}(&t, arguments, 0, count))",
+        "        return PyObject_Vectorcall(by_numba, arguments, count, names);",
+        f"    return run_{symbol}(&t);",
         "}",
         "",
     ]

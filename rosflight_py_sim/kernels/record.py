@@ -19,7 +19,7 @@ from __future__ import annotations
 import ctypes
 import types
 import typing
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 if TYPE_CHECKING:
     from typing_extensions import dataclass_transform
@@ -64,6 +64,18 @@ class Record(ctypes.Structure):
 
     def __copy__(self: S) -> S:
         return type(self).from_buffer_copy(self)
+
+
+def assign(target: T, source: T) -> None:
+    """Copy the values of a record to another one of its class, which keeps its memory.
+
+    Raises:
+        TypeError: the classes differ.
+    """
+    to, values = cast("Record", target), cast("Record", source)
+    if type(values) is not type(to):
+        raise TypeError(f"{type(values).__name__} given; allowed: {type(to).__name__}, as the record that changes")
+    ctypes.memmove(ctypes.addressof(to), ctypes.addressof(values), ctypes.sizeof(to))
 
 
 @dataclass_transform(kw_only_default=True)

@@ -17,15 +17,13 @@ Not modelled: lift, waves that the hull reflects or radiates, thruster-induced f
 
 from __future__ import annotations
 
-from copy import copy
-
 import numpy as np
 from numpy.typing import NDArray
 
 from rosflight_py_sim.ground.parameters import Parameter, ParameterTable, Values, number
 from rosflight_py_sim.ground.shared_parameters import MASS
-from rosflight_py_sim.kernels.jit import kernel
-from rosflight_py_sim.kernels.record import kernel_record
+from rosflight_py_sim.kernels.jit import bound, kernel
+from rosflight_py_sim.kernels.record import assign, kernel_record
 from rosflight_py_sim.physics.battery import (
     BATTERY_PARAMETERS,
     Battery,
@@ -100,10 +98,6 @@ class Body:
 
 @kernel
 def auv_wrench(
-    truth: NDArray[np.float64],
-    current_ned: NDArray[np.float64],
-    pwm_us: NDArray[np.float64],
-    dt: float,
     body: Body,
     damping: NDArray[np.float64],
     hull: NDArray[np.float64],
@@ -114,6 +108,10 @@ def auv_wrench(
     thrusts: NDArray[np.float64],
     battery: Battery,
     wrench: NDArray[np.float64],
+    truth: NDArray[np.float64],
+    current_ned: NDArray[np.float64],
+    pwm_us: NDArray[np.float64],
+    dt: float,
 ) -> None:
     """Advance thrusters and battery by dt to the state, write the wrench (6,), and put the outputs in force.
 
@@ -199,6 +197,19 @@ class Auv(BatteryPowered):
         self._thrusts = np.zeros(len(self._thrusters))
         self._battery = full_battery(self._body.full_voltage)
         self._wrench = np.zeros(6)
+        self._advance = bound(
+            auv_wrench,
+            self._body,
+            self._damping,
+            self._hull,
+            self.waves.sea,
+            self._tether,
+            self._thrusters,
+            self._pulses_us,
+            self._thrusts,
+            self._battery,
+            self._wrench,
+        )
 
     def update(
         self,
@@ -215,22 +226,7 @@ class Auv(BatteryPowered):
         a lag show it from the next call on. The rotation of the water, `current_rates`, has no effect. The
         next call overwrites the returned array.
         """
-        auv_wrench(
-            truth,
-            current_ned,
-            pwm_us,
-            dt,
-            self._body,
-            self._damping,
-            self._hull,
-            self.waves.sea,
-            self._tether,
-            self._thrusters,
-            self._pulses_us,
-            self._thrusts,
-            self._battery,
-            self._wrench,
-        )
+        self._advance(truth, current_ned, pwm_us, dt)
         return self._wrench
 
     @property
@@ -253,4 +249,4 @@ class Auv(BatteryPowered):
         count = min(len(self._thrusts), len(other._thrusts))
         self._pulses_us[:count] = other._pulses_us[:count]
         self._thrusts[:count] = other._thrusts[:count]
-        self._battery = copy(other._battery)
+        assign(self._battery, other._battery)

@@ -14,7 +14,7 @@ even while height and airspeed change. `rotational_gusts.py` has the rotation of
 from __future__ import annotations
 
 import math
-from copy import copy
+from collections.abc import Callable
 from typing import ClassVar
 
 import numpy as np
@@ -22,7 +22,8 @@ from numpy.typing import NDArray
 
 from rosflight_py_sim.ground.parameters import Parameter, ParameterTable, Values, number
 from rosflight_py_sim.ground.shared_parameters import ROTATIONAL_GUSTS
-from rosflight_py_sim.kernels.jit import kernel
+from rosflight_py_sim.kernels.jit import bound, kernel
+from rosflight_py_sim.kernels.record import assign
 from rosflight_py_sim.physics.normal_draws import normal_draws
 from rosflight_py_sim.physics.rotational_gusts import RotatingAir, rotate_air, still_air
 from rosflight_py_sim.physics.wind_model import Array, WindModel, airspeed_in
@@ -118,12 +119,12 @@ def dryden_velocity(
 def add_turbulence(
     wind_speed_20ft: float,
     intensity: float,
+    filters: NDArray[np.float64],
+    turbulence_ned: NDArray[np.float64],
     dt: float,
     mean_ned: NDArray[np.float64],
     truth: NDArray[np.float64],
-    filters: NDArray[np.float64],
     normals: NDArray[np.float64],
-    turbulence_ned: NDArray[np.float64],
     wind_ned: NDArray[np.float64],
 ) -> None:
     """Advance the filters by dt (s), write the turbulence, its axis along the mean wind, and add it to `wind_ned`."""
@@ -145,19 +146,19 @@ def add_turbulence(
 def add_turning_turbulence(
     wind_speed_20ft: float,
     intensity: float,
+    filters: NDArray[np.float64],
+    turbulence_ned: NDArray[np.float64],
+    air: RotatingAir,
+    rates_body: NDArray[np.float64],
     dt: float,
     mean_ned: NDArray[np.float64],
     truth: NDArray[np.float64],
-    filters: NDArray[np.float64],
     normals: NDArray[np.float64],
-    turbulence_ned: NDArray[np.float64],
     wind_ned: NDArray[np.float64],
     rolls: NDArray[np.float64],
-    air: RotatingAir,
-    rates_body: NDArray[np.float64],
 ) -> None:
     """`add_turbulence`, then write the angular velocity of the air (3,), rad/s; `rolls` (1,): standard normal."""
-    add_turbulence(wind_speed_20ft, intensity, dt, mean_ned, truth, filters, normals, turbulence_ned, wind_ned)
+    add_turbulence(wind_speed_20ft, intensity, filters, turbulence_ned, dt, mean_ned, truth, normals, wind_ned)
     _, _, length_w, sigma_w = scales(-truth[2], wind_speed_20ft, intensity)
     rotate_air(air, length_w, sigma_w, dt, mean_ned, truth, turbulence_ned, rolls[0], rates_body)
 
@@ -201,18 +202,21 @@ class DrydenTurbulence(WindModel):
 
     def __init__(self, values: Values, rng: np.random.Generator) -> None:
         """Draw the filters' states from their stationary distribution."""
-        self._wind_speed_20ft = number(values, "turbulence_wind_speed_20ft")
-        self._intensity = number(values, "turbulence_intensity")
         self._normals = normal_draws(rng, 5)
         self._filters = rng.standard_normal(5) * np.array([1.0, 0.5, 0.5, 0.5, 0.5])
         self._filters[1] += self._filters[2]
         self._filters[3] += self._filters[4]
-        self._turbulence_ned = np.zeros(3)
+        strength = number(values, "turbulence_wind_speed_20ft"), number(values, "turbulence_intensity")
+        turbulence_ned = np.zeros(3)
+        self._add: Callable[..., None] = bound(add_turbulence, *strength, self._filters, turbulence_ned)
         if values[ROTATIONAL_GUSTS.name]:
             rolling = rng.spawn(1)[0]
             self._air = still_air(number(values, "turbulence_span"), float(rolling.standard_normal()))
             self._rolls = normal_draws(rolling, 1)
             self.rates_body = np.zeros(3)
+            self._add = bound(
+                add_turning_turbulence, *strength, self._filters, turbulence_ned, self._air, self.rates_body
+            )
 
     @classmethod
     def is_switched_on(cls, values: Values) -> bool:
@@ -221,22 +225,16 @@ class DrydenTurbulence(WindModel):
 
     def add(self, wind_ned: Array, mean_ned: Array, truth: Array, dt: float) -> None:
         """Advance by dt and add the turbulence."""
-        normals, turbulence = next(self._normals), self._turbulence_ned
-        speed, intensity, filters = self._wind_speed_20ft, self._intensity, self._filters
-        rates = self.rates_body
-        if rates is None:
-            add_turbulence(speed, intensity, dt, mean_ned, truth, filters, normals, turbulence, wind_ned)
-            return
-        rolls, air = next(self._rolls), self._air
-        add_turning_turbulence(
-            speed, intensity, dt, mean_ned, truth, filters, normals, turbulence, wind_ned, rolls, air, rates
-        )
+        if self.rates_body is None:
+            self._add(dt, mean_ned, truth, next(self._normals), wind_ned)
+        else:
+            self._add(dt, mean_ned, truth, next(self._normals), wind_ned, next(self._rolls))
 
     def adopt(self, other: DrydenTurbulence) -> None:
         """Keep the filters' states."""
         self._filters[:] = other._filters
         if self.rates_body is not None and other.rates_body is not None:
             span = self._air.span
-            self._air = copy(other._air)
+            assign(self._air, other._air)
             self._air.span = span
             self.rates_body[:] = other.rates_body

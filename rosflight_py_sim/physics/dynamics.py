@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rosflight_py_sim.ground.parameters import Parameter, ParameterError, ParameterTable, Values, number
+from rosflight_py_sim.kernels.jit import bound
 from rosflight_py_sim.physics.brakes import BRAKE_PARAMETERS, Brakes
 from rosflight_py_sim.physics.contact import (
     ANCHOR_SIZE,
@@ -38,6 +39,7 @@ from rosflight_py_sim.physics.truth_step import (
     LARGEST_TURN,
     LARGEST_VELOCITY,
     QUANTITIES,
+    Hold,
     advance,
     load_state,
     store_state,
@@ -166,10 +168,8 @@ class VehicleDynamics:
         self._earth = earth_of(values)
         self._water = water_numbers(values)
         self._work = np.zeros((8, 13))
-        self._order = _HOLDS.index(cast("str", values["wrench_hold"]))
         self._wrench, self._felt = np.zeros(6), np.zeros(6)
-        # Length of the last step, and number of steps of that length since the last jump, at most the order.
-        self._last_dt, self._differences = 0.0, 0
+        self._hold = Hold(order=_HOLDS.index(cast("str", values["wrench_hold"])), differences=0, last_dt=0.0)
         self.truth = np.zeros(19)
         self.truth[3] = 1.0
         self._resting_depth = 0.0
@@ -178,7 +178,7 @@ class VehicleDynamics:
         self._given = _BODY_PARAMETERS.given(values)
         with self._divergence_refused():
             self._start(values, world, solids_of(values, world))
-        self._differences, self._at_start = 0, self._stands
+        self._hold.differences, self._at_start = 0, self._stands
         self.initial_truth = self.truth.copy()
 
     @contextmanager
@@ -227,6 +227,21 @@ class VehicleDynamics:
         release(self.truth, anchors)
         anchors[: len(self._anchors)] = self._anchors
         self._solids, self._anchors = solids, anchors
+        self._integrate = bound(
+            advance,
+            self.truth,
+            self._body,
+            self._earth,
+            self._water,
+            self._points,
+            self._solids.rows,
+            self._anchors,
+            self._surface,
+            self._work,
+            self._wrench,
+            self._felt,
+            self._hold,
+        )
 
     def step(
         self,
@@ -256,30 +271,9 @@ class VehicleDynamics:
         self._advance(wrench, dt)
 
     def _advance(self, wrench: NDArray[np.float64], dt: float) -> None:
-        diverged = advance(
-            self.truth,
-            wrench,
-            dt,
-            self._body,
-            self._earth,
-            self._water,
-            self._points,
-            self._solids.rows,
-            self._anchors,
-            self._surface,
-            self._work,
-            self._wrench,
-            self._felt,
-            self._last_dt,
-            self._differences,
-            self._order,
-        )
+        diverged = self._integrate(wrench, dt)
         if diverged:
             self._fail(diverged)
-        if dt != self._last_dt:
-            self._differences, self._last_dt = 1, dt
-        elif self._differences < 2:
-            self._differences += 1
 
     def set_truth(self, truth: NDArray[np.float64]) -> None:
         """Set the state (19,); its accelerations are recomputed under the wrench of the last step.
@@ -297,7 +291,7 @@ class VehicleDynamics:
             raise ValueError(f"the vehicle would be inside the {overlapped}")
         self.truth[:] = new
         release(new, self._anchors)
-        self._differences, self._at_start = 0, False
+        self._hold.differences, self._at_start = 0, False
         self._refresh()
 
     @property
@@ -386,7 +380,7 @@ class VehicleDynamics:
         worst = float(part[np.argmax(np.where(np.isfinite(part), np.abs(part), math.inf))])
         release(self.truth, self._anchors)
         self._wrench[:] = 0.0
-        self._differences = 0
+        self._hold.differences = 0
         raise StateDivergedError(name, worst)
 
     def _lift(self, truth: NDArray[np.float64]) -> None:
@@ -429,7 +423,7 @@ class VehicleDynamics:
                 break
             self.truth[:], self._anchors[:] = truth, anchors
         self._surface.friction, self._points[:, ROLLING] = friction, rolling
-        self._differences = 0
+        self._hold.differences = 0
 
     def _come_to_rest(self, wrench: NDArray[np.float64], limit_s: float) -> str:
         """Move under a constant wrench until nothing moves any more; return the limit that is exceeded, if any."""

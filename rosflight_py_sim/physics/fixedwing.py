@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 from rosflight_py_sim.ground.parameters import Parameter, ParameterTable, Values, number
 from rosflight_py_sim.ground.pulse_width import MOTOR, OUTPUTS, SERVO
 from rosflight_py_sim.ground.shared_parameters import MASS
-from rosflight_py_sim.kernels.jit import kernel
-from rosflight_py_sim.kernels.record import kernel_record
+from rosflight_py_sim.kernels.jit import bound, kernel
+from rosflight_py_sim.kernels.record import assign, kernel_record
 from rosflight_py_sim.physics.aerodynamics import (
     AERODYNAMIC_PARAMETERS,
     Airframe,
@@ -189,11 +189,6 @@ def unmix(
 
 @kernel
 def driven_wrench(
-    truth: NDArray[np.float64],
-    wind_ned: NDArray[np.float64],
-    wind_rates: NDArray[np.float64],
-    pwm_us: NDArray[np.float64],
-    dt: float,
     mixer: NDArray[np.float64],
     limits: NDArray[np.float64],
     airframe: Airframe,
@@ -211,6 +206,11 @@ def driven_wrench(
     causes: NDArray[np.float64],
     commanded: NDArray[np.float64],
     wrench: NDArray[np.float64],
+    truth: NDArray[np.float64],
+    wind_ned: NDArray[np.float64],
+    wind_rates: NDArray[np.float64],
+    pwm_us: NDArray[np.float64],
+    dt: float,
 ) -> None:
     """Advance all actuators by dt (s) to the state, write the wrench (6,), and put the outputs in force.
 
@@ -276,37 +276,8 @@ class FixedWing(BatteryPowered):
         self._battery = full_battery(self._powertrain.full_voltage)
         self._causes, self._commanded = np.zeros(9), np.zeros(1)
         self._wrench = np.zeros(6)
-
-    def set_mixer(self, mixer: NDArray[np.float64]) -> None:
-        """Set the mapping from outputs to surfaces and throttle.
-
-        `mixer` (4, 15): aileron, elevator, rudder (-1 to 1) and throttle (0 to 1) are each a sum of the 14 pulse widths
-        (us) times the row's first elements, plus its last. See `direct_mixer` and `firmware.unmixing`.
-        """
-        if mixer.shape != (4, OUTPUTS + 1) or not np.all(np.isfinite(mixer)):
-            raise ValueError(f"a mixer is 4 by {OUTPUTS + 1} finite numbers, {mixer!r} given")
-        self._mixer = np.array(mixer, dtype=np.float64)
-
-    def update(
-        self,
-        truth: NDArray[np.float64],
-        wind_ned: NDArray[np.float64],
-        pwm_us: NDArray[np.float64],
-        dt: float,
-        wind_rates: NDArray[np.float64] = NO_ROTATION,
-    ) -> NDArray[np.float64]:
-        """Wrench (6,), N and N m in body axes, without gravity and contact, dt (s) after the previous pulse widths.
-
-        `truth` (19,), `wind_ned` (3,) m/s, `pwm_us` (14,) pulse widths in us, `wind_rates` (3,) angular velocity of the
-        air in body axes, rad/s. The pulse widths take effect from this instant on: surfaces and a propeller with a lag
-        show it from the next call on. The next call overwrites the returned array.
-        """
-        driven_wrench(
-            truth,
-            wind_ned,
-            wind_rates,
-            pwm_us,
-            dt,
+        self._advance = bound(
+            driven_wrench,
             self._mixer,
             self._limits,
             self._airframe,
@@ -325,6 +296,32 @@ class FixedWing(BatteryPowered):
             self._commanded,
             self._wrench,
         )
+
+    def set_mixer(self, mixer: NDArray[np.float64]) -> None:
+        """Set the mapping from outputs to surfaces and throttle.
+
+        `mixer` (4, 15): aileron, elevator, rudder (-1 to 1) and throttle (0 to 1) are each a sum of the 14 pulse widths
+        (us) times the row's first elements, plus its last. See `direct_mixer` and `firmware.unmixing`.
+        """
+        if mixer.shape != (4, OUTPUTS + 1) or not np.all(np.isfinite(mixer)):
+            raise ValueError(f"a mixer is 4 by {OUTPUTS + 1} finite numbers, {mixer!r} given")
+        self._mixer[:] = mixer
+
+    def update(
+        self,
+        truth: NDArray[np.float64],
+        wind_ned: NDArray[np.float64],
+        pwm_us: NDArray[np.float64],
+        dt: float,
+        wind_rates: NDArray[np.float64] = NO_ROTATION,
+    ) -> NDArray[np.float64]:
+        """Wrench (6,), N and N m in body axes, without gravity and contact, dt (s) after the previous pulse widths.
+
+        `truth` (19,), `wind_ned` (3,) m/s, `pwm_us` (14,) pulse widths in us, `wind_rates` (3,) angular velocity of the
+        air in body axes, rad/s. The pulse widths take effect from this instant on: surfaces and a propeller with a lag
+        show it from the next call on. The next call overwrites the returned array.
+        """
+        self._advance(truth, wind_ned, wind_rates, pwm_us, dt)
         return self._wrench
 
     def steady_wrench(
@@ -399,11 +396,11 @@ class FixedWing(BatteryPowered):
 
     def adopt(self, other: FixedWing) -> None:
         """Copy the surfaces, the propeller, the battery and the mixer of another fixed wing."""
-        self._mixer = other._mixer
+        self._mixer[:] = other._mixer
         self._targets[:] = other._targets
         self._deflections[:] = other._deflections
         self._throttles[:] = other._throttles
         self._speeds[:] = other._speeds
         self._accelerations[:] = other._accelerations
         self._inflows[:] = other._inflows
-        self._battery = copy(other._battery)
+        assign(self._battery, other._battery)

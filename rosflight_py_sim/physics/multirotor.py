@@ -48,8 +48,8 @@ from rosflight_py_sim.ground import pulse_width
 from rosflight_py_sim.ground.parameters import Parameter, ParameterError, ParameterTable, Values, number
 from rosflight_py_sim.ground.pulse_width import MOTOR, OUTPUTS, pulse_of
 from rosflight_py_sim.ground.shared_parameters import GROUND_ALTITUDE
-from rosflight_py_sim.kernels.jit import kernel, kernel_part
-from rosflight_py_sim.kernels.record import kernel_record
+from rosflight_py_sim.kernels.jit import bound, kernel, kernel_part
+from rosflight_py_sim.kernels.record import assign, kernel_record
 from rosflight_py_sim.physics.battery import BATTERY_PARAMETERS, Battery, BatteryPowered, full_battery
 from rosflight_py_sim.physics.powertrain import (
     AIR_PARAMETERS,
@@ -195,11 +195,6 @@ def ground_factor(strength: float, radius: float, height: float, upward: float) 
 
 @kernel
 def multirotor_wrench(
-    truth: NDArray[np.float64],
-    wind_ned: NDArray[np.float64],
-    wind_rates: NDArray[np.float64],
-    pwm_us: NDArray[np.float64],
-    dt: float,
     aerodynamics: Aerodynamics,
     ground_effect: NDArray[np.float64],
     powertrain: Powertrain,
@@ -212,6 +207,11 @@ def multirotor_wrench(
     commanded: NDArray[np.float64],
     battery: Battery,
     wrench: NDArray[np.float64],
+    truth: NDArray[np.float64],
+    wind_ned: NDArray[np.float64],
+    wind_rates: NDArray[np.float64],
+    pwm_us: NDArray[np.float64],
+    dt: float,
 ) -> None:
     """Advance rotors and battery by dt to the state, write the wrench (6,), and put the outputs in force.
 
@@ -292,6 +292,21 @@ class Multirotor(BatteryPowered):
         self._halfway, self._commanded = np.zeros(count), np.zeros(count)
         self._battery = full_battery(self._powertrain.full_voltage)
         self._wrench = np.zeros(6)
+        self._advance = bound(
+            multirotor_wrench,
+            self._aerodynamics,
+            self._ground_effect,
+            self._powertrain,
+            self._rotors,
+            self._throttles,
+            self._speeds,
+            self._accelerations,
+            self._inflows,
+            self._halfway,
+            self._commanded,
+            self._battery,
+            self._wrench,
+        )
 
     def update(
         self,
@@ -308,25 +323,7 @@ class Multirotor(BatteryPowered):
         effect from this instant on: the speed of a rotor with a lag changes from the next call on, but the reaction to
         its acceleration acts at once. The next call overwrites the returned array.
         """
-        multirotor_wrench(
-            truth,
-            wind_ned,
-            wind_rates,
-            pwm_us,
-            dt,
-            self._aerodynamics,
-            self._ground_effect,
-            self._powertrain,
-            self._rotors,
-            self._throttles,
-            self._speeds,
-            self._accelerations,
-            self._inflows,
-            self._halfway,
-            self._commanded,
-            self._battery,
-            self._wrench,
-        )
+        self._advance(truth, wind_ned, wind_rates, pwm_us, dt)
         return self._wrench
 
     def steady_wrench(
@@ -345,11 +342,6 @@ class Multirotor(BatteryPowered):
             battery.charge_drawn = self._battery.charge_drawn
             load_battery(self._powertrain, battery, work, speeds)
             multirotor_wrench(
-                truth,
-                wind_ned,
-                NO_ROTATION,
-                pwm_us,
-                math.inf,
                 self._aerodynamics,
                 self._ground_effect,
                 self._powertrain,
@@ -362,6 +354,11 @@ class Multirotor(BatteryPowered):
                 self._commanded,
                 battery,
                 wrench,
+                truth,
+                wind_ned,
+                NO_ROTATION,
+                pwm_us,
+                math.inf,
             )
             if np.all(np.abs(speeds - before) <= 1e-13 * before):
                 break
@@ -384,7 +381,7 @@ class Multirotor(BatteryPowered):
         self._speeds[:count] = other._speeds[:count]
         self._accelerations[:count] = other._accelerations[:count]
         self._inflows[:count] = other._inflows[:count]
-        self._battery = copy(other._battery)
+        assign(self._battery, other._battery)
 
 
 def rotor_geometry(values: Values) -> NDArray[np.float64]:

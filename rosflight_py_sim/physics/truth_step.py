@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rosflight_py_sim.kernels.jit import kernel
+from rosflight_py_sim.kernels.record import kernel_record
 from rosflight_py_sim.physics.contact import Surface, begin_step, update_anchors
 from rosflight_py_sim.physics.earth import Earth
 from rosflight_py_sim.physics.rigid_body import MASS, derivative, runge_kutta_step
@@ -37,6 +38,21 @@ QUANTITIES = (
     ("force", 0, 3),
     ("moment", 3, 6),
 )
+
+
+@kernel_record
+class Hold:
+    """How the wrench continues over a step.
+
+    Attributes:
+        order: number of earlier wrenches that it follows, at most 2.
+        differences: number of steps of `last_dt` since the last jump of the state, at most 2.
+        last_dt: length of the last step (s).
+    """
+
+    order: int
+    differences: int
+    last_dt: float
 
 
 @kernel
@@ -79,8 +95,6 @@ def store_state(state: NDArray[np.float64], rate: NDArray[np.float64], truth: ND
 @kernel
 def advance(
     truth: NDArray[np.float64],
-    wrench: NDArray[np.float64],
-    dt: float,
     body: NDArray[np.float64],
     earth: Earth,
     water: NDArray[np.float64],
@@ -91,13 +105,13 @@ def advance(
     work: NDArray[np.float64],
     last_wrench: NDArray[np.float64],
     felt: NDArray[np.float64],
-    last_dt: float,
-    differences: int,
-    order: int,
+    hold: Hold,
+    wrench: NDArray[np.float64],
+    dt: float,
 ) -> int:
     """Advance the truth state by dt; return the index in QUANTITIES of what diverged, or 0.
 
-    With `order` 0, or without `differences`, the wrench is held over the step. With 1 it continues linearly, at the
+    With an order of 0, or without differences, the wrench is held over the step. With 1 it continues linearly, at the
     rate between `last_wrench` and `wrench`, `last_dt` (s) apart, but changes no more than it did between them. With 2,
     and equal steps, it continues along the parabola through the last three. `last_wrench` becomes `wrench`.
 
@@ -112,9 +126,10 @@ def advance(
     state = work[0]
     load_state(truth, state)
     for i in range(6):
-        change = wrench[i] - last_wrench[i] if differences > 0 else 0.0
-        rate = change / max(last_dt, dt) if order > 0 else 0.0
-        bend = (rate - work[7, 6 + i]) / (2.0 * dt) if differences > 1 and order > 1 and last_dt == dt else 0.0
+        change = wrench[i] - last_wrench[i] if hold.differences > 0 else 0.0
+        rate = change / max(hold.last_dt, dt) if hold.order > 0 else 0.0
+        bends = hold.differences > 1 and hold.order > 1 and hold.last_dt == dt
+        bend = (rate - work[7, 6 + i]) / (2.0 * dt) if bends else 0.0
         work[6, 6 + i], work[7, i], work[7, 6 + i] = rate + bend * dt, bend, rate
         felt[i] = wrench[i] - EARLIER_SHARE * change
         last_wrench[i] = wrench[i]
@@ -149,4 +164,8 @@ def advance(
         if touching:
             update_anchors(state, points, solids, anchors, surface)
     derivative(state, felt, body, earth, water, touching, points, solids, anchors, surface, work[2])
-    return store_state(state, work[2], truth)
+    diverged = store_state(state, work[2], truth)
+    if diverged == 0:
+        hold.differences = min(2, hold.differences + 1) if dt == hold.last_dt else 1
+        hold.last_dt = dt
+    return diverged

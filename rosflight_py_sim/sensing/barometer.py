@@ -34,7 +34,7 @@ from rosflight_py_sim.failures.failure import Target
 from rosflight_py_sim.ground.parameters import Parameter, ParameterTable, Values, number
 from rosflight_py_sim.ground.shared_parameters import WATER_DENSITY
 from rosflight_py_sim.ground.stamps import NANOSECONDS
-from rosflight_py_sim.kernels.jit import kernel
+from rosflight_py_sim.kernels.jit import bound, kernel
 from rosflight_py_sim.kernels.record import kernel_record
 from rosflight_py_sim.physics.atmosphere import GAS_CONSTANT, pressure, pressure_altitude, temperature
 from rosflight_py_sim.physics.earth import EARTH_PARAMETERS, Site, altitude_at, earth_of, site_of
@@ -148,8 +148,6 @@ class Barometer(SensorModel):
 
     def __init__(self, values: Values, rng: np.random.Generator) -> None:
         super().__init__(ErrorModel([_ERRORS.terms(values)], rng))
-        self._site = site_of(values)
-        self._water = number(values, "water_density") * earth_of(values).gravity
         self.waves = Waves(values)
         # For a range of one, so that a new value scales the drift of a running sensor.
         self._coefficient_range = number(values, "baro_bias_temperature_range")
@@ -163,6 +161,10 @@ class Barometer(SensorModel):
             self_heating=number(values, "imu_self_heating"),
             time_constant=number(values, "imu_thermal_time_constant"),
             temperature=math.nan,
+        )
+        water = number(values, "water_density") * earth_of(values).gravity
+        self._measure = bound(
+            sample_pressure, site_of(values), self.waves.sea, water, self._board, self._errors.channels
         )
         self.pressure_pa = 0.0
         self.temperature_k = 0.0
@@ -202,32 +204,22 @@ class Barometer(SensorModel):
             current_a: true current of the battery, A.
             dt: time since the last sample, s, greater than 0.
         """
-        errors = self._errors
-        self.pressure_pa, self.temperature_k, self.altitude_m = sample_pressure(
-            truth,
-            wind_ned,
-            current_a,
-            self._site,
-            self.waves.sea,
-            self._water,
-            self._board,
-            dt,
-            errors.channels,
-            next(errors.normals),
+        self.pressure_pa, self.temperature_k, self.altitude_m = self._measure(
+            truth, wind_ned, current_a, dt, next(self._errors.normals)
         )
 
 
 @kernel
 def sample_pressure(
-    truth: NDArray[np.float64],
-    wind_ned: NDArray[np.float64],
-    current_a: float,
     site: Site,
     sea: NDArray[np.float64],
     water: float,
     board: BarometerBoard,
-    dt: float,
     channels: NDArray[np.float64],
+    truth: NDArray[np.float64],
+    wind_ned: NDArray[np.float64],
+    current_a: float,
+    dt: float,
     normals: NDArray[np.float64],
 ) -> tuple[float, float, float]:
     """Measured pressure (Pa), air temperature (K), pressure altitude (m).

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from rosflight_py_sim.failures.failure import Target
 from rosflight_py_sim.ground.parameters import Parameter, ParameterTable, Values, number
-from rosflight_py_sim.kernels.jit import kernel
+from rosflight_py_sim.kernels.jit import bound, kernel
 from rosflight_py_sim.sensing.errors import ERROR, ErrorModel, ErrorSource, advance_errors
 from rosflight_py_sim.sensing.failing import Fields
 from rosflight_py_sim.sensing.sensor import Failing, Sensor, SensorModel, Surroundings
@@ -40,6 +40,7 @@ class BatteryMonitor(SensorModel):
 
     def __init__(self, values: Values, rng: np.random.Generator) -> None:
         super().__init__(ErrorModel([_VOLTAGE.terms(values), _CURRENT.terms(values)], rng))
+        self._measure = bound(sample_battery, self._errors.channels)
         self._first_voltage = number(values, "battery_voltage")
         self.voltage = 0.0
         self.current = 0.0
@@ -65,16 +66,15 @@ class BatteryMonitor(SensorModel):
 
     def sample(self, voltage: float, current: float, dt: float) -> None:
         """Measure the true voltage (V) and current (A), dt (s, > 0) after the last sample."""
-        errors = self._errors
-        self.voltage, self.current = sample_battery(voltage, current, dt, errors.channels, next(errors.normals))
+        self.voltage, self.current = self._measure(voltage, current, dt, next(self._errors.normals))
 
 
 @kernel
 def sample_battery(
+    channels: NDArray[np.float64],
     voltage: float,
     current: float,
     dt: float,
-    channels: NDArray[np.float64],
     normals: NDArray[np.float64],
 ) -> tuple[float, float]:
     """Measured voltage (V) and current (A)."""

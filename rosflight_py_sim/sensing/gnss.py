@@ -36,7 +36,7 @@ from numpy.typing import NDArray
 from rosflight_py_sim.failures.failure import JAMMED, SIGNAL, Target
 from rosflight_py_sim.ground.parameters import Parameter, ParameterTable, Values, number
 from rosflight_py_sim.ground.stamps import NANOSECONDS
-from rosflight_py_sim.kernels.jit import kernel
+from rosflight_py_sim.kernels.jit import bound, kernel
 from rosflight_py_sim.kernels.record import kernel_record
 from rosflight_py_sim.physics.earth import SEMI_MAJOR
 from rosflight_py_sim.physics.normal_draws import normal_draws
@@ -240,6 +240,7 @@ class GnssReceiver(SensorModel):
         self.latitude_deg, self.longitude_deg, self.altitude_msl_m = origin
         self.velocity_ned: NDArray[np.float64] = np.zeros(3)
         self._measured: NDArray[np.float64] = np.zeros(6)
+        self._measure = bound(sample_gnss, self._reception, self._wander, self._errors.channels, self._measured)
         self.horizontal_accuracy = 0.0
         self.vertical_accuracy = 0.0
         self.speed_accuracy = 0.0
@@ -282,8 +283,7 @@ class GnssReceiver(SensorModel):
     def sample(self, truth: NDArray[np.float64], dt: float) -> None:
         """Report; `truth` (19,), dt the time since the last report (s, > 0)."""
         measured, reception = self._measured, self._reception
-        errors, draws = self._errors, next(self._episode_draws)
-        sample_gnss(truth, dt, reception, self._wander, errors.channels, next(errors.normals), draws, measured)
+        self._measure(truth, dt, next(self._errors.normals), next(self._episode_draws))
         horizontal, _, vertical, velocity = self._terms[0:4]
         self.horizontal_accuracy, drift = self._deviations(horizontal, dt)
         self.vertical_accuracy, drift_down = self._deviations(vertical, dt)
@@ -325,14 +325,14 @@ def _episodes(values: Values, name: str) -> Episodes:
 
 @kernel
 def sample_gnss(
-    truth: NDArray[np.float64],
-    dt: float,
     reception: Reception,
     wander: NDArray[np.float64],
     channels: NDArray[np.float64],
+    measured: NDArray[np.float64],
+    truth: NDArray[np.float64],
+    dt: float,
     normals: NDArray[np.float64],
     draws: NDArray[np.float64],
-    measured: NDArray[np.float64],
 ) -> None:
     """Write the antenna's position and velocity with errors into `measured` (6,), NED (m, m/s).
 

@@ -35,7 +35,7 @@ from numpy.typing import NDArray
 
 from rosflight_py_sim.failures.failure import Target
 from rosflight_py_sim.ground.parameters import Parameter, ParameterTable, Values, number
-from rosflight_py_sim.kernels.jit import kernel
+from rosflight_py_sim.kernels.jit import bound, kernel
 from rosflight_py_sim.kernels.record import kernel_record
 from rosflight_py_sim.physics.earth import (
     EARTH_PARAMETERS,
@@ -255,6 +255,20 @@ class InertialSensor(SensorModel):
         self.gyro_bias = self._state[9:12]
         self.accel_response, self.gyro_response, self.g_sensitivity = self._responses
         self.vibrates = False
+        self._measure = bound(
+            sample_inertial,
+            self._earth,
+            self._settings,
+            self._responses,
+            self._drift,
+            self._noise,
+            self._warm_up,
+            self.vibration.waves,
+            self.vibration.phases,
+            self._shake,
+            self._errors.channels,
+            self._state,
+        )
         # Covariances, and what they follow from: the time between two samples and whether the airframe vibrates.
         self._covariances: tuple[Any, Any] = (), ()
         self._covariances_dt, self._covariances_vibrate = math.nan, False
@@ -312,26 +326,7 @@ class InertialSensor(SensorModel):
             rotor_speeds: true speed of each rotor, rad/s (n,); UNKNOWN: they turn while the vehicle is armed.
             temperature_k: true temperature of the IMU, K; not a number while it is unknown.
         """
-        errors = self._errors
-        self.vibrates = sample_inertial(
-            truth,
-            self._earth,
-            dt,
-            armed,
-            rotor_speeds,
-            temperature_k,
-            self._settings,
-            self._responses,
-            self._drift,
-            self._noise,
-            self._warm_up,
-            self.vibration.waves,
-            self.vibration.phases,
-            self._shake,
-            errors.channels,
-            next(errors.normals),
-            self._state,
-        )
+        self.vibrates = self._measure(truth, dt, armed, rotor_speeds, temperature_k, next(self._errors.normals))
 
     def _scale_draws(self) -> None:
         """Compute matrices and temperature coefficients from the draws."""
@@ -357,12 +352,7 @@ class InertialSensor(SensorModel):
 
 @kernel
 def sample_inertial(
-    truth: NDArray[np.float64],
     earth: Earth,
-    dt: float,
-    armed: bool,
-    rotor_speeds: NDArray[np.float64],
-    temperature: float,
     settings: ImuSettings,
     responses: NDArray[np.float64],
     drift: NDArray[np.float64],
@@ -372,8 +362,13 @@ def sample_inertial(
     phases: NDArray[np.float64],
     shake: NDArray[np.float64],
     channels: NDArray[np.float64],
-    normals: NDArray[np.float64],
     state: NDArray[np.float64],
+    truth: NDArray[np.float64],
+    dt: float,
+    armed: bool,
+    rotor_speeds: NDArray[np.float64],
+    temperature: float,
+    normals: NDArray[np.float64],
 ) -> bool:
     """Write one measurement into `state`: accelerometer, gyro, their biases, share of the warm-up, and warmth.
 

@@ -38,7 +38,7 @@ from rosflight_py_sim.ground.extras import missing_extra
 from rosflight_py_sim.ground.parameters import Parameter, ParameterError, ParameterTable, Values, number
 from rosflight_py_sim.ground.shared_parameters import START_DATE
 from rosflight_py_sim.ground.start_date import start_of, year_of
-from rosflight_py_sim.kernels.jit import kernel
+from rosflight_py_sim.kernels.jit import bound, kernel
 from rosflight_py_sim.kernels.record import kernel_record
 from rosflight_py_sim.physics.rotations import rotate_to_body
 from rosflight_py_sim.sensing.converter import converted, converter_of, converter_parameters
@@ -233,6 +233,15 @@ class Magnetometer(SensorModel):
         self._settings = MagnetometerSettings(current_x=x, current_y=y, current_z=z, limit=limit, resolution=resolution)
         self.response: NDArray[np.float64] = np.eye(3) + self._soft_iron * symmetric(self._draws.tolist())
         self._field_body: NDArray[np.float64] = np.zeros(3)
+        self._measure = bound(
+            sample_field,
+            self._settings,
+            self.field_ned,
+            self.gradient,
+            self.response,
+            self._errors.channels,
+            self._field_body,
+        )
 
     def adopt(self, other: Magnetometer) -> None:
         """Copy another magnetometer's errors."""
@@ -263,34 +272,22 @@ class Magnetometer(SensorModel):
             dt: time since the last sample, s, > 0.
             current: true current of the battery, A.
         """
-        errors = self._errors
-        sample_field(
-            truth,
-            current,
-            dt,
-            self._settings,
-            self.field_ned,
-            self.gradient,
-            self.response,
-            errors.channels,
-            next(errors.normals),
-            self._field_body,
-        )
+        self._measure(truth, dt, current, next(self._errors.normals))
         return self._field_body
 
 
 @kernel
 def sample_field(
-    truth: NDArray[np.float64],
-    current: float,
-    dt: float,
     settings: MagnetometerSettings,
     field_ned: NDArray[np.float64],
     gradient: NDArray[np.float64],
     response: NDArray[np.float64],
     channels: NDArray[np.float64],
-    normals: NDArray[np.float64],
     field_body: NDArray[np.float64],
+    truth: NDArray[np.float64],
+    dt: float,
+    current: float,
+    normals: NDArray[np.float64],
 ) -> None:
     """Write one measurement into `field_body` (3,), T."""
     advance_errors(channels, normals, dt)

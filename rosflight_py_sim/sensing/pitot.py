@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 
 from rosflight_py_sim.failures.failure import Target
 from rosflight_py_sim.ground.parameters import Parameter, ParameterTable, Values, number
-from rosflight_py_sim.kernels.jit import kernel
+from rosflight_py_sim.kernels.jit import bound, kernel
 from rosflight_py_sim.kernels.record import kernel_record
 from rosflight_py_sim.physics.atmosphere import (
     PRESSURE_EXPONENT,
@@ -118,6 +118,7 @@ class PitotTube(SensorModel):
             limit=converter.limit,
             resolution=converter.resolution,
         )
+        self._measure = bound(sample_pitot, self._installation, self._errors.channels)
         self.differential_pressure_pa = 0.0
         self.airspeed_mps = 0.0
         self.temperature_k = 0.0
@@ -140,19 +141,18 @@ class PitotTube(SensorModel):
 
     def sample(self, truth: NDArray[np.float64], wind_ned: NDArray[np.float64], dt: float) -> None:
         """Measure; `truth` (19,), `wind_ned` (3,) the air's velocity over ground (m/s), dt since the last (s, > 0)."""
-        errors = self._errors
-        self.differential_pressure_pa, self.airspeed_mps, self.temperature_k = sample_pitot(
-            truth, wind_ned, self._installation, dt, errors.channels, next(errors.normals)
+        self.differential_pressure_pa, self.airspeed_mps, self.temperature_k = self._measure(
+            truth, wind_ned, dt, next(self._errors.normals)
         )
 
 
 @kernel
 def sample_pitot(
+    installation: PitotInstallation,
+    channels: NDArray[np.float64],
     truth: NDArray[np.float64],
     wind_ned: NDArray[np.float64],
-    installation: PitotInstallation,
     dt: float,
-    channels: NDArray[np.float64],
     normals: NDArray[np.float64],
 ) -> tuple[float, float, float]:
     """Measured differential pressure (Pa), the corresponding airspeed (m/s), air temperature (K)."""

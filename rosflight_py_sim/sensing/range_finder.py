@@ -37,7 +37,7 @@ from numpy.typing import NDArray
 from rosflight_py_sim.failures.failure import Target
 from rosflight_py_sim.ground.parameters import Parameter, ParameterError, ParameterTable, Values, number
 from rosflight_py_sim.ground.shared_parameters import GROUND_ALTITUDE
-from rosflight_py_sim.kernels.jit import kernel
+from rosflight_py_sim.kernels.jit import bound, kernel
 from rosflight_py_sim.kernels.record import kernel_record
 from rosflight_py_sim.physics.normal_draws import normal_draws
 from rosflight_py_sim.physics.rotations import rotate_to_inertial
@@ -201,7 +201,7 @@ class RangeFinder(SensorModel):
             raise ParameterError(f"parameter '{name}_direction': [0, 0, 0] given; allowed: a vector that is not 0")
         x, y, z = position.tolist()
         along_x, along_y, along_z = (direction / length).tolist()
-        self._beam = Beam(
+        beam = Beam(
             x=x,
             y=y,
             z=z,
@@ -217,10 +217,10 @@ class RangeFinder(SensorModel):
             resolution=number(values, f"{name}_resolution"),
         )
         world = world_of(values)
-        self._boundary = beam_boundary(world)
+        boundary = beam_boundary(world)
         if world.water is None:
-            self._boundary[0] = -number(values, "ground_altitude")
-        self._parts = part_array(world.objects)
+            boundary[0] = -number(values, "ground_altitude")
+        self._measure = bound(sample_range, boundary, part_array(world.objects), beam, self._errors.channels)
 
     def adopt(self, other: RangeFinder) -> None:
         """Copy another range finder's errors."""
@@ -242,21 +242,17 @@ class RangeFinder(SensorModel):
 
     def sample(self, truth: NDArray[np.float64], dt: float) -> float:
         """Measured distance (m), +inf or -inf by REP 117, dt (s, > 0) after the last sample."""
-        errors = self._errors
-        normals = next(errors.normals)
-        return sample_range(
-            truth, self._boundary, self._parts, self._beam, dt, errors.channels, normals, next(self._signal)
-        )
+        return self._measure(truth, dt, next(self._errors.normals), next(self._signal))
 
 
 @kernel
 def sample_range(
-    truth: NDArray[np.float64],
     boundary: NDArray[np.float64],
     parts: NDArray[np.float64],
     beam: Beam,
-    dt: float,
     channels: NDArray[np.float64],
+    truth: NDArray[np.float64],
+    dt: float,
     normals: NDArray[np.float64],
     signal: NDArray[np.float64],
 ) -> float:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from rosflight_py_sim.failures.failure import Target
 from rosflight_py_sim.ground.parameters import Parameter, ParameterTable, Values, number
-from rosflight_py_sim.kernels.jit import kernel
+from rosflight_py_sim.kernels.jit import bound, kernel
 from rosflight_py_sim.physics.atmosphere import temperature
 from rosflight_py_sim.physics.earth import ALTITUDE_PARAMETERS, Site, altitude_at, site_of
 from rosflight_py_sim.sensing.errors import ERROR, ErrorModel, ErrorSource, advance_errors
@@ -49,12 +49,17 @@ class Thermometer(SensorModel):
 
     def __init__(self, values: Values, rng: np.random.Generator) -> None:
         super().__init__(ErrorModel([_ERRORS.terms(values)], rng))
-        self._site = site_of(values)
-        self._self_heating = number(values, "imu_self_heating")
-        self._time_constant = number(values, "imu_thermal_time_constant")
         # NaN until the first sample gives the air temperature.
         self._state: NDArray[np.float64] = np.full(1, math.nan)
         self.temperature_k = math.nan
+        self._measure = bound(
+            sample_temperature,
+            site_of(values),
+            number(values, "imu_self_heating"),
+            number(values, "imu_thermal_time_constant"),
+            self._errors.channels,
+            self._state,
+        )
 
     def adopt(self, other: Thermometer) -> None:
         """Copy another thermometer's errors and temperature."""
@@ -76,31 +81,21 @@ class Thermometer(SensorModel):
 
     def sample(self, truth: NDArray[np.float64], dt: float) -> float:
         """Measured temperature (K) in a truth state (19,), dt (s, > 0) after the last sample."""
-        errors = self._errors
-        measured = sample_temperature(
-            truth,
-            self._site,
-            dt,
-            self._self_heating,
-            self._time_constant,
-            errors.channels,
-            next(errors.normals),
-            self._state,
-        )
+        measured = self._measure(truth, dt, next(self._errors.normals))
         self.temperature_k = self._state.item(0)
         return measured
 
 
 @kernel
 def sample_temperature(
-    truth: NDArray[np.float64],
     site: Site,
-    dt: float,
     self_heating: float,
     time_constant: float,
     channels: NDArray[np.float64],
-    normals: NDArray[np.float64],
     state: NDArray[np.float64],
+    truth: NDArray[np.float64],
+    dt: float,
+    normals: NDArray[np.float64],
 ) -> float:
     """Advance the true temperature state[0] (K; NaN at switch-on) by dt and measure it.
 
