@@ -289,6 +289,19 @@ def test_button_that_cannot_work_is_grey(tab: Tab) -> None:
     assert "arm switch: off, override switch: on" in tab.text
 
 
+def test_instruments_at_rest_show_no_negative_zero(tab: Tab) -> None:
+    # The current of a battery at rest is 0 with noise of both signs.
+    battery = tab.page.locator("[data-reading=battery]")
+    shown: set[str] = set()
+
+    def several_are_shown() -> bool:
+        shown.add(str(battery.text_content()))
+        return len(shown) > 8
+
+    tab.until(several_are_shown, "nine readings of the battery", every_ms=20)
+    assert all(text.endswith(" A") and " -0.0" not in text for text in shown), shown
+
+
 def test_refusal_of_the_firmware_reaches_the_page(tab: Tab, watched: Watched) -> None:
     toggle = watched.observer.node.create_client(Trigger, "toggle_arm")
     tab.until(toggle.service_is_ready, "the service", watched.listen)

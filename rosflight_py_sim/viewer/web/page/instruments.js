@@ -10,6 +10,12 @@ const FULL_CLIMB = 5;
 
 const POINTS = { 0: "N", 90: "E", 180: "S", 270: "W" };
 
+// Text of a number to one decimal; a small negative number is 0.0.
+function tenths(value) {
+  const text = value.toFixed(1);
+  return text === "-0.0" ? "0.0" : text;
+}
+
 export function element(parent, name, attributes = {}, text = "") {
   const one = document.createElementNS(SVG, name);
   for (const [key, value] of Object.entries(attributes)) one.setAttribute(key, value);
@@ -137,12 +143,12 @@ export class Instruments {
     this.heading.show(heading);
     const end = 110 - (80 * Math.max(-FULL_CLIMB, Math.min(FULL_CLIMB, climb))) / FULL_CLIMB;
     this.climb.setAttribute("d", `M284 110H292V${end.toFixed(1)}H284z`);
-    this.write("speed", speed.toFixed(1));
-    this.write("altitude", height.toFixed(1));
+    this.write("speed", tenths(speed));
+    this.write("altitude", tenths(height));
     this.write("heading", `${String(Math.round(heading) % 360).padStart(3, "0")}°`);
-    this.write("climb", `${climb < 0 ? "−" : "+"}${Math.abs(climb).toFixed(1)} m/s`);
-    this.write("ground_speed", `GS ${readings.ground_speed.toFixed(1)}`);
-    this.write("battery", battery ? `${battery[0].toFixed(1)} V   ${battery[1].toFixed(1)} A` : "");
+    this.write("climb", `${climb <= -0.05 ? "−" : "+"}${Math.abs(climb).toFixed(1)} m/s`);
+    this.write("ground_speed", `GS ${tenths(readings.ground_speed)}`);
+    this.write("battery", battery ? `${tenths(battery[0])} V   ${tenths(battery[1])} A` : "");
   }
 
   write(name, text) {
