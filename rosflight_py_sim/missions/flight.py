@@ -232,13 +232,15 @@ def fly(
     if film is not None and not film.write([flight.judge.log for flight in flights], console):
         result.exit_code = 1
     if page is not None:
-        page.serve(result, namespace, ros_arguments, _how_to_fly(flights[0].member) if has_transmitter else "")
+        page.serve(result, namespace, ros_arguments, how_to_fly(flights[0].member) if has_transmitter else "")
     return result.exit_code
 
 
-def _how_to_fly(member: Member) -> str:
+def how_to_fly(member: Member) -> str:
     """Line that says how to fly a vehicle by hand."""
-    run = f"{sys.argv[0]} sim --view --vehicle {reference(member.vehicle)}"
+    is_module = Path(sys.argv[0]).name == "__main__.py"
+    program = f"{sys.executable} -m rosflight_py_sim" if is_module else sys.argv[0]
+    run = f"{program} sim --view --vehicle {reference(member.vehicle)}"
     if chosen_flight_controller(member.vehicle.flight_controller).receives_sticks:
         during = "press 'Fly by hand' on the page during a flight, or"
         return f"to fly by hand, {during} end this one with Ctrl-C and run: {run}"
