@@ -13,6 +13,7 @@ from io import TextIOWrapper
 from pathlib import Path
 
 from rosflight_py_sim.ground.node_kinds import NODE_CLASSES, RENAMED
+from rosflight_py_sim.ground.parameters import ParameterError
 from rosflight_py_sim.ground.process_environment import stay_on_this_machine
 from rosflight_py_sim.ground.process_signals import INTERRUPTED, exit_on_signals
 from rosflight_py_sim.ground.type_supports import leave_out_generator
@@ -86,12 +87,20 @@ def _open_closed_streams() -> None:
             setattr(sys, name, os.fdopen(number, "r" if number == 0 else "w", encoding="utf-8", closefd=False))
 
 
+def _prepare(name: str) -> None:
+    """Set the environment variables of a program, and refuse those that it cannot use."""
+    try:
+        stay_on_this_machine()
+    except ParameterError as error:
+        sys.exit(f"{name}: {error}")
+    leave_out_generator()
+
+
 def command() -> None:
     """Run the command `rosflight_py_sim`."""
     _open_closed_streams()
     exit_on_signals(INTERRUPTED)
-    stay_on_this_machine()
-    leave_out_generator()
+    _prepare("rosflight_py_sim")
     _print_all(lambda: import_module("rosflight_py_sim.commands.cli").main())
 
 
@@ -99,8 +108,7 @@ def _executable(name: str) -> Callable[[], None]:
     def main() -> None:
         _open_closed_streams()
         exit_on_signals()
-        stay_on_this_machine()
-        leave_out_generator()
+        _prepare(name)
         _print_all(lambda: import_module("rosflight_py_sim.nodes.running").run_by_name(name))
 
     return main

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import os
+import socket
 from pathlib import Path
 
+from rosflight_py_sim.ground.parameters import ParameterError
 from rosflight_py_sim.ground.ros_distributions import distribution_of, rclpy_version
 
 _RANGE, _LOCAL = "ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST"
 _PROFILE, _PROFILE_OF_FAST_DDS_2 = "FASTDDS_DEFAULT_PROFILES_FILE", "FASTRTPS_DEFAULT_PROFILES_FILE"
+_PEERS, _ADDRESS = "ROS_STATIC_PEERS", "ROSFLIGHT_PY_SIM_ADDRESS"
+_LOOPBACK = "127.0.0.1"
 
 # By default, OpenBLAS starts a thread per core in each process, which costs a third of a node's start.
 _THREADS = "OPENBLAS_NUM_THREADS"
@@ -17,11 +21,21 @@ _THREADS = "OPENBLAS_NUM_THREADS"
 def prepare_environment() -> None:
     """Set the variables that all processes of the package need.
 
-    If discovery is limited to this machine, Fast DDS receives only at 127.0.0.1, and announces its participants every
-    half second. ROS 2's discovery range alone leaves the ports of Fast DDS open on all addresses of the machine.
+    If discovery is limited to this machine, Fast DDS receives only at 127.0.0.1 and, if ROS_STATIC_PEERS names other
+    machines, at the address of this machine from which it reaches them. It announces its participants every half
+    second. ROS 2's discovery range alone leaves the ports of Fast DDS open on all addresses of the machine.
+
+    Raises:
+        ParameterError: ROS_STATIC_PEERS names a machine that cannot be reached, or machines in several networks.
     """
     os.environ.setdefault(_THREADS, "1")
-    if os.environ.get(_RANGE, "").upper() == _LOCAL and not {_PROFILE, _PROFILE_OF_FAST_DDS_2} & os.environ.keys():
+    if os.environ.get(_RANGE, "").upper() != _LOCAL:
+        return
+    if _ADDRESS not in os.environ:
+        # ROS 2 ignores the peers if its older variable is set.
+        is_alone = os.environ.get("ROS_LOCALHOST_ONLY") == "1"
+        os.environ[_ADDRESS] = _LOOPBACK if is_alone else address_towards(os.environ.get(_PEERS, ""))
+    if not {_PROFILE, _PROFILE_OF_FAST_DDS_2} & os.environ.keys():
         os.environ[profile_variable(rclpy_version())] = str(Path(__file__).with_name("loopback.xml"))
 
 
@@ -34,7 +48,48 @@ def profile_variable(version: str) -> str:
     return _PROFILE_OF_FAST_DDS_2 if found is not None and found.fast_dds == 2 else _PROFILE
 
 
+def address_towards(peers: str) -> str:
+    """IPv4 address of this machine from which it reaches the peers; 127.0.0.1 if there are none on other machines.
+
+    Args:
+        peers: host names and IPv4 addresses, separated by semicolons, as in ROS_STATIC_PEERS.
+
+    Raises:
+        ParameterError: a peer is unknown or cannot be reached, or this machine reaches two peers from two addresses.
+    """
+    found: dict[str, str] = {}
+    for peer in filter(None, peers.split(";")):
+        address = _source_address(peer)
+        if not address.startswith("127."):
+            found.setdefault(address, peer)
+    if len(found) > 1:
+        text = ", ".join(f"'{peer}' from {address}" for address, peer in found.items())
+        raise ParameterError(
+            f"environment variable {_PEERS}: '{peers}' given, whose machines this one reaches from several addresses "
+            f"({text}); allowed: machines of one network, or set {_ADDRESS} to the address of this machine to use"
+        )
+    return next(iter(found), _LOOPBACK)
+
+
+def _source_address(peer: str) -> str:
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+        try:
+            # This sends nothing: it only selects the route, for which any port serves.
+            probe.connect((peer, 7400))
+        except (OSError, UnicodeError) as error:
+            reason = getattr(error, "strerror", None) or error
+            raise ParameterError(
+                f"environment variable {_PEERS}: '{peer}' given, which this machine cannot reach: {reason}; allowed: "
+                "host names and IPv4 addresses, separated by semicolons; none keeps ROS 2 on this machine"
+            ) from None
+        return str(probe.getsockname()[0])
+
+
 def stay_on_this_machine() -> None:
-    """Prepare the environment with discovery limited to this machine."""
+    """Prepare the environment with discovery limited to this machine and to those in ROS_STATIC_PEERS.
+
+    Raises:
+        ParameterError: as for `prepare_environment`.
+    """
     os.environ.setdefault(_RANGE, _LOCAL)
     prepare_environment()

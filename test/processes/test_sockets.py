@@ -41,6 +41,7 @@ parameters:
 """
 
 PROFILE = profile_variable(rclpy_version())
+ADDRESS = "ROSFLIGHT_PY_SIM_ADDRESS"
 
 # Datagrams sent to a socket to find out whether it is read.
 DATAGRAMS, SIZE = 20, 100
@@ -112,8 +113,9 @@ def test_every_socket_that_is_read_is_at_a_documented_port_of_loopback(processes
     ]
     given = {"ardupilot.port": first, **dict(zip(names, free_ports(len(names)), strict=True))}
     parameters = [word for name, port in given.items() for word in ("-p", f"{name}:={port}")]
-    # The tests set this variable for all nodes; here the command must set it.
-    del processes.environment[PROFILE]
+    # The tests set these variables for all nodes; here the command must set them.
+    for name in (PROFILE, ADDRESS):
+        del processes.environment[name]
     program = processes.command("sim", "--scenario", str(file), "--view", "--ros-args", *parameters)
     wait_until_viewed(program)
     received = set()
@@ -133,7 +135,7 @@ def test_every_socket_that_is_read_is_at_a_documented_port_of_loopback(processes
 
 
 def test_node_started_alone_receives_on_loopback_only(processes: Processes) -> None:
-    for name in ("ROS_AUTOMATIC_DISCOVERY_RANGE", PROFILE):
+    for name in ("ROS_AUTOMATIC_DISCOVERY_RANGE", PROFILE, ADDRESS):
         del processes.environment[name]
     # Without a client or a viewer, it has only DDS's sockets.
     program = processes.node("rc", "-p", "device:=none")
