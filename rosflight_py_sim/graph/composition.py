@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import gc
 import sys
 import time
-import weakref
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any, TypeVar, overload
@@ -16,11 +14,11 @@ from rclpy.node import Node
 from rclpy.parameter import Parameter
 from rclpy.qos import QoSProfile
 
+from rosflight_py_sim.graph.changeable_fleet import ChangeableFleet
 from rosflight_py_sim.graph.fleet import Member
-from rosflight_py_sim.graph.flight_controllers import step_size_settings
 from rosflight_py_sim.graph.other_simulation import refuse_others
 from rosflight_py_sim.graph.parameter_sources import parameter_sources, ros_arguments
-from rosflight_py_sim.graph.plan import named_arguments, planned_nodes
+from rosflight_py_sim.graph.plan import PlannedNode, named_arguments, planned_nodes
 from rosflight_py_sim.graph.run_description import RunDescription, versions
 from rosflight_py_sim.graph.section_names import check_section_names
 from rosflight_py_sim.graph.sidecar import Sidecar
@@ -66,9 +64,6 @@ READY_LIMIT_S = 10.0
 # Longest wait of the executor before `go_on` is called again, s.
 _SPIN_TIMEOUT_S = 0.1
 
-# Events that the executor serves between two collections of ended nodes: a collection takes much longer than an event.
-_EVENTS = 100
-
 # After it, a shutdown of the middleware counts as locked up, s. It takes some tenths of a second.
 _SHUTDOWN_S = 8.0
 
@@ -91,6 +86,7 @@ class ComposedGraph:
         executor: runs the nodes.
         hand_off: passes messages from node to node.
         recorder: node that records; None without a recording.
+        time_node: node that advances time; None before its start, and in the time mode wall.
     """
 
     def __init__(
@@ -144,9 +140,8 @@ class ComposedGraph:
             KeyboardInterrupt: on SIGINT or SIGTERM.
         """
         manager = time_manager_of(time_mode, time_manager)
-        sources = parameter_sources(
-            vehicles, observers=observers, files=files, weakest={"device": transmitter}, settings=settings or {}
-        )
+        sources_of = partial(parameter_sources, files=files, settings=settings or {})
+        sources = sources_of(vehicles, observers=observers, weakest={"device": transmitter})
         sidecar_names = list(sidecars)
         common = _for_ros(arguments)[1:]
         for one in sources.own.values():
@@ -174,12 +169,10 @@ class ComposedGraph:
             self._simulated = time_mode != "wall"
             # rclpy's service of type descriptions does not release its memory, 90 kB for each node that a restart ends.
             self._of_rclpy = {"start_type_description_service": False} if services else {}
-            self._own: dict[str, Any] = {
-                "time_mode": time_mode,
-                "vehicles": [member.namespace for member in vehicles],
-                **step_size_settings(vehicles),
-            }
+            self._own: dict[str, Any] = {"time_mode": time_mode}
             self._sources, self._arguments, self._namespace = sources, common, namespace
+            # A transmitter serves one vehicle, which has it already.
+            self._sources_of = partial(sources_of, weakest={"device": "none"})
             self._strongest = sources_of_arguments(common)
             self._members = vehicles
             self._options: dict[str, Any] = {
@@ -197,13 +190,12 @@ class ComposedGraph:
             self._is_described = False
             self._sidecars: list[Sidecar] = []
             self._outliving = outliving
-            # A recording holds one run, and system time cannot be set back.
-            can_restart = record is None and self._simulated
-            self._control = ProcessControl(self._restart if can_restart else None)
+            # A recording holds one run, of the vehicles of its start; system time cannot be set back.
+            seed = {**self._options["settings"], **vehicles[0].settings}.get("seed", 0)
+            self._fleet = ChangeableFleet(self, vehicles, observers, can_restart=self._simulated, seed=seed)
+            self._control = ProcessControl(self._fleet if record is None else None)
             self._manager = manager
-            self._planned = planned_nodes(vehicles, observers=observers)
-            self._of_run: list[SimulationNode] = []
-            self._time_manager: TimeManagerInterface | None = None
+            self.time_node: TimeManagerInterface | None = None
             self.executor: Executor = make_executor()
             self.hand_off = HandOff(self.executor)
             if self._simulated:
@@ -226,7 +218,7 @@ class ComposedGraph:
         """Create all nodes but the time manager; the arguments are those of the class."""
         if record is not None:
             self.recorder = self._make_recorder(record, self._namespace)
-        self._create_run()
+        self._fleet.create()
         for name in services:
             self._add(name, self._namespace)
         if sidecars:
@@ -243,12 +235,9 @@ class ComposedGraph:
         if self._outliving is not None:
             self._outliving.extend(self._sidecars)
 
-    def _create_run(self) -> None:
-        """Create the nodes that a restart creates again, without the time manager."""
-        self._of_run = [
-            self._add(one.executable, absolute_name(self._namespace, one.namespace), one.member)
-            for one in self._planned
-        ]
+    def add_planned(self, planned: PlannedNode) -> SimulationNode:
+        """Create a node of the plan; `ParameterError` as of the class."""
+        return self._add(planned.executable, absolute_name(self._namespace, planned.namespace), planned.member)
 
     def _start(self, time_manager: str | None, signals: Sequence[int]) -> None:
         """Start the simulation; a received signal ends the wait for the nodes."""
@@ -260,52 +249,24 @@ class ComposedGraph:
             refuse_others(ours[0], topics, self.executor)
         # Last, because it starts the simulation, for which all other nodes must be ready.
         if time_manager is not None:
-            self._start_time(time_manager)
+            self.start_time()
         for process in self._sidecars:
             process.wait_until_started(signals)
 
-    def _start_time(self, time_manager: str, *, paused: bool = False) -> None:
-        node = self._add(time_manager, self._namespace)
+    def start_time(self, *, paused: bool = False) -> None:
+        """Create the time manager, if the time mode has one."""
+        if self._manager is None:
+            return
+        node = self._add(self._manager, self._namespace)
         assert isinstance(node, TimeManagerInterface)
         node.paused = paused
-        self._time_manager = node
+        for name in set(node.vehicles).difference(self._fleet.namespaces):
+            node.remove_vehicle(name)
+        self.time_node = node
         self.executor.add_node(node)
 
-    def _restart(self, paused: bool) -> None:
-        """End the nodes of the vehicles and the time manager, and create them again, at time 0.
-
-        Other nodes stay: those of services and viewers, and those that have joined.
-        """
-        assert self._manager is not None
-        assert self._time_manager is not None
-        # Calls between the nodes must not lose their replies.
-        self._spin_until(lambda: self._is_ready() and not self.hand_off.awaits_replies)
-        ended = [weakref.ref(node) for node in (*self._of_run, self._time_manager)]
-        while self._of_run:
-            self._end(self._of_run.pop())
-        self._end(self._time_manager)
-        self._time_manager = None
-        self.hand_off.start_over()
-        # Publishers exist until they are collected: from those of the ended run, the new nodes would receive its
-        # latched messages. The executor refers to the nodes until it has run, and they refer to each other in circles.
-        gc.unfreeze()
-        if not self._spin_until(lambda: self._are_gone(ended)):
-            self.nodes[0].get_logger().warning("nodes of the ended run still exist: the program refers to them")
-        self._create_run()
-        for node in self._of_run:
-            self.executor.add_node(node)
-        self._spin_until(self._is_ready)
-        self._start_time(self._manager, paused=paused)
-        gc.freeze()
-
-    def _are_gone(self, nodes: Iterable[weakref.ref[Node]]) -> bool:
-        """Whether ended nodes have been collected, once the executor has served some of the waiting events."""
-        for _ in range(_EVENTS):
-            self.executor.spin_once(timeout_sec=0.0)
-        gc.collect()
-        return all(node() is None for node in nodes)
-
-    def _end(self, node: Node) -> None:
+    def end_node(self, node: Node) -> None:
+        """End a node."""
         self.nodes.remove(node)
         self._destroy(node)
 
@@ -315,9 +276,9 @@ class ComposedGraph:
         With time running at full speed, the calls would take seconds of simulated time, different in every run. A
         received signal ends the wait.
         """
-        self._spin_until(lambda: bool(signals) or self._is_ready())
+        self.turn_until(lambda: bool(signals) or self.is_ready())
 
-    def _is_ready(self) -> bool:
+    def is_ready(self) -> bool:
         """Whether all nodes have read the flight controller's parameters, as far as it is part of the graph."""
         # A vehicle whose flight controller is outside of the graph has none of these services here.
         ours = [node for node in self.nodes if isinstance(node, SimulationNode)]
@@ -325,7 +286,7 @@ class ComposedGraph:
         offered = {node.resolve_service_name(one.srv_name) for node in answering for one in node.services}
         return not any(offered.issuperset(awaited) for node in ours if (awaited := node.awaited_services()))
 
-    def _spin_until(self, condition: Callable[[], bool]) -> bool:
+    def turn_until(self, condition: Callable[[], bool]) -> bool:
         """Run the executor until a condition holds, for up to READY_LIMIT_S; return whether it holds."""
         end_s = time.monotonic() + READY_LIMIT_S
         while not condition():
@@ -357,12 +318,14 @@ class ComposedGraph:
 
     def _weaker_sources(self, cls: type[SimulationNode], member: Member | None) -> list[Source]:
         """Sources of a node of one vehicle; without a vehicle, of one that serves all. The arguments override them."""
-        different = self._sources.of_vehicles(cls, member, self._strongest, self._namespace)
-        return [different, *self._sources.of(member)]
+        sources = self._sources if member is None else self._sources.with_vehicle(member, self._sources_of)
+        different = sources.of_vehicles(cls, member, self._strongest, self._namespace)
+        return [different, *sources.of(member)]
 
-    def _parameters(self, cls: type[SimulationNode]) -> dict[str, Any]:
+    def _parameters(self, cls: type[SimulationNode], member: Member | None = None) -> dict[str, Any]:
         """The graph's own parameters that the node has."""
-        own = {name: value for name, value in self._own.items() if name in cls.PARAMETERS}
+        graph = {**self._own, **self._fleet.parameters(member, advances_time=issubclass(cls, TimeManagerInterface))}
+        own = {name: value for name, value in graph.items() if name in cls.PARAMETERS}
         return {"use_sim_time": self._simulated, **self._of_rclpy, **own}
 
     def _add(self, executable: str, namespace: str, member: Member | None = None) -> SimulationNode:
@@ -371,7 +334,8 @@ class ComposedGraph:
         require_complete(cls)
         name = node_name(cls.DEFAULT_NAME, executable, self._names)
         sources = [*self._weaker_sources(cls, member), *self._strongest]
-        node = self._create(cls, namespace, name=name, sources=sources, shared_names=SharedNames())
+        parameters = self._parameters(cls, member)
+        node = self._create(cls, namespace, parameters, name=name, sources=sources, shared_names=SharedNames())
         self._adopt(node)
         return node
 
@@ -383,12 +347,15 @@ class ComposedGraph:
 
     def join(self, cls: type[Any], *arguments: Any, namespace: str = "", **options: Any) -> Any:
         """Create your own node as `cls(*arguments, **options)`, or that of a part, and run it in the time mode."""
-        node = self._create(node_of(cls), namespace, *arguments, **options)
+        node_class = node_of(cls)
+        node = self._create(node_class, namespace, self._parameters(node_class), *arguments, **options)
         self.include(node)
         return node
 
-    def _create(self, cls: type[N], namespace: str, *arguments: Any, **options: Any) -> N:
-        """Create a node with the hand-off, the taps, and the graph's own parameters that it has."""
+    def _create(
+        self, cls: type[N], namespace: str, parameters: Mapping[str, Any], *arguments: Any, **options: Any
+    ) -> N:
+        """Create a node with the hand-off, the taps, and parameters that override all others."""
         with refusals_of_ros():
             return cls(
                 *arguments,
@@ -396,7 +363,7 @@ class ComposedGraph:
                 hand_off=self.hand_off,
                 tap=self._tap if self._taps else None,
                 control=self._control,
-                parameter_overrides=[Parameter(name, value=value) for name, value in self._parameters(cls).items()],
+                parameter_overrides=[Parameter(name, value=value) for name, value in parameters.items()],
                 **options,
             )
 
@@ -472,22 +439,22 @@ class ComposedGraph:
             while not signals and ok() and not self._has_ended(go_on):
                 spin_once(_SPIN_TIMEOUT_S)
                 self.hand_off.check()
-                if control.is_restarting:
-                    # It refers to the time manager that ends.
+                if control.has_request:
+                    # It refers to the time manager, which may end.
                     del spin_once
                     control.carry_out()
                     spin_once = self._spinning(go_on)
-        if self._time_manager is not None:
-            self._time_manager.end_spin()
+        if self.time_node is not None:
+            self.time_node.end_spin()
         if signals:
             raise KeyboardInterrupt
 
     def _spinning(self, go_on: Callable[[], bool]) -> Callable[[float], None]:
         """Function that runs the executor once, while `go_on` returns True."""
-        if self._time_manager is None:
+        if self.time_node is None:
             return self.executor.spin_once
-        self._time_manager.advance_while(go_on)
-        return partial(self._time_manager.spin_once, self.executor)
+        self.time_node.advance_while(go_on)
+        return partial(self.time_node.spin_once, self.executor)
 
     def _describe_run(self) -> None:
         """Let the recorder write how the graph was made, with the nodes that have joined since."""
@@ -495,13 +462,13 @@ class ComposedGraph:
             return
         self._is_described = True
         ours = [node for node in self.nodes if isinstance(node, SimulationNode)]
-        paces = [node.values.get("real_time_multiplier", 1.0) for node in ours if node is self._time_manager]
+        paces = [node.values.get("real_time_multiplier", 1.0) for node in ours if node is self.time_node]
         unrepeatable = [text for node in ours for text in node.unrepeatable_inputs]
         run = RunDescription(self._members, self._options, self._joined, unrepeatable, paces != [0.0], versions())
         self.recorder.describe_run(run.metadata())
 
     def _has_ended(self, go_on: Callable[[], bool]) -> bool:
-        time_manager = self._time_manager
+        time_manager = self.time_node
         if self._control.has_quit:
             return True
         if time_manager is None or time_manager.stands_still:

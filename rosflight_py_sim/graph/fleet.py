@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -52,3 +53,12 @@ def fleet(vehicle: Vehicle, *, count: int, spacing: float | None = None, seed: i
         Member(vehicle, f"{vehicle.name}_{k + 1}", {"seed": seed + k, "initial_position": [0.0, k * spacing]})
         for k in range(count)
     ]
+
+
+def seed_of(seed: int, name: str) -> int:
+    """Seed of a vehicle, which depends only on the simulation's seed and the vehicle's name.
+
+    Other vehicles and their order do not change the seed.
+    """
+    digest = hashlib.sha256(f"{seed} {name}".encode()).digest()
+    return int.from_bytes(digest[:4], "big") % int(SEED.maximum + 1)

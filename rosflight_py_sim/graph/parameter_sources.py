@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -26,17 +26,28 @@ class ParameterSources:
     """Sources of the parameters of all nodes, each list in order: later sources override earlier ones.
 
     Attributes:
+        members: the vehicles.
         own: sources of each vehicle's nodes, by its namespace.
         shared: sources of nodes that serve all vehicles: those of the first vehicle, without the settings and files of
             a member with a namespace.
     """
 
+    members: Sequence[Member]
     own: Mapping[str, Sequence[Source]]
     shared: Sequence[Source]
 
     def of(self, member: Member | None) -> Sequence[Source]:
         """Sources of a node of one vehicle; without a vehicle, of a node that serves all."""
         return self.own[member.namespace] if member else self.shared
+
+    def with_vehicle(
+        self, member: Member, sources_of: Callable[[Sequence[Member]], ParameterSources]
+    ) -> ParameterSources:
+        """These sources with those of a further vehicle, which `sources_of` returns; unchanged if it is one of them."""
+        if any(member is one for one in self.members):
+            return self
+        own = {**self.own, **sources_of([member]).own}
+        return ParameterSources((*self.members, member), own, self.shared)
 
     def values_of(self, node: type[SimulationNode], member: Member | None, namespace: str = "") -> dict[str, Value]:
         """Checked values of all parameters of a vehicle's node; without a vehicle, of a node that serves all.
@@ -94,7 +105,7 @@ class ParameterSources:
             f"{vehicle}.{name}": value
             for vehicle, values in own.items()
             for name, value in values.items()
-            if value != general.get(name)
+            if vehicle and value != general.get(name)
         }
 
 
@@ -129,7 +140,7 @@ def parameter_sources(
         return [first, *own_files, {**settings, **member.settings}]
 
     shared = replace(members[0], settings={}, files=()) if members[0].namespace else members[0]
-    return ParameterSources({member.namespace: sources(member) for member in members}, sources(shared))
+    return ParameterSources(members, {member.namespace: sources(member) for member in members}, sources(shared))
 
 
 def _restricted(sources: Iterable[Source], names: Collection[str]) -> Iterator[Source]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -11,7 +10,7 @@ from typing import Any
 
 from rosflight_py_sim.failures.failure import FAILURES, parse_failure
 from rosflight_py_sim.graph.bridge_settings import bridge_settings
-from rosflight_py_sim.graph.fleet import Member
+from rosflight_py_sim.graph.fleet import Member, seed_of
 from rosflight_py_sim.graph.flight_controllers import (
     chosen_flight_controller,
     flight_controller_of,
@@ -95,15 +94,6 @@ def scenario_file(name_or_path: str) -> Path:
         allowed = f"a name ({', '.join(known_scenarios())}) or the path of a YAML file{not_searched('scenarios')}"
         raise ParameterError(f"there is no scenario '{name_or_path}'; allowed: {allowed}")
     return file
-
-
-def seed_of(seed: int, name: str) -> int:
-    """Seed of a vehicle, which depends only on the scenario's seed and the vehicle's name.
-
-    Other vehicles and their order do not change the seed.
-    """
-    digest = hashlib.sha256(f"{seed} {name}".encode()).digest()
-    return int.from_bytes(digest[:4], "big") % int(SEED.maximum + 1)
 
 
 def _scenario(document: Item) -> Scenario:

@@ -277,6 +277,11 @@ class HandOff:
                     self._marking.remove(outlet.counter)
                     self._ended_marks += outlet.counter.count
             if (len(kept[0]), len(kept[1])) != (len(outlets), len(inlets)):
+                for outlet in outlets:
+                    outlet.is_removed |= outlet.publisher is end
+                for inlet in inlets:
+                    if inlet.is_removed:
+                        self.outside.remove_end(inlet.end)
                 self._discard([inlet.deliver for inlet in inlets if inlet.is_removed])
                 outlets[:], inlets[:] = kept
                 self._connect(name)
@@ -385,7 +390,7 @@ class HandOff:
 
         subscription = Node.create_subscription(node, topic.message_type, name, on_outside, qos, raw=True)
         end = self.outside.add_end("topic", subscription.topic_name, node.get_fully_qualified_name(), act)
-        inlet = Inlet(topic, qos, subscription, deliver, show, take, counter, at_once=at_once)
+        inlet = Inlet(topic, qos, subscription, deliver, show, take, counter, at_once=at_once, end=end)
         self.add_inlet(inlet)
         return subscription
 

@@ -48,6 +48,7 @@ class Outlet:
         is_encoded: whether messages are encoded, for external subscriptions or for a tap.
         is_received: whether there is a subscription or a tap.
         is_plain: whether messages need nothing but delivery to `at_once` and `targets`.
+        is_removed: whether the publisher has been destroyed, without another in its place.
     """
 
     def __init__(
@@ -77,7 +78,7 @@ class Outlet:
         self.history: deque[Any] | None = deque(maxlen=topic.qos.depth) if several else None
         self.renew = renew
         self._tap = tap
-        self._has_external = self.is_plain = False
+        self._has_external = self.is_plain = self.is_removed = False
         self.connect(())
         self.use(publisher)
 
@@ -159,6 +160,7 @@ class Inlet:
         deliver: called with each message; None for a polled subscription, which fetches the newest when needed.
         counter: counter of the messages.
         is_at_once: whether a message is delivered within the call that sends it.
+        end: identification of the subscription for inputs from outside.
         is_removed: whether the subscription is being destroyed; a callback may destroy its own.
     """
 
@@ -173,10 +175,12 @@ class Inlet:
         counter: TopicCounter | None = None,
         *,
         at_once: bool = False,
+        end: str = "",
     ) -> None:
         """Take over a subscription; `show` adds it to the executor's list, or removes it.
 
-        `take` processes an external message; None for a polled subscription.
+        `take` processes an external message; None for a polled subscription. `end` identifies the subscription for
+        inputs from outside; empty for a polled one.
 
         While it is not on the list, its messages stay in the middleware's queue.
         """
@@ -185,7 +189,7 @@ class Inlet:
         self.name = subscription.topic_name
         self.deliver = deliver
         self.counter = counter or TopicCounter()
-        self.is_at_once = at_once
+        self.is_at_once, self.end = at_once, end
         self.is_removed = False
         self._show, self._is_shown = show, True
         self._take = take

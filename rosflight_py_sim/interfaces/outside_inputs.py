@@ -109,6 +109,10 @@ class OutsideInputs:
         self._ends[end] = act
         return end
 
+    def remove_end(self, end: str) -> None:
+        """Remove a subscription or service, given its identification, which no other one gets."""
+        self._ends.pop(end, None)
+
     def remove_ends(self, node: str) -> None:
         """Remove the subscriptions and services of a node, given its full name."""
         ending = f" of {node}"

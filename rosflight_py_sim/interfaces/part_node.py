@@ -72,8 +72,16 @@ class PartNode(SimulationNode):
         assert isinstance(part, self.HOSTS)
         ports = PartPorts(self, part, at, renamed)
         self._connected = [*self._connected, ports]
+        before = self.ends
         ports.connect()
+        ports.ends = self.ends - before
         return part
+
+    def unhost(self, part: Part) -> None:
+        """Stop running a part that `host` has connected, and destroy the ends of its ports."""
+        ended = next(ports for ports in self._connected if ports.part is part)
+        self._connected = [ports for ports in self._connected if ports is not ended]
+        ended.disconnect()
 
     def destroy_node(self) -> None:
         """Also end what must end before the node."""

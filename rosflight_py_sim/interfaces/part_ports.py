@@ -8,6 +8,7 @@ from functools import partial
 from typing import Any
 
 from rclpy.client import Client
+from rclpy.publisher import Publisher
 from rclpy.service import Service as RosService
 from rclpy.subscription import Subscription
 from std_msgs.msg import Bool
@@ -57,9 +58,11 @@ class _Discovery:
     def __init__(self, client: Client[Any, Any, Any]) -> None:
         self._client = client
         self._missed_s: float | None = None
+        self.has_ended = False
 
     def is_available(self) -> bool:
-        ready = self._client.service_is_ready()
+        # A client that has been destroyed cannot be asked.
+        ready = not self.has_ended and self._client.service_is_ready()
         if ready:
             self._missed_s = None
         elif self._missed_s is None:
@@ -74,9 +77,11 @@ class PartPorts:
     """Connects the ports of one part to a node, in a namespace; a node may host several parts.
 
     Attributes:
+        part: the part.
         join: join of the inputs of the part's answers.
         offered: the part's services, by name.
         readers: readers of the flight controller's parameters.
+        ends: publishers, subscriptions and the like of a part that the node only hosts.
     """
 
     def __init__(self, node: SimulationNode, part: Part, at: str = "", renamed: Renamed = same) -> None:
@@ -88,7 +93,7 @@ class PartPorts:
             at: namespace of the part's topics and services, relative to the node's.
             renamed: returns the row to use instead of a port's row.
         """
-        self._node, self._part, self._at, self._renamed = node, part, at, renamed
+        self._node, self.part, self._at, self._renamed = node, part, at, renamed
         part.lockstep = node.values.get(TIME_MODE.name) == "lockstep"
         # In a hand-off the nodes have one clock, which the time manager sets.
         self._sets_clock = node.hand_off is None
@@ -97,6 +102,8 @@ class PartPorts:
         self.readers: list[FirmwareParameterReader] = []
         self._inputs: dict[tuple[str, str], Subscription[Any]] = {}
         self._polled: list[PolledSubscription[Any]] = []
+        self._discoveries: list[_Discovery] = []
+        self.ends: set[Any] = set()
 
     def connect(self) -> None:
         """Connect the ports, in the order of their declaration, and begin the part once its outputs are connected.
@@ -104,7 +111,7 @@ class PartPorts:
         Raises:
             ParameterError: an input depends on the time mode, which the node does not have.
         """
-        node, part, at, renamed = self._node, self._part, self._at, self._renamed
+        node, part, at, renamed = self._node, self.part, self._at, self._renamed
         part.make_stale = self.join.make_stale  # type: ignore[method-assign]
         part.end_port = self._end_input  # type: ignore[method-assign]
         if part is not node:
@@ -141,9 +148,21 @@ class PartPorts:
         while self._polled:
             self._polled.pop().close()
 
+    def disconnect(self) -> None:
+        """Destroy the ends of all ports, for a node that runs the part no longer."""
+        self.close()
+        for discovery in self._discoveries:
+            discovery.has_ended = True
+        # A latched topic may have another publisher since.
+        published = {end.topic_name for end in self.ends if isinstance(end, Publisher)}
+        for end in self._node.ends:
+            if end in self.ends or (isinstance(end, Publisher) and end.topic_name in published):
+                self._node.destroy(end)
+        self.ends = set()
+
     def connect_input(self, port: Input[Any]) -> None:
         """Subscribe to the topic of an input, unless the input has no effect in the node's time mode."""
-        node, part, topic, kind = self._node, self._part, port.topic, port.kind
+        node, part, topic, kind = self._node, self.part, port.topic, port.kind
         if kind in _OF_LOCKSTEP and TIME_MODE.name not in node.values:
             raise ParameterError(
                 f"{type(part).__name__}: input '{port.name}' is {kind.value}, which depends on the parameter "
@@ -179,7 +198,7 @@ class PartPorts:
         at = self._at
         if port.at:
             own = self._node.get_namespace()
-            vehicle = port.at if port.at.startswith("/") else getattr(self._part, port.at)
+            vehicle = port.at if port.at.startswith("/") else getattr(self.part, port.at)
             at = namespace_of(vehicle, absolute_name(own, at))
         self._inputs[port.family, port.name] = self._node.subscribe(
             self._renamed(port.topic),
@@ -201,7 +220,7 @@ class PartPorts:
 
     def _reader_while_wanted(self, read: Polled[Any]) -> Callable[[], Any]:
         """Function that reads a topic, and subscribes to it only while the part needs messages."""
-        is_wanted = getattr(self._part, read.wanted)
+        is_wanted = getattr(self.part, read.wanted)
         subscription: PolledSubscription[Any] | None = None
 
         def take() -> Any:
@@ -224,6 +243,7 @@ class PartPorts:
             client.call_async(request).add_done_callback(lambda future: take(future.result()))
 
         discovery = _Discovery(client)
+        self._discoveries.append(discovery)
         return Call(discovery.is_available, discovery.is_missing, send)
 
     def _on_trigger(self, message: Any) -> None:
@@ -233,7 +253,7 @@ class PartPorts:
         self.join.trigger(time_ns, message)
 
     def _held(self, port: Input[Any], take: Callable[[Any], None]) -> Callable[[Any], None]:
-        part = self._part
+        part = self.part
 
         def hold(message: Any) -> None:
             part.held.take(message.time_ns, part.answered_ns, take, message)

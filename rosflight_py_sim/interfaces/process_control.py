@@ -3,6 +3,51 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rosflight_py_sim.ground.parameters import ParameterError
+from rosflight_py_sim.vehicles import Vehicle
+
+
+class PoseError(ParameterError):
+    """Error for a pose that the dynamics of a vehicle refuse."""
+
+
+class Simulation(Protocol):
+    """The whole simulation, as the process that runs it can change it while it runs.
+
+    Attributes:
+        can_restart: whether time can be set back.
+    """
+
+    can_restart: bool
+
+    def restart(self, *, paused: bool, entirely: bool) -> None:
+        """Start again at time 0; `entirely`: with the vehicles of the start, otherwise with the present ones."""
+
+    def spawn(self, vehicle: Vehicle, namespace: str, truth: NDArray[np.float64], world: str) -> None:
+        """Add a vehicle.
+
+        Args:
+            vehicle: the vehicle.
+            namespace: of its nodes, relative to the simulation's; no other vehicle has it.
+            truth: (19,) its start.
+            world: value of the parameter `world`.
+
+        Raises:
+            PoseError: its dynamics refuse the start.
+            ParameterError: a node refuses its parameters.
+        """
+
+    def delete(self, namespace: str) -> None:
+        """Remove the vehicle with this namespace.
+
+        Raises:
+            ParameterError: a node that serves several vehicles serves it.
+        """
 
 
 class ProcessControl:
@@ -10,33 +55,36 @@ class ProcessControl:
 
     Attributes:
         has_quit: whether a node has requested the end of the process.
-        restart: starts the simulation again at time 0; its argument is whether it is paused then. None if the process
-            does not run the whole simulation.
+        simulation: the simulation; None if the process does not run all of it, or if it must not change.
+        error: why the last request was refused; None if it was carried out.
     """
 
-    def __init__(self, restart: Callable[[bool], None] | None = None) -> None:
-        """Control a process; `restart` as of the class."""
+    def __init__(self, simulation: Simulation | None = None) -> None:
+        """Control a process."""
         self.has_quit = False
-        self.restart = restart
-        self._paused: bool | None = None
+        self.simulation = simulation
+        self.error: ParameterError | None = None
+        self._act: Callable[[], None] | None = None
 
     def quit(self) -> None:
         """Request the end of the process."""
         self.has_quit = True
 
-    def request_restart(self, paused: bool) -> None:
-        """Request a restart of the simulation; the requesting node stays."""
-        assert self.restart is not None
-        self._paused = paused
+    def request(self, act: Callable[[], None]) -> None:
+        """Request a call of a method of `simulation`; the requesting node stays."""
+        assert self._act is None
+        self._act, self.error = act, None
 
     @property
-    def is_restarting(self) -> bool:
-        """Whether a requested restart has yet to be carried out."""
-        return self._paused is not None
+    def has_request(self) -> bool:
+        """Whether a request has yet to be carried out."""
+        return self._act is not None
 
     def carry_out(self) -> None:
-        """Carry out the requested restart."""
-        assert self.restart is not None
-        assert self._paused is not None
-        self.restart(self._paused)
-        self._paused = None
+        """Carry out the request."""
+        assert self._act is not None
+        try:
+            self._act()
+        except ParameterError as error:
+            self.error = error
+        self._act = None

@@ -275,7 +275,7 @@ class SimulationNode(TableNode):
         outlet: Outlet
 
         def renew() -> None:
-            if not self._is_destroyed:
+            if not self._is_destroyed and not outlet.is_removed:
                 self._statistics.forget(outlet.publisher)
                 Node.destroy_publisher(self, outlet.publisher)
                 outlet.use(new_publisher())
@@ -371,6 +371,24 @@ class SimulationNode(TableNode):
                 serve(self, subscription)
         self._statistics.forget(subscription)
         return bool(super().destroy_subscription(subscription))
+
+    @property
+    def ends(self) -> set[Any]:
+        """Publishers, subscriptions, clients, services and timers, without polled subscriptions."""
+        return {*self.publishers, *self._statistics.subscriptions, *self.clients, *self.services, *self.timers}
+
+    def destroy(self, end: Any) -> None:
+        """Destroy one of the node's ends."""
+        if isinstance(end, Publisher):
+            self.destroy_publisher(end)
+        elif isinstance(end, Subscription):
+            self.destroy_subscription(end)
+        elif isinstance(end, Client):
+            self.destroy_client(end)
+        elif isinstance(end, Service):
+            self.destroy_service(end)
+        else:
+            self.destroy_timer(end)
 
     def create_client(self, *arguments: Any, **options: Any) -> Client[Any, Any, Any]:
         """As rclpy's; with a hand-off, a call is served and answered within the step."""

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
 
-from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy
 
-from rosflight_py_sim.interfaces.time_manager_interface import TimedVehicle
+from rosflight_py_sim.interfaces.time_manager_interface import TimedVehicle, TimeManagerInterface
 from rosflight_py_sim.step.ports import queued
 from rosflight_py_sim.step.topics import TRUTH_STATE, topic_of
 from rosflight_py_sim.step.vehicle_state import VehicleState
@@ -46,17 +44,16 @@ class StartTime:
     dynamics node is limited, because it may publish nothing until time advances.
     """
 
-    def __init__(self, node: Node, vehicles: Sequence[StartingVehicle]) -> None:
-        """Wait for the truth states of vehicles, which are connected to the node."""
-        self._node, self._vehicles = node, vehicles
-        self._topics = [topic_of(vehicle.name, TRUTH_STATE.name) for vehicle in vehicles]
+    def __init__(self, manager: TimeManagerInterface) -> None:
+        """Wait for the truth states of a time manager's vehicles, each a StartingVehicle."""
+        self._manager = manager
         self._give_up_s = time.monotonic() + _DISCOVERY_S
         self._next_check_s = 0.0
         self._found_s: float | None = None
 
     def known_ns(self) -> int | None:
         """Start time, ns; None while it is unknown."""
-        newest_ns = max(vehicle.newest_ns for vehicle in self._vehicles)
+        newest_ns = max((vehicle.newest_ns for vehicle in self._manager.timed), default=0)
         return None if newest_ns < 0 and not self._has_waited() else max(newest_ns, 0)
 
     def _has_waited(self) -> bool:
@@ -64,7 +61,8 @@ class StartTime:
         if now_s < self._next_check_s:
             return False
         self._next_check_s = now_s + _CHECK_S
-        sources = [source for topic in self._topics for source in self._node.get_publishers_info_by_topic(topic)]
+        topics = [topic_of(vehicle.name, TRUTH_STATE.name) for vehicle in self._manager.timed]
+        sources = [source for topic in topics for source in self._manager.get_publishers_info_by_topic(topic)]
         if any(source.qos_profile.durability is DurabilityPolicy.TRANSIENT_LOCAL for source in sources):
             # This package's dynamics, which repeats its state.
             self._found_s = None

@@ -85,8 +85,8 @@ class TimedVehicle(Part):
         super().__init__({})
 
     def begin(self) -> None:
-        """Send that time has not started."""
-        self.send_has_started(Bool(data=False))
+        """Send whether time has started: a vehicle may join later."""
+        self.send_has_started(Bool(data=self.manager.steps > 0))
 
     @queued(FAULT)
     def _on_fault(self, message: String) -> None:
@@ -106,6 +106,7 @@ class TimeManagerInterface(PartNode, ABC):
 
     Attributes:
         is_held: whether the condition of `advance_while` has ended the simulation.
+        is_between_steps: whether no further step begins, see `stay_between_steps`.
         vehicles: namespaces of the vehicles, relative to the node's own.
         timed: a part for each vehicle, of the class in HOSTS, which is derived from `TimedVehicle`.
         steps: number of times that time has been advanced.
@@ -123,7 +124,7 @@ class TimeManagerInterface(PartNode, ABC):
     def initialise(self) -> None:
         """Set the state before the first step."""
         super().initialise()
-        self._is_paused = self.is_held = False
+        self._is_paused = self.is_held = self.is_between_steps = False
         self._go_on: Callable[[], bool] = lambda: True
         self.vehicles: list[str] = []
         self.timed: Sequence[Any] = ()
@@ -205,7 +206,7 @@ class TimeManagerInterface(PartNode, ABC):
     @property
     def may_advance(self) -> bool:
         """Whether time may advance: not held, and not paused, or paused with requested steps left."""
-        return not self.is_held and (not self.paused or self._steps_left > 0)
+        return not self.is_held and not self.is_between_steps and (not self.paused or self._steps_left > 0)
 
     def advance_while(self, go_on: Callable[[], bool]) -> None:
         """Advance until `go_on` returns False; it is called once per step, when the step is complete.
@@ -216,6 +217,34 @@ class TimeManagerInterface(PartNode, ABC):
         if self.is_held:
             self.is_held = False
             self.on_resume()
+
+    def stay_between_steps(self, stay: bool) -> None:
+        """Begin no further step, so that vehicles can be added and removed, or go on."""
+        self.is_between_steps = stay
+        if not stay:
+            self.on_resume()
+
+    @property
+    def joining_ns(self) -> int:
+        """Time, ns, of the first step of a vehicle that is added now."""
+        return self._present_ns
+
+    def add_vehicle(self, name: str) -> None:
+        """Serve one more vehicle; between two steps only.
+
+        Args:
+            name: its namespace, relative to the node's own.
+        """
+        vehicle = self.HOSTS[0](name, self)
+        self.vehicles, self.timed = [*self.vehicles, name], [*self.timed, vehicle]
+        self.host(vehicle, name)
+
+    def remove_vehicle(self, name: str) -> None:
+        """Stop serving a vehicle; between two steps only."""
+        vehicle = next(one for one in self.timed if one.name == name)
+        self.vehicles = [other for other in self.vehicles if other != name]
+        self.timed = [one for one in self.timed if one is not vehicle]
+        self.unhost(vehicle)
 
     def check_end(self) -> None:
         """Hold the simulation once the condition of `advance_while` is false; called once per step."""

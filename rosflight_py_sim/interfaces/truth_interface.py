@@ -26,10 +26,10 @@ _REPEAT_S = 0.5
 class _TruthPorts(PartPorts):
     """The first driving message gives the time; one of an earlier step is answered with the present state."""
 
-    _part: TruthInterface
+    part: TruthInterface
 
     def _on_trigger(self, message: Any) -> None:
-        part, stamp = self._part, message.time_ns
+        part, stamp = self.part, message.time_ns
         if not part.time_is_known:
             part.start_at(stamp)
         if self._sets_clock:
@@ -112,10 +112,13 @@ class TruthInterface(Truth, PartNode):
 
     def start_at(self, time_ns: int) -> None:
         """Set the time of the initial state and publish it, unless the time is known."""
-        if self.time_is_known:
-            return
+        if not self.time_is_known:
+            self.gives_wind = not (self.lockstep and time_ns)
+            self.join_at(time_ns)
+
+    def join_at(self, time_ns: int) -> None:
+        """Set the time at which a vehicle that is new to the simulation takes its first step, and publish its state."""
         self.time_is_known = True
-        self.gives_wind = not (self.lockstep and time_ns)
         self.time_ns = time_ns
         self.update_clock(time_ns)
         self.end_port("_on_clock")

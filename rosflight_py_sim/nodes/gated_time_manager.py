@@ -102,10 +102,12 @@ class GatedTimeManager(SteppingTimeManager):
 
     def begin(self) -> None:
         """Wait for the first truth state."""
-        self._answers = {(name, row) for name in self.vehicles for row in (TRUTH_STATE, IMU)}
-        self._gating = {(name, row): ExpectedInput() for name in self.vehicles for row in (RC, COMMAND)}
+        self._answers: set[Message] = set()
+        self._gating: dict[Message, ExpectedInput] = {}
+        for name in self.vehicles:
+            self._expect(name)
         super().begin()
-        self._start_time = StartTime(self, self.timed)
+        self._start_time = StartTime(self)
         self._start_timer = self.create_system_timer(_START_S, self._start)
 
     def configure(self, values: dict[str, Value]) -> None:
@@ -132,6 +134,22 @@ class GatedTimeManager(SteppingTimeManager):
         super().update_time()
         self._missing.update(self._answers)
         self._missing.update(message for message, one in self._gating.items() if one.is_late(self.time_ns))
+
+    def add_vehicle(self, name: str) -> None:
+        """Serve one more vehicle, whose messages open the gate from the next step on."""
+        super().add_vehicle(name)
+        self._expect(name)
+
+    def _expect(self, name: str) -> None:
+        self._answers |= {(name, row) for row in (TRUTH_STATE, IMU)}
+        self._gating |= {(name, row): ExpectedInput() for row in (RC, COMMAND)}
+
+    def remove_vehicle(self, name: str) -> None:
+        """Wait for the messages of a vehicle no longer."""
+        super().remove_vehicle(name)
+        self._missing = {one for one in self._missing if one[0] != name}
+        self._answers = {one for one in self._answers if one[0] != name}
+        self._gating = {one: expected for one, expected in self._gating.items() if one[0] != name}
 
     def _start(self) -> None:
         known_ns = self._start_time.known_ns()

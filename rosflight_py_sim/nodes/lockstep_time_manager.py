@@ -150,6 +150,11 @@ class LockstepTimeManager(SteppingTimeManager):
         return self._ready_ns
 
     @property
+    def joining_ns(self) -> int:
+        """Time of the next step, that of the newest truth states; 0 before the first step."""
+        return self._ready_ns if self.has_time else 0
+
+    @property
     def step_is_complete(self) -> bool:
         """Whether the truth state of the next time has arrived from each vehicle."""
         return not self._behind
@@ -165,10 +170,34 @@ class LockstepTimeManager(SteppingTimeManager):
         for vehicle in self.timed:
             if vehicle.ready_ns <= self.time_ns:
                 self._behind.add(vehicle)
+        if not self.timed:
+            self._ready_ns = self.time_ns + self._step_ns
         if is_first:
             self._set_ordinary_step()
         if self._requesting:
             self._set_requested_step()
+
+    def add_vehicle(self, name: str) -> None:
+        """Serve one more vehicle, which is ready for the next step."""
+        super().add_vehicle(name)
+        vehicle = self.timed[-1]
+        if not self.has_time:
+            self._behind.add(vehicle)
+            return
+        vehicle.ready_ns = self._ready_ns
+        if not self._requesting:
+            vehicle.send_step_size(StepSize(self.time_ns, self.time_ns + self._step_ns, is_requested=False))
+
+    def remove_vehicle(self, name: str) -> None:
+        """Stop serving a vehicle; if its state alone was missing, the step is complete."""
+        vehicle = next(one for one in self.timed if one.name == name)
+        super().remove_vehicle(name)
+        self._withdraw(vehicle)
+        if vehicle in self._behind:
+            self._behind.remove(vehicle)
+            if not self._behind:
+                after_ns = self.time_ns + self._step_ns if self.has_time else 0
+                self._complete(max((one.ready_ns for one in self.timed), default=after_ns))
 
     def on_resume(self) -> None:
         """Take the step that was held back."""

@@ -48,7 +48,7 @@ class StandaloneTimeManager(TimeManagerInterface):
     def begin(self) -> None:
         """Wait for the time to begin with."""
         super().begin()
-        self._start_time = StartTime(self, self.timed)
+        self._start_time = StartTime(self)
         self._anchor()
 
     def configure(self, values: dict[str, Value]) -> None:
@@ -78,6 +78,12 @@ class StandaloneTimeManager(TimeManagerInterface):
     def get_nanoseconds(self) -> int:
         """Nanoseconds beyond the whole seconds."""
         return self._time_ns % NANOSECONDS
+
+    def add_vehicle(self, name: str) -> None:
+        """Serve one more vehicle, whose truth state no longer gives the time."""
+        super().add_vehicle(name)
+        if self.has_time:
+            self.timed[-1].end_port("take_truth")
 
     def on_resume(self) -> None:
         """Measure the pace from now."""

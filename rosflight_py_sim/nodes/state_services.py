@@ -103,7 +103,8 @@ class StateServices:
     @property
     def _can_restart(self) -> bool:
         """Whether time can be set back: the whole simulation runs in this process, and is not recorded."""
-        return self._node.control.restart is not None
+        simulation = self._node.control.simulation
+        return simulation is not None and simulation.can_restart
 
     def get_simulation_state(self, request: Any, response: Any) -> Script:
         """State of the simulation."""
@@ -155,8 +156,10 @@ class StateServices:
         control, entities = self._node.control, self._entities.values()
         for entity in entities:
             entity.truth, entity.description = None, entity.initial
-        control.request_restart(paused)
-        yield Until(lambda: not control.is_restarting, None)
+        simulation = control.simulation
+        assert simulation is not None
+        control.request(partial(simulation.restart, paused=paused, entirely=True))
+        yield Until(lambda: not control.has_request, None)
         if not (yield Until(lambda: all(one.state is not None for one in entities), REPLY_LIMIT_S)):
             late = ", ".join(one.name for one in entities if one.state is None)
             raise RefusedError(

@@ -67,6 +67,7 @@ class Truth(Part, ABC):
         self.time_ns = self.step_ns = 0
         self.time_is_known = self.gives_wind = True
         self._front: FailedSignal | None = None
+        self._given_start: NDArray[np.float64] | None = None
 
     def begin(self) -> None:
         """Send the initial state."""
@@ -114,6 +115,15 @@ class Truth(Part, ABC):
         A derived class also resets any further state of the vehicle, but not the wind.
         """
         self.set_sim_state(self._initial_truth)
+
+    def start_from(self, truth: NDArray[np.float64]) -> None:
+        """Place the vehicle at another start than that of the parameters, to which a reset returns it, too.
+
+        Raises:
+            ValueError: as of `set_sim_state`.
+        """
+        self.set_sim_state(truth)
+        self._given_start = self.compute_truth().copy()
 
     def has_wind_rates(self) -> bool:
         """Whether a derived class computes the rotation of the air."""
@@ -194,6 +204,8 @@ class Truth(Part, ABC):
     @service(Trigger, "dynamics/reset")
     def _reset(self, request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
         self.start_over()
+        if self._given_start is not None:
+            self.set_sim_state(self._given_start)
         self.adopt_new_state()
         response.success = True
         response.message = f"the vehicle is back at its start at {seconds_text(self.time_ns)}"

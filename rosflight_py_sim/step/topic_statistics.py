@@ -159,8 +159,10 @@ class TopicStatistics:
 
     def forget(self, end: Any) -> None:
         """Remove the counter of a subscription or publisher, if there is one."""
-        self._subscriptions.pop(end, None)
-        self._publishers.pop(end, None)
+        for ends in (self._subscriptions, self._publishers):
+            _, counter = ends.pop(end, ("", None))
+            if counter is not None:
+                self._before.pop(counter, None)
 
     def read(self, wall_s: float, simulated_s: float) -> Period:
         """Messages since the last reading, for a period of these lengths (s)."""

@@ -12,8 +12,8 @@ import numpy as np
 
 from rosflight_py_sim.failures.failure import FAILURES
 from rosflight_py_sim.firmware.parameters import FIRMWARE_PARAMETERS
-from rosflight_py_sim.graph.fleet import Member
-from rosflight_py_sim.graph.scenario import Scenario, seed_of
+from rosflight_py_sim.graph.fleet import Member, seed_of
+from rosflight_py_sim.graph.scenario import Scenario
 from rosflight_py_sim.ground.parameters import Parameter, Scalar
 from rosflight_py_sim.ground.shared_parameters import SEED
 

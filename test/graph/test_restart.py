@@ -7,8 +7,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 MakeGraph = Callable[..., Any]
 
 NODES = ("rc", "sensors", "sil_board", "forces_and_moments", "dynamics", "time_manager")
@@ -16,10 +14,11 @@ NODES = ("rc", "sensors", "sil_board", "forces_and_moments", "dynamics", "time_m
 
 def restarted(graph: Any, *, paused: bool) -> None:
     control = graph.node("dynamics").control
-    control.request_restart(paused)
-    assert control.is_restarting
+    control.request(lambda: control.simulation.restart(paused=paused, entirely=True))
+    assert control.has_request
     control.carry_out()
-    assert not control.is_restarting
+    assert not control.has_request
+    assert control.error is None
 
 
 def test_restarted_graph_runs_from_time_0_with_new_nodes(graph: MakeGraph) -> None:
@@ -50,9 +49,9 @@ def test_call_under_way_is_answered_before_the_restart(graph: MakeGraph) -> None
     g.spin_for(0.1)
 
 
-@pytest.mark.parametrize("options", [{"time_mode": "wall"}, {"record": "run.mcap"}])
-def test_system_time_and_recorded_runs_are_not_started_again(
-    graph: MakeGraph, options: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    assert graph(**options).node("dynamics").control.restart is None
+def test_system_time_is_not_set_back(graph: MakeGraph) -> None:
+    assert not graph(time_mode="wall").node("dynamics").control.simulation.can_restart
+
+
+def test_recorded_runs_do_not_change(graph: MakeGraph, tmp_path: Path) -> None:
+    assert graph(record=str(tmp_path / "run.mcap")).node("dynamics").control.simulation is None

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from rosflight_py_sim.graph.scenario import Scenario, known_scenarios, load_scenario, seed_of
+from rosflight_py_sim.graph.fleet import seed_of
+from rosflight_py_sim.graph.scenario import Scenario, known_scenarios, load_scenario
 from rosflight_py_sim.ground.parameters import ParameterError
 from rosflight_py_sim.missions.autopilot.flight import AutopilotFlight
 from rosflight_py_sim.missions.catalogue import flight_of

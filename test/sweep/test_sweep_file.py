@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from rosflight_py_sim.graph.scenario import load_scenario, seed_of
+from rosflight_py_sim.graph.fleet import seed_of
+from rosflight_py_sim.graph.scenario import load_scenario
 from rosflight_py_sim.ground.parameters import ParameterError
 from rosflight_py_sim.sweep.definition import Measure, Signal, StopRule, Sweep, run_of, scenario_of
 from rosflight_py_sim.sweep.distributions import Choice, Grid, Normal, Uniform

@@ -1,0 +1,274 @@
+"""The vehicles of a composed graph, which can start again, and be added and removed, while the graph runs."""
+
+from __future__ import annotations
+
+import gc
+import weakref
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+from rclpy.node import Node
+
+from rosflight_py_sim.graph.fleet import Member, seed_of
+from rosflight_py_sim.graph.flight_controllers import (
+    chosen_flight_controller,
+    flight_controller_of,
+    step_size_settings,
+)
+from rosflight_py_sim.graph.plan import PlannedNode, planned_nodes
+from rosflight_py_sim.ground.parameters import ParameterError, Value
+from rosflight_py_sim.interfaces.process_control import PoseError
+from rosflight_py_sim.interfaces.simulation_node import SimulationNode
+from rosflight_py_sim.interfaces.truth_interface import TruthInterface
+from rosflight_py_sim.vehicles import Vehicle
+from rosflight_py_sim.world import WORLD
+
+if TYPE_CHECKING:
+    from rosflight_py_sim.graph.composition import ComposedGraph
+
+# Events that the executor serves between two collections of ended nodes: a collection takes much longer than an event.
+_EVENTS = 100
+
+
+@dataclass
+class _Present:
+    """A vehicle that is part of the graph.
+
+    Attributes:
+        member: the vehicle.
+        nodes: its nodes; those that serve several vehicles belong to none.
+        start: (19,) truth vector of its start; None: that of its parameters.
+    """
+
+    member: Member
+    nodes: list[SimulationNode] = field(default_factory=list)
+    start: NDArray[np.float64] | None = None
+
+
+class ChangeableFleet:
+    """The vehicles of a composed graph, and the nodes that a restart creates again: all of these but the time manager.
+
+    Attributes:
+        can_restart: whether time can be set back.
+    """
+
+    def __init__(
+        self, graph: ComposedGraph, members: Sequence[Member], observers: Sequence[str], *, can_restart: bool, seed: int
+    ) -> None:
+        """Prepare the vehicles; `create` creates their nodes.
+
+        Args:
+            graph: the graph.
+            members: vehicles of the start.
+            observers: front-ends of the bridge that observe them.
+            can_restart: whether time can be set back.
+            seed: seed of the simulation.
+        """
+        self.can_restart = can_restart
+        self._graph, self._members, self._seed = graph, tuple(members), seed
+        self._planned = planned_nodes(members, observers=observers)
+        self._is_observed = bool(observers)
+        self._present = {one.namespace: _Present(one) for one in members}
+        self._shared: list[SimulationNode] = []
+
+    @property
+    def namespaces(self) -> list[str]:
+        """Namespaces of the present vehicles."""
+        return list(self._present)
+
+    def parameters(self, member: Member | None, *, advances_time: bool) -> dict[str, Value]:
+        """Parameters of a node that tell it of the vehicles: nodes that serve all serve those of the start.
+
+        Args:
+            member: vehicle of the node; None: all.
+            advances_time: whether the node is the time manager, which serves the present vehicles.
+        """
+        served = [one.namespace for one in self._members]
+        if member is not None and member.namespace not in served:
+            # Only vehicles with namespaces have parameters of their own in a node that serves several.
+            served = [*filter(None, served), member.namespace]
+        if not advances_time:
+            return {"vehicles": list[str](served)}
+        present = [one.member for one in self._present.values()]
+        # A time manager starts with at least one vehicle.
+        return {"vehicles": self.namespaces or served, **step_size_settings(present)}
+
+    def create(self) -> list[SimulationNode]:
+        """Create the nodes of the present vehicles, and return them."""
+        for planned in self._planned:
+            if planned.member is None:
+                self._shared.append(self._add(planned))
+            elif planned.namespace in self._present and self._present[planned.namespace].start is None:
+                self._present[planned.namespace].nodes.append(self._add(planned))
+        for one in self._present.values():
+            if one.start is not None:
+                self._create_spawned(one)
+        return self._nodes
+
+    @property
+    def _nodes(self) -> list[SimulationNode]:
+        return [*self._shared, *(node for one in self._present.values() for node in one.nodes)]
+
+    def _add(self, planned: PlannedNode) -> SimulationNode:
+        return self._graph.add_planned(planned)
+
+    def _create_spawned(self, spawned: _Present) -> None:
+        """Create the nodes of a vehicle that is not one of the start, and place it there."""
+        assert spawned.start is not None
+        for planned in planned_nodes([spawned.member]):
+            spawned.nodes.append(self._add(replace(planned, namespace=spawned.member.namespace, member=spawned.member)))
+        for node in spawned.nodes:
+            if isinstance(node, TruthInterface):
+                try:
+                    node.start_from(spawned.start)
+                except ValueError as error:
+                    raise PoseError(str(error)) from error
+
+    def restart(self, *, paused: bool, entirely: bool) -> None:
+        """End the nodes of the vehicles and the time manager, and create them again, at time 0.
+
+        Other nodes stay: those of services and viewers, and those that have joined.
+
+        Args:
+            paused: whether the simulation is paused at time 0.
+            entirely: with the vehicles of the start; otherwise with the present ones.
+        """
+        graph = self._graph
+        # Calls between the nodes must not lose their replies.
+        graph.turn_until(lambda: graph.is_ready() and not graph.hand_off.awaits_replies)
+        ended: list[Node] = [*filter(None, [graph.time_node]), *self._nodes]
+        graph.time_node = None
+        self._shared = []
+        for one in self._present.values():
+            one.nodes = []
+        if entirely:
+            self._present = {one.namespace: _Present(one) for one in self._members}
+        gone = [weakref.ref(node) for node in ended]
+        while ended:
+            graph.end_node(ended.pop())
+        graph.hand_off.start_over()
+        self._wait_until_gone(gone)
+        for node in self.create():
+            graph.executor.add_node(node)
+        graph.turn_until(graph.is_ready)
+        graph.start_time(paused=paused)
+        gc.freeze()
+
+    def spawn(self, vehicle: Vehicle, namespace: str, truth: NDArray[np.float64], world: str) -> None:
+        """Add a vehicle between two steps; the other vehicles fly as without it.
+
+        Args:
+            vehicle: the vehicle.
+            namespace: of its nodes, relative to the graph's; no other vehicle has it.
+            truth: (19,) its start.
+            world: value of the parameter `world`.
+
+        Raises:
+            PoseError: its dynamics refuse the start.
+            ParameterError: a node refuses its parameters.
+        """
+        graph = self._graph
+        settings: dict[str, Value] = {"seed": seed_of(self._seed, namespace), WORLD.name: world}
+        spawned = _Present(Member(vehicle, namespace, settings, spawned_controller(vehicle)), start=truth)
+        with self._between_steps():
+            self._present[namespace] = spawned
+            refusal: ParameterError | None = None
+            try:
+                self._create_spawned(spawned)
+            except ParameterError as error:
+                # A new one: the traceback of this one refers to nodes.
+                refusal = type(error)(str(error))
+            if refusal is not None:
+                self._end(namespace)
+                raise refusal
+            for node in spawned.nodes:
+                graph.executor.add_node(node)
+            graph.turn_until(graph.is_ready)
+            manager = graph.time_node
+            if manager is not None:
+                manager.add_vehicle(namespace)
+            for node in spawned.nodes:
+                if not isinstance(node, TruthInterface):
+                    continue
+                if manager is not None:
+                    node.join_at(manager.joining_ns)
+                else:
+                    # It has moved in system time.
+                    node.start_from(truth)
+                    node.adopt_new_state()
+
+    def delete(self, namespace: str) -> None:
+        """Remove a vehicle between two steps.
+
+        Raises:
+            ParameterError: a node that serves several vehicles serves it.
+        """
+        one = self._present[namespace]
+        controller = flight_controller_of(one.member)
+        if one.start is None and (controller.front_end or self._is_observed):
+            raise ParameterError(
+                f"vehicle '{namespace or one.member.vehicle.name}' given, whose client is connected by the bridge; "
+                "allowed: vehicles without a front-end"
+            )
+        with self._between_steps():
+            if self._graph.time_node is not None:
+                self._graph.time_node.remove_vehicle(namespace)
+            self._end(namespace)
+
+    def _end(self, namespace: str) -> None:
+        """End the nodes of a vehicle."""
+        nodes = self._present.pop(namespace).nodes
+        gone = [weakref.ref(node) for node in nodes]
+        while nodes:
+            self._graph.end_node(nodes.pop())
+        self._wait_until_gone(gone)
+        gc.freeze()
+
+    @contextmanager
+    def _between_steps(self) -> Iterator[None]:
+        """Context in which no step is under way."""
+        graph, manager = self._graph, self._graph.time_node
+
+        def is_complete() -> bool:
+            return manager is None or manager.step_is_complete or manager.is_stalled
+
+        if manager is not None:
+            manager.stay_between_steps(True)
+        graph.turn_until(
+            lambda: is_complete() and graph.is_ready() and graph.hand_off.is_idle and not graph.hand_off.awaits_replies
+        )
+        try:
+            yield
+        finally:
+            if manager is not None:
+                manager.stay_between_steps(False)
+
+    def _wait_until_gone(self, nodes: Sequence[weakref.ref[Node]]) -> None:
+        """Wait until ended nodes have been collected.
+
+        Publishers exist until then: from those of an ended run, new nodes would receive its latched messages. The
+        executor refers to the nodes until it has run, and they refer to each other in circles.
+        """
+        gc.unfreeze()
+        if not self._graph.turn_until(lambda: self._are_gone(nodes)):
+            self._graph.nodes[0].get_logger().warning("ended nodes still exist: the program refers to them")
+
+    def _are_gone(self, nodes: Iterable[weakref.ref[Node]]) -> bool:
+        """Whether ended nodes have been collected, once the executor has served some of the waiting events."""
+        for _ in range(_EVENTS):
+            self._graph.executor.spin_once(timeout_sec=0.0)
+        gc.collect()
+        return all(node() is None for node in nodes)
+
+
+def spawned_controller(vehicle: Vehicle) -> str:
+    """Flight controller of a vehicle that joins a running simulation: one of its own, but without a front-end.
+
+    The front-ends serve the vehicles of the start.
+    """
+    own = [name for name in (vehicle.flight_controller, vehicle.autopilot_flight_controller) if name]
+    return next((name for name in own if not chosen_flight_controller(name).front_end), "sil_board")
