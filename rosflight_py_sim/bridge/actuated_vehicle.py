@@ -8,7 +8,8 @@ from typing import ClassVar
 from std_msgs.msg import String
 from std_srvs.srv import Trigger
 
-from rosflight_py_sim.bridge.bridged_vehicle import BridgedVehicle, VehicleFrontEnds
+from rosflight_py_sim.bridge.bridged_vehicle import VehicleFrontEnds
+from rosflight_py_sim.bridge.commanded_vehicle import CommandedVehicle
 from rosflight_py_sim.bridge.front_end_interface import START_OVER, ActuatorFrontEnd, Snapshot
 from rosflight_py_sim.ground.parameters import ParameterTable, Value, Values
 from rosflight_py_sim.ground.shared_parameters import START_DATE, STEP_SIZE, TIME_MODE
@@ -68,7 +69,7 @@ class ExchangeEvent(TableEnum):
 _STARTS_OVER = (ExchangeState.RESETTING, ExchangeState.SERVICES_REPLIED, ExchangeState.STATE_RESET)
 
 
-class ActuatedVehicle(BridgedVehicle):
+class ActuatedVehicle(CommandedVehicle):
     """Answers the IMU messages of a vehicle with the PWM of its `ActuatorFrontEnd`, instead of a flight controller.
 
     The front-end receives a snapshot of time t, and its commands answer the IMU message of t; until then the simulation
@@ -87,6 +88,8 @@ class ActuatedVehicle(BridgedVehicle):
     """
 
     PARAMETERS: ClassVar[ParameterTable] = ParameterTable(_WAITING_TIME_MODE, START_DATE)
+
+    commander: ActuatorFrontEnd
 
     send_pwm = output(PWM_OUTPUT)
     send_waiting_for = output(WAITING_FOR)

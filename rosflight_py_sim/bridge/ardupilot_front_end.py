@@ -176,6 +176,11 @@ class ArduPilotFrontEnd(ActuatorFrontEnd):
         for link in self._links:
             link.peer.close()
 
+    @classmethod
+    def link_obstacle(cls, values: Values) -> str:
+        """The exchange of frames is no radio link: it moves simulated time."""
+        return "each step waits for a frame of ArduPilot, so simulated time would stop with the link"
+
     def filenos(self) -> list[int]:
         """File descriptors of the UDP sockets of commanded vehicles."""
         commanded = (link for index, link in enumerate(self._links) if index not in self.observed)

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import itertools
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 from rosflight_py_sim.bridge.front_end_interface import ActuatorFrontEnd, Logger, Snapshot
 from rosflight_py_sim.bridge.output_map import OutputMap
 from rosflight_py_sim.bridge.rare_warnings import RareWarnings
-from rosflight_py_sim.bridge.zeromq_sockets import ZeroMqSockets
+from rosflight_py_sim.bridge.zeromq_sockets import Publisher, ZeroMqSockets
+from rosflight_py_sim.failures.failure import DOWNLINK, UPLINK
+from rosflight_py_sim.failures.packet_link import PacketLink
+from rosflight_py_sim.failures.schedule import Signals
 from rosflight_py_sim.ground.parameters import Parameter, ParameterError, ParameterTable, Values, number
 from rosflight_py_sim.ground.pulse_width import CENTRE_US, HIGH_US, LOW_US, OUTPUTS
 from rosflight_py_sim.ground.stamps import NANOSECONDS
@@ -40,6 +44,14 @@ _TELEMETRY_HELD = 60
 _IMAGE_TIMEOUT_NS = 3 * NANOSECONDS
 
 
+class _Envelope(NamedTuple):
+    """What a message of several parts needs besides its bytes."""
+
+    counter: str
+    publisher: Publisher
+    lengths: Sequence[int]
+
+
 @dataclass
 class _Auv:
     """One AUV: its thruster powers, and the data last sent."""
@@ -59,6 +71,8 @@ class _Auv:
     reported_missing_images: bool = False
     awaited: bool = False
     commander: str = ""
+    uplink: PacketLink[None] = field(default_factory=lambda: PacketLink(UPLINK))
+    downlink: PacketLink[_Envelope] = field(default_factory=lambda: PacketLink(DOWNLINK))
 
     def tick_of(self, time_ns: int) -> int:
         """Number of the telemetry message of this time."""
@@ -182,6 +196,21 @@ class AuvZeromqFrontEnd(ActuatorFrontEnd):
         self._sockets: ZeroMqSockets | None = None
         self._time_ns = -1
 
+    @classmethod
+    def link_obstacle(cls, values: Values) -> str:
+        """While the simulation waits for a command, simulated time stands still."""
+        if values["auv_zeromq.wait_for_clients"]:
+            return (
+                "with auv_zeromq.wait_for_clients the simulation waits for its clients, so it would stop with the link"
+            )
+        return ""
+
+    def fail(self, vehicle: int, signals: Signals) -> None:
+        """Apply the failures to the messages with the AUV's id."""
+        auv = self._auvs[vehicle]
+        auv.uplink.fail([signals])
+        auv.downlink.fail([signals])
+
     def peer(self, vehicle: int) -> str:
         """Address and ports for clients of the AUV."""
         ports = "/".join(str(self._port(name)) for name in ("image", "thruster", "telemetry"))
@@ -255,6 +284,8 @@ class AuvZeromqFrontEnd(ActuatorFrontEnd):
         if time_ns != self._time_ns:
             self._time_ns = time_ns
             self._take_commands()
+            for auv in self._auvs:
+                self._pass_on(auv)
 
     def _send(self, auv: _Auv, snapshot: Snapshot) -> bool:
         """Send images and telemetry that are due; return whether telemetry was sent."""
@@ -273,7 +304,7 @@ class AuvZeromqFrontEnd(ActuatorFrontEnd):
         self._serve_publishers()
         queued: dict[int, list[bytes]] = {}
         any_came = False
-        for message in self._thrusters.messages():
+        for message in self._arrived():
             any_came = True
             if message is None:
                 self._pass_over("multipart", "thruster message of several parts; allowed: one")
@@ -289,6 +320,29 @@ class AuvZeromqFrontEnd(ActuatorFrontEnd):
             else:
                 self._apply(auv, messages)
         return any_came
+
+    def _arrived(self) -> Iterator[bytes | None]:
+        """Thruster messages that have come through the links of their AUVs; None for a multipart one."""
+        for message in self._thrusters.messages():
+            auv = self._by_id.get(message[0]) if message else None
+            if message is None or auv is None:
+                yield message
+            else:
+                yield from (data for data, _ in auv.uplink.passed(self._time_ns, [(message, None)]))
+        for auv in self._auvs:
+            yield from (data for data, _ in auv.uplink.passed(self._time_ns))
+
+    def _publish(self, auv: _Auv, counter: str, publisher: Publisher, parts: Sequence[bytes]) -> None:
+        """Send a message of an AUV, whose first part is its id; failures of the link change only the other parts."""
+        content = parts[1:]
+        self._pass_on(auv, [(b"".join(content), _Envelope(counter, publisher, list(map(len, content))))])
+
+    def _pass_on(self, auv: _Auv, packets: Iterable[tuple[bytes, _Envelope]] = ()) -> None:
+        """Transmit messages, and those that a failure of the link has delayed until now."""
+        for data, (counter, publisher, lengths) in auv.downlink.passed(self._time_ns, packets):
+            ends = list(itertools.accumulate(lengths))
+            publisher.send([bytes((auv.auv_id,)), *(data[end - n : end] for end, n in zip(ends, lengths, strict=True))])
+            self.counters[counter] += 1
 
     def _serve_publishers(self) -> None:
         self._images.serve()
@@ -336,8 +390,7 @@ class AuvZeromqFrontEnd(ActuatorFrontEnd):
         except TelemetryError as error:
             self._count("unsent_telemetry", f"no telemetry of AUV {auv.auv_id}: {error}")
             return False
-        self._telemetry.send(parts)
-        self.counters["telemetry_messages"] += 1
+        self._publish(auv, "telemetry_messages", self._telemetry, parts)
         return True
 
     def _send_images(self, auv: _Auv, snapshot: Snapshot) -> None:
@@ -349,8 +402,7 @@ class AuvZeromqFrontEnd(ActuatorFrontEnd):
         if front is auv.front or bottom is auv.bottom:
             return
         auv.front, auv.bottom = front, bottom
-        self._images.send(encode_images(auv.auv_id, Images(front, bottom)))
-        self.counters["image_messages"] += 1
+        self._publish(auv, "image_messages", self._images, encode_images(auv.auv_id, Images(front, bottom)))
 
     def _report_missing_images(self, auv: _Auv, snapshot: Snapshot) -> None:
         if not auv.has_image_client:

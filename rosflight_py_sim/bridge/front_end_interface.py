@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rosflight_py_sim.bridge.numbering import numbers_of_vehicles
+from rosflight_py_sim.failures.schedule import Signals
 from rosflight_py_sim.ground.parameters import ParameterError, ParameterTable, Values, number
 from rosflight_py_sim.ground.vehicle_parameters import values_of_vehicle
 
@@ -190,6 +191,14 @@ class FrontEndInterface(ABC):
     def close(self) -> None:
         """Close the sockets; may be called again."""
 
+    @classmethod
+    def link_obstacle(cls, values: Values) -> str:
+        """Reason why the link to the programs cannot fail with these values of parameters; empty if it can."""
+        return "" if cls.fail is not FrontEndInterface.fail else "its front-end has no failures of the link"
+
+    def fail(self, vehicle: int, signals: Signals) -> None:  # noqa: B027
+        """Apply the failures of the link to the programs of a vehicle (`PacketLink`), and no others, from now on."""
+
     def needs_images(self, vehicle: int) -> bool:
         """Whether snapshots need the vehicle's images at present; asked only if `required_fields` has "images"."""
         return True
@@ -308,14 +317,18 @@ class GuidedState(NamedTuple):
 
 
 class OffboardFrontEnd(FrontEndInterface):
-    """Commands a flight controller for programs, in any time mode; no step waits for it."""
+    """Commands a flight controller for programs, in any time mode; no step waits for it.
 
-    _served_ns = -1
+    Attributes:
+        served_ns: simulated time of the last commands, ns.
+    """
+
+    served_ns = -1
 
     def serve_before(self, time_ns: int) -> None:
         """Call `serve` once before the commands of a time, so that those sent together take effect in the same step."""
-        if time_ns != self._served_ns:
-            self._served_ns = time_ns
+        if time_ns != self.served_ns:
+            self.served_ns = time_ns
             self.serve()
 
     @abstractmethod

@@ -71,9 +71,9 @@ class LineServer:
     def __contains__(self, client: str) -> bool:
         return client in self._of_client
 
-    def send(self, client: str, text: str) -> bool:
+    def send(self, client: str, line: bytes) -> bool:
         """Send a line to a client that has sent one; return whether there was room for it."""
-        return self._server.send(self._of_client[client], text.encode("ascii") + b"\n", LARGEST_BACKLOG)
+        return self._server.send(self._of_client[client], line + b"\n", LARGEST_BACKLOG)
 
     def lines(self, may_read: Callable[[], bool]) -> Iterator[tuple[bytes, str]]:
         """Received lines with their clients, each connection in turn, while `may_read` returns true."""

@@ -11,6 +11,9 @@ from rosflight_py_sim.bridge.fair_inbox import FairInbox
 from rosflight_py_sim.bridge.front_end_interface import Logger
 from rosflight_py_sim.bridge.peers import Address, address_text
 from rosflight_py_sim.bridge.rare_warnings import RareWarnings
+from rosflight_py_sim.failures.failure import DOWNLINK, UPLINK
+from rosflight_py_sim.failures.packet_link import PacketLink
+from rosflight_py_sim.failures.schedule import Signals
 from rosflight_py_sim.ground.parameters import Parameter, ParameterError, ParameterTable, Values
 from rosflight_py_sim.ground.stamps import NANOSECONDS
 from rosflight_py_sim.protocols.rosflight_mavlink.dialect import BOARD_COMPONENT
@@ -76,7 +79,8 @@ class MavlinkPort:
     """Receives messages from programs, and sends each message to all of them.
 
     A program takes part from its first valid frame on, until it has sent none for SILENT_S; the peer always receives.
-    Each call of `messages` reads a bounded number of bytes, of each program a fair share (see FairInbox).
+    Failures of the link affect each datagram, and each message before it is sent to the programs. Each call of
+    `messages` reads a bounded number of bytes, of each program a fair share (see FairInbox).
 
     Attributes:
         own: address of the port.
@@ -101,6 +105,8 @@ class MavlinkPort:
             )
         self._sequence = 0
         self._time_ns = 0
+        self._uplink: PacketLink[Address] = PacketLink(UPLINK)
+        self._downlink: PacketLink[None] = PacketLink(DOWNLINK)
         # Of each program, and the system time of its last frame.
         self._readers: dict[Address, FrameReader] = {}
         self._last_s: dict[Address, float] = {}
@@ -119,7 +125,7 @@ class MavlinkPort:
     def messages(self) -> Iterator[Any]:
         """Messages that have arrived, as many as the rate limit permits."""
         now_s = time.monotonic()
-        for datagram, sender in self._inbox.datagrams():
+        for datagram, sender in self._uplink.passed(self._time_ns, self._inbox.datagrams()):
             reader = self._readers.get(sender) or FrameReader(self.counters)
             for frame in reader.frames(datagram):
                 if sender not in self._readers and not self._admit(sender, reader, now_s):
@@ -130,14 +136,25 @@ class MavlinkPort:
             self._forget_silent(now_s)
 
     def time_passed(self, time_ns: int) -> None:
-        """Permit what may be read per simulated time."""
+        """Permit what may be read per simulated time, and send what a failure of the link has delayed."""
         self._inbox.grant(_GRANTED_HZ * max(time_ns - self._time_ns, 0) / NANOSECONDS)
         self._time_ns = time_ns
+        for frame, _ in self._downlink.passed(time_ns):
+            self._transmit(frame)
+
+    def fail(self, signals: Signals) -> None:
+        """Apply the failures of the link, and no others, from now on."""
+        for direction in (self._uplink, self._downlink):
+            direction.fail([signals])
 
     def send(self, message: Any, system: int) -> None:
         """Send a message of a system's flight controller."""
         frame = encode_frame(Frame(message, self._sequence, system, BOARD_COMPONENT))
         self._sequence = (self._sequence + 1) % 256
+        for sent, _ in self._downlink.passed(self._time_ns, [(frame, None)]):
+            self._transmit(sent)
+
+    def _transmit(self, frame: bytes) -> None:
         for address in {**self._peer, **self._last_s}:
             self.counters["sent" if self._inbox.send(frame, address) else "unsent"] += 1
 

@@ -9,20 +9,22 @@ from typing import ClassVar
 from rosflight_msgs.msg import Command
 from std_msgs.msg import UInt8, UInt32
 
-from rosflight_py_sim.bridge.bridged_vehicle import BridgedVehicle
+from rosflight_py_sim.bridge.bridged_vehicle import VehicleFrontEnds
+from rosflight_py_sim.bridge.commanded_vehicle import CommandedVehicle
 from rosflight_py_sim.bridge.front_end_interface import GuidedState, OffboardFrontEnd
-from rosflight_py_sim.ground.parameters import ParameterTable, number
+from rosflight_py_sim.ground.parameters import ParameterTable, Values, number
 from rosflight_py_sim.ground.shared_parameters import START_DATE, TIME_MODE
 from rosflight_py_sim.ground.stamps import NANOSECONDS
 from rosflight_py_sim.parts.autopilot import COMMAND_FREQUENCY
 from rosflight_py_sim.step.diagnosis import Diagnosis
+from rosflight_py_sim.step.part import Log
 from rosflight_py_sim.step.ports import output
 from rosflight_py_sim.step.schedule import LONGEST_STEP_NS
 from rosflight_py_sim.step.topic_statistics import Period
 from rosflight_py_sim.step.topics import CAGE_TRIGGERED, CAGE_TRIGGERED_LAST, COMMAND, GUIDED_MODE, ControlCommand
 
 
-class OffboardVehicle(BridgedVehicle):
+class OffboardVehicle(CommandedVehicle):
     """Passes snapshots to an `OffboardFrontEnd` at `command_frequency`, and sends its commands on `command`.
 
     A command has the stamp of the state from which it was computed, like an autopilot's.
@@ -30,22 +32,24 @@ class OffboardVehicle(BridgedVehicle):
 
     PARAMETERS: ClassVar[ParameterTable] = ParameterTable(TIME_MODE, START_DATE, COMMAND_FREQUENCY)
 
+    commander: OffboardFrontEnd
+
     send_command = output(COMMAND)
     send_mode = output(GUIDED_MODE)
     send_triggered = output(CAGE_TRIGGERED)
     send_triggered_last = output(CAGE_TRIGGERED_LAST)
+
+    def __init__(self, values: Values, front_ends: VehicleFrontEnds, log: Log) -> None:
+        """Store the front-ends."""
+        assert isinstance(front_ends.commander, OffboardFrontEnd)
+        self.commander = front_ends.commander
+        super().__init__(values, front_ends, log)
 
     def initialise(self) -> None:
         """Set the state before the first message."""
         super().initialise()
         self._period, self._commanded_ns = -1, -1
         self._guided: GuidedState | None = None
-
-    @cached_property
-    def commander(self) -> OffboardFrontEnd:
-        """The front-end that commands."""
-        assert isinstance(self.front_ends.commander, OffboardFrontEnd)
-        return self.front_ends.commander
 
     @cached_property
     def _period_ns(self) -> int:
@@ -65,6 +69,8 @@ class OffboardVehicle(BridgedVehicle):
         self.update_clock(time_ns)
         snapshot = self.snapshot(time_ns)
         self.answered_ns = self._commanded_ns = time_ns
+        if self.has_failures:
+            self.advance_failures(time_ns)
         self.commander.serve_before(time_ns)
         command = self.commander.command(self.index, snapshot, elapsed_ns / NANOSECONDS if is_step else 0.0)
         self._send_guided_state(self.commander.guided_state(self.index))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import ClassVar
 
@@ -13,7 +13,7 @@ from rosflight_py_sim.bridge.fair_inbox import FairInbox
 from rosflight_py_sim.bridge.front_end_interface import GuidedState, Logger, OffboardFrontEnd, Snapshot
 from rosflight_py_sim.bridge.line_server import LineServer
 from rosflight_py_sim.bridge.numbering import numbers_of_vehicles
-from rosflight_py_sim.bridge.peers import address_text
+from rosflight_py_sim.bridge.peers import Address, address_text
 from rosflight_py_sim.bridge.rare_warnings import RareWarnings
 from rosflight_py_sim.bridge.subscriptions import EXPIRES_AFTER_S, MOST_CLIENTS, MOST_SUBSCRIPTIONS, Subscriptions
 from rosflight_py_sim.bridge.uthere_plane import (
@@ -25,6 +25,9 @@ from rosflight_py_sim.bridge.uthere_plane import (
 )
 from rosflight_py_sim.bridge.uthere_settings import UTHERE_SETTINGS, UthereSettings
 from rosflight_py_sim.bridge.uthere_variables import REQUIRED_FIELDS
+from rosflight_py_sim.failures.failure import DOWNLINK, UPLINK
+from rosflight_py_sim.failures.packet_link import PacketLink
+from rosflight_py_sim.failures.schedule import Signals
 from rosflight_py_sim.ground.parameters import ParameterError, ParameterTable, Values
 from rosflight_py_sim.ground.stamps import NANOSECONDS
 from rosflight_py_sim.protocols.uthere import (
@@ -132,6 +135,9 @@ class UthereFrontEnd(OffboardFrontEnd):
         self._line_server: LineServer | None = None
         self._tcp_is_next = False
         self._subscriptions = Subscriptions()
+        self._signals: dict[int, Signals] = {}
+        self._uplink: PacketLink[tuple[str, Address | None]] = PacketLink(UPLINK)
+        self._downlink: PacketLink[tuple[str, str]] = PacketLink(DOWNLINK)
         self._time_ns = 0
         self._expiry_period = -1
         self._waits = values.get("time_mode") in _WAITING
@@ -208,12 +214,28 @@ class UthereFrontEnd(OffboardFrontEnd):
         pilot = self.planes[vehicle].pilot
         return GuidedState(pilot.mode, pilot.cage_triggered, pilot.triggered_last)
 
+    def fail(self, vehicle: int, signals: Signals) -> None:
+        """Apply the failures of a plane to the link of all planes, which programs reach by the same port."""
+        self._signals[vehicle] = signals
+        for direction in (self._uplink, self._downlink):
+            direction.fail(self._signals.values())
+
     def serve(self) -> None:
         """Execute and answer received commands, as many as the rate limit permits."""
+        assert self._inbox is not None
+        assert self._line_server is not None
         # In turn, because each could use up the limit alone.
         self._tcp_is_next = not self._tcp_is_next
-        for read in (self._serve_tcp, self._serve_udp) if self._tcp_is_next else (self._serve_udp, self._serve_tcp):
-            read()
+        for read in (self._lines, self._datagrams) if self._tcp_is_next else (self._datagrams, self._lines):
+            for packet, (client, sender) in self._uplink.passed(self.served_ns, read()):
+                # A connection may have ended while its packet was under way.
+                if sender is None and client not in self._line_server:
+                    continue
+                if self._read(packet, client) and sender is not None:
+                    self._inbox.welcome(sender)
+        for client in self._line_server.drop_ended():
+            self._subscriptions.forget(client)
+        self._pass_on()
 
     def command(self, vehicle: int, snapshot: Snapshot, dt: float) -> AutopilotCommand | None:
         """Update the plane's commands, and send data that are due."""
@@ -267,22 +289,18 @@ class UthereFrontEnd(OffboardFrontEnd):
 
     # Receiving.
 
-    def _serve_udp(self) -> None:
-        inbox = self._inbox
-        assert inbox is not None
-        for datagram, sender in inbox.datagrams():
-            if self._read(datagram, client=sender[0]):
-                inbox.welcome(sender)
+    def _datagrams(self) -> Iterator[tuple[bytes, tuple[str, Address | None]]]:
+        assert self._inbox is not None
+        for datagram, sender in self._inbox.datagrams():
+            yield datagram, (sender[0], sender)
 
-    def _serve_tcp(self) -> None:
+    def _lines(self) -> Iterator[tuple[bytes, tuple[str, Address | None]]]:
         inbox, server = self._inbox, self._line_server
         assert inbox is not None
         assert server is not None
         for line, client in server.lines(lambda: inbox.may_read):
             inbox.charge(_LINE_COST + len(line))
-            self._read(line, client)
-        for client in server.drop_ended():
-            self._subscriptions.forget(client)
+            yield line, (client, None)
 
     def _read(self, datagram: bytes, client: str) -> bool:
         """Execute the commands of a packet; return whether there was one."""
@@ -401,12 +419,21 @@ class UthereFrontEnd(OffboardFrontEnd):
         self._send("replies", client, text)
 
     def _send(self, kind: str, client: str, text: str) -> None:
+        self._pass_on([(text.encode("ascii"), (kind, client))])
+
+    def _pass_on(self, packets: Iterable[tuple[bytes, tuple[str, str]]] = ()) -> None:
+        """Transmit packets, and those that a failure of the link has delayed until now."""
+        for data, (kind, client) in self._downlink.passed(self.served_ns, packets):
+            self._transmit(data, kind, client)
+
+    def _transmit(self, data: bytes, kind: str, client: str) -> None:
         assert self._inbox is not None
         assert self._line_server is not None
         if client in self._line_server:
-            sent = self._line_server.send(client, text)
+            sent = self._line_server.send(client, data)
         else:
-            sent = self._inbox.send(text.encode("ascii"), (client, self._settings.port_out))
+            # As above: the name of a connection contains its port.
+            sent = ":" not in client and self._inbox.send(data, (client, self._settings.port_out))
         self.counters[kind if sent else "unsent"] += 1
 
     # Counting.

@@ -19,10 +19,9 @@ from rosflight_py_sim.ground.stamps import NANOSECONDS
 
 _LONGEST_S = 1e9
 _LARGEST = 1e9
-_LONGEST_DELAY_S = 60.0
 
 OFF, STUCK, WRONG, DRIFT, NOISY = "off", "stuck", "wrong by", "drift", "noisy"
-JAMMED, LOST, LATE, FRONT = "jammed", "lost", "late", "front"
+JAMMED, LOST, LATE, DAMAGED, FRONT = "jammed", "lost", "late", "damaged", "front"
 
 KINDS = {
     OFF: "",
@@ -33,12 +32,20 @@ KINDS = {
     JAMMED: "",
     LOST: "",
     LATE: "the delay",
+    DAMAGED: "the share of damaged packets",
     FRONT: "the change of the velocity",
 }
 """Kinds of failures, with the meaning of their values; empty for none."""
 
 SIGNAL = (OFF, STUCK, WRONG, DRIFT, NOISY)
 """Kinds of failures of a measured signal."""
+
+LINK, UPLINK, DOWNLINK = LINKS = "link", "uplink", "downlink"
+"""Parts of the link between a vehicle and the programs that command it: both directions, or one of them."""
+
+# Kinds with one value whatever the part, and its unit and largest value.
+_OF_ONE_VALUE = {LATE: ("s", 60.0), DAMAGED: ("0 to 1", 1.0)}
+_NOT_NEGATIVE = (NOISY, *_OF_ONE_VALUE)
 
 
 @dataclass(frozen=True)
@@ -47,7 +54,7 @@ class Target:
 
     Attributes:
         text: the part in words.
-        unit: of the values, except for a delay.
+        unit: of the values, except for a delay or a share.
         size: number of values: 1, or 3 along the axes x, y, z or north, east, down.
         kinds: failures that the part can have.
         last: largest number of the part, counted from 1; 0 if there is only one.
@@ -68,6 +75,9 @@ TARGETS = {
     "camera": Target("cameras", kinds=(OFF, STUCK)),
     "rc": Target("link from the transmitter", kinds=(LOST, OFF, LATE)),
     "command": Target("link from the companion computer to the flight controller", kinds=(LOST, LATE)),
+    LINK: Target("link between the vehicle and the programs that command it", kinds=(LOST, LATE, DAMAGED)),
+    UPLINK: Target("the link's direction to the vehicle", kinds=(LOST, LATE, DAMAGED)),
+    DOWNLINK: Target("the link's direction from the vehicle", kinds=(LOST, LATE, DAMAGED)),
 }
 """Parts that can fail, by name. Those of a sensor are declared with the sensor; `all_targets` has all of them."""
 
@@ -108,7 +118,7 @@ class Failure:
         target: name of the part, from TARGETS.
         number: number of the part, from 1; 0 if there is only one.
         kind: from KINDS.
-        values: as many as the part has axes, or 1 for a delay; none for a kind without values.
+        values: as many as the part has axes, or 1 for a delay or share; none for a kind without values.
         begin_ns: simulated time of the beginning; None to begin at once.
         duration_ns: infinite for a failure that does not end.
     """
@@ -145,16 +155,16 @@ class _Words:
             raise self._refuse(name, ", ".join(all_targets()))
         number = self._number_of(name, target.last) if target.last else 0
         kind = self._kind(target)
+        unit, most = _OF_ONE_VALUE.get(kind, (target.unit, _LARGEST))
         values: list[float] = []
         while self._words and self._words[0] not in ("at", "for"):
-            least = 0.0 if kind in (NOISY, LATE) else -_LARGEST
+            least = 0.0 if kind in _NOT_NEGATIVE else -_LARGEST
             meaning = KINDS[kind] or "at TIME, for DURATION, or nothing more"
             if not KINDS[kind]:
                 raise self._refuse(self._words[0], meaning)
-            values.append(self._number(meaning, least, _LONGEST_DELAY_S if kind == LATE else _LARGEST))
-        size = 1 if kind == LATE else target.size
+            values.append(self._number(meaning, least, most))
+        size = 1 if kind in _OF_ONE_VALUE else target.size
         if (KINDS[kind] and len(values) not in (1, size)) or (kind == FRONT and len(values) != size):
-            unit = "s" if kind == LATE else target.unit
             counts = f"{size} numbers" if kind == FRONT else f"1 number or {size}" if size > 1 else "1 number"
             given = "1 number" if len(values) == 1 else f"{len(values)} numbers"
             raise self._refuse(given, f"{counts}, {KINDS[kind]} ({unit})")

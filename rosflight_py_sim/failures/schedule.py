@@ -54,6 +54,11 @@ class FailureSchedule:
     def __len__(self) -> int:
         return len(self._effects)
 
+    @property
+    def texts(self) -> list[str]:
+        """Active failures, in words."""
+        return [effect.failure.text for effect in self.active]
+
     def switch(self, time_ns: int) -> None:
         """Set `active` for a time, and the interval in which `active` does not change."""
         effects = self._effects.values()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import math
+from collections import deque
 from collections.abc import Sequence
 from typing import Generic, TypeVar
 
@@ -22,7 +23,7 @@ FRONT_RISE_S = 2.0
 class Effect:
     """Effect of one failure, from its beginning.
 
-    Each effect has its own noise generator, seeded by the node's seed and the failure's text. Its noise is therefore
+    Each effect has its own random generators, seeded by the node's seed and the failure's text. They are therefore
     independent of other failures and of the sensors' own noise.
 
     Attributes:
@@ -34,14 +35,21 @@ class Effect:
         """Prepare the effect of a failure; `occurrence` counts equal texts in the vehicle's list, from 0."""
         self.failure = failure
         self.begin_ns = failure.begin_ns
-        digest = hashlib.sha256(f"{failure.text} {occurrence}".encode()).digest()
-        self._rng = np.random.default_rng([seed, FAILURE_STREAM, int.from_bytes(digest[:4], "big")])
+        self._seed, self._name = seed, f"{failure.text} {occurrence}"
+        self._rngs: dict[str, np.random.Generator] = {}
         self._held: Sequence[float] | None = None
 
     @property
     def end_ns(self) -> float:
         """Simulated time of the end; infinite for a failure that does not end or has not begun."""
         return math.inf if self.begin_ns is None else self.begin_ns + self.failure.duration_ns
+
+    def rng(self, stream: str = "") -> np.random.Generator:
+        """Random generator of the effect; each stream has its own, which continues between calls."""
+        if stream not in self._rngs:
+            digest = hashlib.sha256(f"{self._name}{stream}".encode()).digest()
+            self._rngs[stream] = np.random.default_rng([self._seed, FAILURE_STREAM, int.from_bytes(digest[:4], "big")])
+        return self._rngs[stream]
 
     def applied(self, time_ns: int, numbers: Sequence[float]) -> Sequence[float] | None:
         """Numbers with the effect of the failure, whose values apply to the first ones; None if the signal is off."""
@@ -58,7 +66,7 @@ class Effect:
         elif kind == DRIFT:
             factors = [(time_ns - begin_ns) / NANOSECONDS] * len(values)
         elif kind == NOISY:
-            factors = self._rng.standard_normal(len(values)).tolist()
+            factors = self.rng().standard_normal(len(values)).tolist()
         else:
             assert kind == FRONT
             factors = [_rise(time_ns - begin_ns) * _rise(self.end_ns - time_ns)] * len(values)
@@ -102,7 +110,7 @@ class Link(Generic[M]):
         self._is_silent = signal.has(silent)
         late = [effect.failure.values[0] for effect in signal.effects if effect.failure.kind == LATE]
         self._delay_ns = round(sum(late) * NANOSECONDS)
-        self._under_way: list[tuple[int, M]] = []
+        self._under_way: deque[tuple[int, M]] = deque()
 
     def send(self, time_ns: int, message: M) -> None:
         """Send a message at the simulated time `time_ns`."""
@@ -111,8 +119,9 @@ class Link(Generic[M]):
 
     def arrived(self, time_ns: int) -> list[M]:
         """Messages that arrived since the last call, in the order of sending."""
-        due = [message for due_ns, message in self._under_way if due_ns <= time_ns]
-        self._under_way = self._under_way[len(due) :]
+        due = []
+        while self._under_way and self._under_way[0][0] <= time_ns:
+            due.append(self._under_way.popleft()[1])
         return due
 
 

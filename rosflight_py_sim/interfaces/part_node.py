@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from functools import partial
 from typing import Any, ClassVar, TypeVar
 
 from rcl_interfaces.msg import SetParametersResult
@@ -11,7 +12,8 @@ from std_msgs.msg import String
 
 from rosflight_py_sim.failures.failure import FAILURES
 from rosflight_py_sim.failures.schedule import FailureSchedule
-from rosflight_py_sim.ground.parameters import ParameterError, Value
+from rosflight_py_sim.ground.parameters import ParameterError
+from rosflight_py_sim.ground.vehicle_parameters import values_of_vehicle
 from rosflight_py_sim.interfaces.part_ports import PartPorts, Renamed, same
 from rosflight_py_sim.interfaces.simulation_node import SimulationNode
 from rosflight_py_sim.step.part import Part
@@ -24,7 +26,8 @@ class PartNode(SimulationNode):
     """Base class of a part's node: derive from the part's class first, then from this one.
 
     `StepJoin` joins the inputs. A change of the parameter `failures` affects neither the failures that stay in the list
-    nor the part's models. The active failures are published on sim/failures.
+    nor the part's models. The active failures are published on sim/failures. Those of a hosted part are given by the
+    same parameter, or by the one of its vehicle (`values_of_vehicle`), and published in the part's namespace.
 
     Class attributes:
         WITHOUT_ROS: part that runs in a flight without ROS, for a node that adds to it only what such a flight does not
@@ -45,7 +48,9 @@ class PartNode(SimulationNode):
 
     def __init__(self, **arguments: Any) -> None:
         """Create the node, and connect the part's ports in the order of their declaration."""
-        self._send_failures: Any = None
+        # Functions that publish the active failures of a namespace.
+        self._send_failures: dict[str, Any] = {}
+        self._failing: list[tuple[str, Part]] = [("", self)]
         super().__init__(**arguments)
         try:
             self._connect_all()
@@ -55,7 +60,7 @@ class PartNode(SimulationNode):
             raise
 
     def _connect_all(self) -> None:
-        self._adopt(self.failures_of(self.values.get(FAILURES.name, [])))
+        self._adopt("", self, self.failures_of(self.values.get(FAILURES.name, [])))
         self._ports = self.PORTS(self, self)
         self._join, self.offered = self._ports.join, self._ports.offered
         self._connected = [self._ports]
@@ -70,6 +75,10 @@ class PartNode(SimulationNode):
             renamed: gives the row that takes the place of a port's.
         """
         assert isinstance(part, self.HOSTS)
+        if part.FALLIBLE:
+            self._failing.append((at, part))
+            part.on_failures_changed = partial(self._publish_failures, at)  # type: ignore[method-assign]
+            self._adopt(at, part, part.failures)
         ports = PartPorts(self, part, at, renamed)
         self._connected = [*self._connected, ports]
         before = self.ends
@@ -95,26 +104,39 @@ class PartNode(SimulationNode):
 
     # Failures.
 
+    @property
+    def active_failures(self) -> list[str]:
+        """Failures that are active, in words, with the vehicles of those of hosted parts."""
+        return [f"{at}: {text}" if at else text for at, part in self._failing for text in part.failures.texts]
+
     def on_failures_changed(self, texts: Sequence[str]) -> None:
         """Publish the active failures."""
-        if self._send_failures is not None:
-            self._send_failures(String(data=f"{self.get_name()}: {', '.join(texts) or 'none'}"))
+        self._publish_failures("", texts)
 
-    def _adopt(self, schedule: FailureSchedule) -> None:
-        self.adopt_failures(schedule)
-        if len(schedule) and self._send_failures is None:
-            self._send_failures = self.publisher(ACTIVE_FAILURES)
+    def _publish_failures(self, at: str, texts: Sequence[str]) -> None:
+        if at in self._send_failures:
+            self._send_failures[at](String(data=f"{self.get_name()}: {', '.join(texts) or 'none'}"))
+
+    def _adopt(self, at: str, part: Part, schedule: FailureSchedule) -> None:
+        part.adopt_failures(schedule)
+        if len(schedule) and at not in self._send_failures:
+            self._send_failures[at] = self.publisher(ACTIVE_FAILURES, at)
 
     def _on_set_parameters(self, changes: list[RosParameter[Any]]) -> SetParametersResult:
-        own = [change for change in changes if change.name == FAILURES.name]
+        names = {f"{at}.{FAILURES.name}".lstrip(".") for at, _ in self._failing}
         try:
-            schedule = self.failures_of(own[-1].value) if own else None
+            own = {change.name: FAILURES.checked(change.value) for change in changes if change.name in names}
+            given = {**self.values, **own}
+            schedules = [
+                (at, part, part.failures_of(values_of_vehicle(given, at).get(FAILURES.name, [])))
+                for at, part in (self._failing if own else ())
+            ]
         except ParameterError as error:
             return SetParametersResult(successful=False, reason=str(error))
         # A change of failures alone must not rebuild the models, which would draw their random numbers again.
-        result = SimulationNode._on_set_parameters(self, [change for change in changes if change.name != FAILURES.name])
-        if result.successful and schedule is not None:
-            value: Value = list(own[-1].value)
-            self.values = {**self.values, FAILURES.name: value}
-            self._adopt(schedule)
+        result = SimulationNode._on_set_parameters(self, [change for change in changes if change.name not in own])
+        if result.successful:
+            self.values = {**self.values, **own}
+            for at, part, schedule in schedules:
+                self._adopt(at, part, schedule)
         return result

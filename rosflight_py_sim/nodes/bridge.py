@@ -15,10 +15,12 @@ from rosflight_py_sim.bridge.front_end_interface import (
     OffboardFrontEnd,
 )
 from rosflight_py_sim.bridge.offboard_vehicle import OffboardVehicle
+from rosflight_py_sim.failures.failure import FAILURES
 from rosflight_py_sim.ground.parameters import Parameter, ParameterError, ParameterTable, Value, Values
 from rosflight_py_sim.ground.registry import own_names, registered, registered_class
-from rosflight_py_sim.ground.shared_parameters import START_DATE, TIME_MODE
+from rosflight_py_sim.ground.shared_parameters import SEED, START_DATE, TIME_MODE
 from rosflight_py_sim.ground.topic_names import absolute_name
+from rosflight_py_sim.ground.vehicle_parameters import values_of_vehicle
 from rosflight_py_sim.interfaces.part_node import PartNode
 from rosflight_py_sim.interfaces.time_manager_interface import VEHICLES, vehicle_namespaces
 from rosflight_py_sim.parts.autopilot import COMMAND_FREQUENCY
@@ -62,12 +64,14 @@ _TABLE = ParameterTable(
         read_only=True,
     ),
     COMMAND_FREQUENCY,
+    FAILURES,
+    SEED,
 )
 
 
 def _with_front_ends() -> tuple[ParameterTable, ParameterTable, dict[str, str]]:
     """Parameters of the bridge and of each vehicle, and the reason for each front-end that cannot be used."""
-    table, of_vehicle, reasons = _TABLE, ParameterTable(), {}
+    table, of_vehicle, reasons = _TABLE, ParameterTable(FAILURES, SEED), {}
     # This package's front-ends come first, so that others do not affect them.
     for name in dict.fromkeys([*own_names("front_ends"), *registered("front_ends")]):
         try:
@@ -138,7 +142,7 @@ class Bridge(PartNode):
         observers = [one for other, one in front_ends.items() if other != commander]
         own = VehicleFrontEnds(index, name, namespace, front_ends.get(commander), observers)
         kind = next(one for base, one in _VEHICLES.items() if isinstance(own.commander, base))
-        return kind(self.values, own, self.get_logger())
+        return kind(values_of_vehicle(self.values, name), own, self.get_logger())
 
     def _call_later(self, act: Callable[[], None]) -> None:
         """Call a function in the executor's thread; a task, as the EventsExecutor does not support guard conditions."""

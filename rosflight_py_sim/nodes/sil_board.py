@@ -12,6 +12,7 @@ from std_srvs.srv import Trigger
 from rosflight_py_sim.bridge.mavlink_port import MAVLINK_PARAMETERS, MavlinkPort
 from rosflight_py_sim.bridge.peers import address_text
 from rosflight_py_sim.ground.parameters import ParameterError, ParameterTable
+from rosflight_py_sim.ground.shared_parameters import SEED
 from rosflight_py_sim.ground.stamps import seconds_text
 from rosflight_py_sim.interfaces.part_node import PartNode
 from rosflight_py_sim.parts.sil_board import RosflightBoard
@@ -26,7 +27,7 @@ class SilBoard(RosflightBoard, PartNode):
     """
 
     WITHOUT_ROS: ClassVar[type[Part] | None] = RosflightBoard
-    PARAMETERS: ClassVar[ParameterTable] = RosflightBoard.PARAMETERS + MAVLINK_PARAMETERS
+    PARAMETERS: ClassVar[ParameterTable] = RosflightBoard.PARAMETERS + MAVLINK_PARAMETERS + ParameterTable(SEED)
 
     # A class attribute, because a node that fails during construction is also destroyed.
     _port: MavlinkPort | None = None

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Any, Protocol
 
+from rosflight_py_sim.failures.schedule import Signals
 from rosflight_py_sim.firmware import (
     Board,
     BoardCommand,
@@ -81,10 +82,13 @@ class MessagePort(Protocol):
         """Messages that have arrived, at most a bounded number."""
 
     def time_passed(self, time_ns: int) -> None:
-        """Permit what may be received per simulated time."""
+        """Permit what may be received per simulated time, and deliver what a failure of the link has delayed."""
 
     def send(self, message: Any, system: int) -> None:
         """Send a message of the system with that number."""
+
+    def fail(self, signals: Signals) -> None:
+        """Apply the failures of the link, and no others, from now on."""
 
 
 class BoardLink:
@@ -142,9 +146,14 @@ class BoardLink:
     def _firmware(self) -> Firmware:
         return self._board.firmware
 
-    def receive(self) -> None:
+    def fail(self, signals: Signals) -> None:
+        """Apply the failures of the link, and no others, from now on."""
+        self._port.fail(signals)
+
+    def receive(self, time_ns: int) -> None:
         """Receive the messages that have arrived, before a pass of the firmware."""
         firmware = self._firmware
+        self._port.time_passed(time_ns)
         for message in self._port.messages():
             match message:
                 case dialect.OffboardControl(mode, ignore, u):
@@ -166,7 +175,6 @@ class BoardLink:
 
     def finish_pass(self, time_ns: int) -> None:
         """Send what is due after a pass: a heartbeat, the next listed parameter; reboot if that was requested."""
-        self._port.time_passed(time_ns)
         if self._heartbeat.due(time_ns):
             is_fixed_wing = bool(self._firmware.parameters["FIXED_WING"])
             kind = dialect.VehicleType.FIXED_WING if is_fixed_wing else dialect.VehicleType.QUADROTOR

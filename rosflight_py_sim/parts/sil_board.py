@@ -6,13 +6,13 @@ The firmware itself is in rosflight_py_sim.firmware; this part connects it to me
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable, Mapping
 from pathlib import Path
 from typing import Any, ClassVar
 
 from std_msgs.msg import String
 
-from rosflight_py_sim.failures.failure import FAILURES, LOST, Failure
+from rosflight_py_sim.failures.failure import FAILURES, LINKS, LOST, Failure
 from rosflight_py_sim.failures.schedule import Signals
 from rosflight_py_sim.failures.signal import Link
 from rosflight_py_sim.firmware import (
@@ -61,6 +61,8 @@ from rosflight_py_sim.step.topics import (
 
 _OUTPUT_RATE_HZ = 50.0
 _STATUS_RATE_HZ = 10.0
+
+_COMMAND = "command"
 
 
 class RosflightBoard(CommandServices, ParameterServices, StatusReports, EstimateOutputs, SensorRelay):
@@ -132,7 +134,7 @@ class RosflightBoard(CommandServices, ParameterServices, StatusReports, Estimate
         ),
         FAILURES,
     )
-    FALLIBLE: ClassVar[tuple[str, ...]] = ("command",)
+    FALLIBLE: ClassVar[tuple[str, ...]] = (_COMMAND, *LINKS)
 
     board: Board
 
@@ -262,17 +264,26 @@ class RosflightBoard(CommandServices, ParameterServices, StatusReports, Estimate
         _, mode, ignore, u = command
         self.board.firmware.set_command(self._now_us(), mode, ignore, u)
 
+    @classmethod
+    def fallible(cls, values: Mapping[str, Any]) -> Collection[str]:
+        """The topic `command`, and the MAVLink link if there is one."""
+        return cls.FALLIBLE if values.get("mavlink.port") else (_COMMAND,)
+
     def check_failure(self, failure: Failure) -> None:
-        """Refuse failures of the link from the companion computer if that is the MAVLink link."""
-        if not self.offers_rosflight_io():
+        """Refuse failures of the topic `command` if the companion computer uses the MAVLink link."""
+        if failure.target == _COMMAND and not self.offers_rosflight_io():
             raise ParameterError(
                 f"failure '{failure.text}' given with offers_rosflight_io false: it concerns the topic `command`, "
-                "which does not exist; allowed: offers_rosflight_io true"
+                "which does not exist; allowed: offers_rosflight_io true, or a failure of the MAVLink link, such as "
+                "'link lost'"
             )
 
     def fail(self, signals: Signals) -> None:
-        """Let the link from the companion computer fail."""
-        self._link = Link(signals["command", 0], LOST) if signals else None
+        """Let the topic `command` and the MAVLink link fail."""
+        command = signals.get((_COMMAND, 0))
+        self._link = None if command is None else Link(command, LOST)
+        if self.link is not None:
+            self.link.fail(signals)
 
     # Running the firmware.
 
@@ -286,7 +297,7 @@ class RosflightBoard(CommandServices, ParameterServices, StatusReports, Estimate
             for command in self._link.arrived(time_ns):
                 self._set_command(command)
         if self.link is not None:
-            self.link.receive()
+            self.link.receive(time_ns)
         firmware.step(time_ns // 1000)
         pwm = self._pwm = new_message(PulseWidths, (time_ns, firmware.whole_pulse_widths.tolist()))
         if self.measures_loop_time:

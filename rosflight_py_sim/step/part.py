@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any, ClassVar, Protocol, TypeVar
 
@@ -175,6 +175,14 @@ class Part:
 
     # Failures.
 
+    @classmethod
+    def fallible(cls, values: Mapping[str, Any]) -> Collection[str]:
+        """Names of the targets that can fail with these values of parameters; by default FALLIBLE.
+
+        Failures of other targets are ignored: they are those of other nodes, which have the same list.
+        """
+        return cls.FALLIBLE
+
     def fail(self, signals: Signals) -> None:
         """Apply these failures, and no others, from now on."""
 
@@ -188,17 +196,17 @@ class Part:
     @property
     def active_failures(self) -> Sequence[str]:
         """Failures that are active, in words."""
-        return [effect.failure.text for effect in self.failures.active]
+        return self.failures.texts
 
     def advance_failures(self, time_ns: int) -> None:
         """Begin and end failures at the time of a step."""
         if self.failures.since_ns <= time_ns < self.failures.until_ns:
             return
-        before = self.active_failures
+        before = self.failures.texts
         self.failures.switch(time_ns)
         self.fail(self.failures.signals())
         self.has_failures = len(self.failures) > 0
-        now = self.active_failures
+        now = self.failures.texts
         for text in now:
             if text not in before:
                 self.log.info(f"failure begins: {text}")
@@ -218,7 +226,8 @@ class Part:
             ParameterError: a text describes no failure, or a failure that does not apply to the part.
         """
         seed = int(str(self.values.get("seed", 0)))
-        return FailureSchedule(texts, self.FALLIBLE, seed, check=self.check_failure, previous=self.failures)
+        targets = self.fallible(self.values)
+        return FailureSchedule(texts, targets, seed, check=self.check_failure, previous=self.failures)
 
     def adopt_failures(self, schedule: FailureSchedule) -> None:
         """Use a schedule from the next step on, in which active failures that the schedule lacks end."""

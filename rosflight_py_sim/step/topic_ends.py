@@ -23,7 +23,7 @@ def declared_ports(cls: type[Part]) -> Iterator[Port]:
 def published(cls: type[Part]) -> list[StepTopic[Any]]:
     """Rows of the topics that nodes of a class may publish."""
     own = [port.topic for port in declared_ports(cls) if isinstance(port, Output)]
-    return [*own, ACTIVE_FAILURES] if cls.FALLIBLE else own
+    return [*own, ACTIVE_FAILURES] if any(one.FALLIBLE for one in parts_of(cls)) else own
 
 
 def received(cls: type[Part]) -> list[StepTopic[Any]]:

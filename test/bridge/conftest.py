@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import time
 from collections.abc import Callable, Iterator, Mapping
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 import pytest
@@ -16,6 +16,7 @@ from rosflight_py_sim.bridge.auv_zeromq_front_end import AuvZeromqFrontEnd
 from rosflight_py_sim.bridge.front_end_interface import Snapshot
 from rosflight_py_sim.ground.parameters import Value
 from rosflight_py_sim.protocols.auv_zeromq import Telemetry, decode_telemetry
+from test.bridge.board_bench import Bench
 from test.bridge.logged_lines import LoggedLines
 
 STEP_NS = 2_500_000
@@ -128,3 +129,21 @@ def new_auv_bench() -> Iterator[Callable[..., AuvBench]]:
 def auv_bench(new_auv_bench: Callable[..., AuvBench]) -> AuvBench:
     """A bench of one AUV with default parameters except the ports."""
     return new_auv_bench()
+
+
+@pytest.fixture
+def make_bench() -> Iterator[Callable[..., Bench]]:
+    made: list[Bench] = []
+
+    def make(*firmware_parameters: str, **values: Any) -> Bench:
+        made.append(Bench(*firmware_parameters, **values))
+        return made[-1]
+
+    yield make
+    for one in made:
+        one.close()
+
+
+@pytest.fixture
+def bench(make_bench: Callable[..., Bench]) -> Bench:
+    return make_bench()

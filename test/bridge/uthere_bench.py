@@ -118,7 +118,7 @@ class UthereBench:
     def step(self, periods: int = 1) -> None:
         """Run this many command periods."""
         for _ in range(periods):
-            self.front_end.serve()
+            self.front_end.serve_before(self.time_ns)
             for index, snapshot in enumerate(self.snapshots):
                 snapshot = replace(snapshot, time_ns=self.time_ns, unix_ns=START_NS + self.time_ns)
                 if index in self.front_end.observed:

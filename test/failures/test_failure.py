@@ -21,6 +21,7 @@ def test_words_are_read() -> None:
     assert (gyro.kind, gyro.values, gyro.begin_ns) == ("wrong by", (0.1, 0.0, -0.2), None)
     assert parse_failure("accel noisy 0.5").values == (0.5, 0.5, 0.5)
     assert parse_failure("rc late 0.2").values == (0.2,)
+    assert parse_failure("link damaged 0.25").values == (0.25,)
     assert parse_failure("gnss jammed").duration_ns == math.inf
 
 
@@ -42,6 +43,9 @@ def test_words_are_read() -> None:
         ("mag noisy -1", "-1 given; allowed: the standard deviation, a number from 0 to 1e+09"),
         ("rc late nan", "nan given; allowed: the delay, a number from 0 to 60"),
         ("rc late 0.1 0.2", "2 numbers given; allowed: 1 number, the delay (s)"),
+        ("link damaged", "0 numbers given; allowed: 1 number, the share of damaged packets (0 to 1)"),
+        ("link damaged 1.1", "1.1 given; allowed: the share of damaged packets, a number from 0 to 1"),
+        ("uplink off", "off given; allowed: lost, late, damaged"),
         ("mag off at", "nothing given; allowed: a time in seconds"),
         ("mag off at -1", "-1 given; allowed: a time in seconds"),
         ("mag off at 1 at 2", "at given; allowed: at TIME or for DURATION, each once"),
@@ -57,7 +61,9 @@ def test_senseless_words_are_refused_with_the_words_allowed(text: str, complaint
 def test_every_kind_of_every_part_can_be_said(name: str) -> None:
     target = all_targets()[name]
     for kind in target.kinds:
-        values = {"late": "0.5", "front": "1 2 3"}.get(kind, "1" if kind in ("wrong by", "drift", "noisy") else "")
+        values = {"late": "0.5", "damaged": "0.5", "front": "1 2 3"}.get(
+            kind, "1" if kind in ("wrong by", "drift", "noisy") else ""
+        )
         failure = parse_failure(f"{name} {target.last or ''} {kind} {values} at 1 for 2")
         assert (failure.target, failure.kind) == (name, kind)
 

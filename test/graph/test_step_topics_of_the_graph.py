@@ -104,6 +104,8 @@ def found(
     for composition in COMPOSITIONS:
         # The topic `command` fails only at a flight controller that has it.
         more = ["command lost at 1e8"] if composition.rosflight_io == INSIDE else []
+        # The link fails only where programs command the vehicle over one.
+        more += ["link lost at 1e8"] if composition.vehicle == "uthere" else []
         given = [*arguments, "-p", f"failures:={[*failures, *more]}", "-p", "rotational_gusts:=true"]
         # One domain each: the nodes of a composition remain visible for a while after their end.
         with claim_domain() as domain:

@@ -109,6 +109,14 @@ def frame(name: str, sequence: int = 0, **fields: Any) -> bytes:
     return b"\xfe" + counted + struct.pack("<H", crc16(counted + bytes([one.crc_extra])))
 
 
+def is_valid(datagram: bytes) -> bool:
+    """Whether a datagram consists of one valid frame."""
+    if len(datagram) < 8 or datagram[0] != 0xFE or len(datagram) != datagram[1] + 8 or datagram[5] not in NAMES:
+        return False
+    extra = DEFINITIONS[NAMES[datagram[5]]].crc_extra
+    return bool(struct.pack("<H", crc16(datagram[1:-2] + bytes([extra]))) == datagram[-2:])
+
+
 def messages_of(datagram: bytes) -> Iterator[Message]:
     """Messages of a datagram; every byte must belong to a valid frame."""
     while datagram:
@@ -170,13 +178,16 @@ class MavlinkClient:
 
     def messages(self) -> list[Message]:
         """Messages that have arrived since the last call."""
-        found: list[Message] = []
+        return [message for datagram in self.datagrams() for message in messages_of(datagram)]
+
+    def datagrams(self) -> list[bytes]:
+        """Datagrams that have arrived since the last call."""
+        found: list[bytes] = []
         while True:
             try:
-                datagram = self._socket.recv(2048)
+                found.append(self._socket.recv(2048))
             except BlockingIOError:
                 return found
-            found += messages_of(datagram)
 
 
 def parameter(fields: dict[str, Any]) -> tuple[str, float]:
