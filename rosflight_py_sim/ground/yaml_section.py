@@ -180,16 +180,21 @@ class Section:
         return one(self._items[name]) if name in self._items else default
 
 
-def read_file(file: Path, error: type[ValueError]) -> Item:
+def read_file(file: Path, error: type[ValueError], text: str | None = None) -> Item:
     """Read the document in a file; errors in it are raised as `error`.
+
+    Args:
+        file: the file.
+        error: type of the errors.
+        text: the file's content; None: read the file.
 
     Raises:
         ValueError: of the type `error`: the file cannot be read, is not YAML, or is empty.
     """
     try:
-        if file.stat().st_size > _LARGEST_FILE:
+        if (file.stat().st_size if text is None else len(text.encode())) > _LARGEST_FILE:
             raise error(f"{file}: larger than {_LARGEST_FILE} bytes")
-        node = compose_yaml(file.read_text(encoding="utf-8"))
+        node = compose_yaml(file.read_text(encoding="utf-8") if text is None else text)
     except (OSError, UnicodeDecodeError) as cause:
         raise error(f"{file}: cannot be read: {cause}") from cause
     except yaml.YAMLError as cause:

@@ -38,6 +38,7 @@ class SteppingTimeManager(TimeManagerInterface):
 
     Attributes:
         time_ns: current time, ns; -1 before the first.
+        is_without_vehicles: whether a step without vehicles has yet to be completed.
     """
 
     PARAMETERS: ClassVar[ParameterTable] = TIME_MANAGER_PARAMETERS + ParameterTable(
@@ -54,7 +55,7 @@ class SteppingTimeManager(TimeManagerInterface):
         self._multiplier = math.nan
         self._took_s: list[float] = []
         self._due_s = math.inf
-        self._is_spun = False
+        self._is_spun = self.is_without_vehicles = False
         self._awaited = AwaitedTopics(self, ())
 
     def begin(self) -> None:
@@ -95,11 +96,16 @@ class SteppingTimeManager(TimeManagerInterface):
         return max(self.time_ns, 0) % NANOSECONDS
 
     def advance(self) -> None:
-        """Begin a step, which is complete at once if there are no vehicles."""
+        """Begin a step; without vehicles, it is complete once the time has been delivered."""
         self._began_s = time.perf_counter()
+        self.is_without_vehicles = not self.timed
         super().advance()
-        if not self.timed and self.hand_off is not None:
-            self.hand_off.run(self.complete_step)
+        if self.is_without_vehicles and self.hand_off is not None:
+            self.hand_off.run(self._complete_without_vehicles)
+
+    def _complete_without_vehicles(self) -> None:
+        self.is_without_vehicles = False
+        self.complete_step()
 
     def on_resume(self) -> None:
         """Take the step that was held back."""

@@ -127,6 +127,7 @@ class TimeManagerInterface(PartNode, ABC):
         self._is_paused = self.is_held = self.is_between_steps = False
         self._go_on: Callable[[], bool] = lambda: True
         self.vehicles: list[str] = []
+        self._knows_vehicles = False
         self.timed: Sequence[Any] = ()
         self.lags = 0
         self.steps, self._steps_reported = 0, 0
@@ -146,7 +147,8 @@ class TimeManagerInterface(PartNode, ABC):
 
     def configure(self, values: dict[str, Value]) -> None:
         """Check the names of the vehicles; a derived class calls this first."""
-        if not self.vehicles:
+        if not self._knows_vehicles:
+            self._knows_vehicles = True
             self.vehicles = vehicle_namespaces(values["vehicles"])
             self.timed = [self.HOSTS[0](name, self) for name in self.vehicles]
 
@@ -358,9 +360,10 @@ class TimeManagerInterface(PartNode, ABC):
             response.message = "the steps of an earlier call are not complete yet"
             return response
         self._steps_left = self._steps_requested = int(number(self.values, "step_count"))
-        self._stepped = Future()
+        stepped = self._stepped = Future[Trigger.Response]()
+        # Without vehicles, the steps are complete when this returns.
         self.on_resume()
-        return self._stepped
+        return stepped
 
     def on_fault(self, vehicle: str, text: str) -> None:
         """Pause because of a vehicle's fault."""

@@ -10,8 +10,9 @@ from geometry_msgs.msg import Accel, Pose, Twist
 from numpy.typing import NDArray
 from rosflight_msgs.srv import SetSimState
 from std_srvs.srv import Trigger
+from transforms3d.quaternions import qmult
 
-from rosflight_py_sim.ground.coordinate_frames import MAP, swap_attitude, swap_frd_flu, swap_ned_enu
+from rosflight_py_sim.ground.coordinate_frames import MAP, swap_attitude, swap_frd_flu, swap_mounting, swap_ned_enu
 from rosflight_py_sim.nodes.refusals import Code, RefusedError
 from rosflight_py_sim.nodes.scripts import Asked, Script, Until
 from rosflight_py_sim.physics.rotations import rotate_to_body, rotate_to_inertial
@@ -22,6 +23,8 @@ from rosflight_py_sim.step.vehicle_state import VehicleState, message_of_truth
 from rosflight_py_sim.viewer.appearance import Appearance
 
 Array = NDArray[np.float64]
+
+_AT_REST = np.array([0.0, 0.0, 0.0, 1.0, *[0.0] * 15])
 
 WORLD_FRAMES = ("", "world", MAP)
 """Names of the frame in which states are given; states in replies have the last one."""
@@ -148,6 +151,23 @@ def truth_of_enu(truth: Array, pose: Pose | None, twist: Twist | None) -> Array:
         linear, angular = (swap_ned_enu([v.x, v.y, v.z]) for v in (twist.linear, twist.angular))
     new[7:10], new[10:13] = (rotate_to_body(*new[3:7].tolist(), *vector.tolist()) for vector in (linear, angular))
     return new
+
+
+def truth_in_frame(pose: Pose, frame: Array | None) -> Array:
+    """Truth vector (19,) of a vehicle at rest.
+
+    Args:
+        pose: its pose, in the axes of the world or of `frame`, in which x, y, z point forward, left and up.
+        frame: (19,) truth vector of the vehicle whose axes these are; None: the axes of the world.
+    """
+    truth = truth_of_enu(_AT_REST, pose, None)
+    if frame is None:
+        return truth
+    p, q = pose.position, pose.orientation
+    placed = _AT_REST.copy()
+    placed[0:3] = frame[0:3] + _to_inertial(frame[3:7], swap_frd_flu(np.array([p.x, p.y, p.z])))
+    placed[3:7] = qmult(frame[3:7], swap_mounting([q.w, q.x, q.y, q.z]))
+    return placed
 
 
 def _to_inertial(quaternion: Array, vector: Array) -> Array:

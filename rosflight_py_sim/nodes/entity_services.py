@@ -35,7 +35,7 @@ CATEGORIES = {
 
 
 class EntityServices:
-    """Answers the requests; each method but the last two is the script of a service."""
+    """Answers the requests; each public method is the script of a service."""
 
     def __init__(self, entities: Mapping[str, Entity]) -> None:
         """Serve the entities, by name."""
@@ -54,13 +54,13 @@ class EntityServices:
 
     def get_entity_state(self, request: Any, response: Any) -> Script:
         """State of an entity."""
-        entity = self._named(request.entity)
+        entity = named(self._entities, request.entity)
         yield from self._state(entity)
         response.state = message_of_state(entity)
 
     def get_entity_info(self, request: Any, response: Any) -> Script:
         """Description of an entity."""
-        given = self._named(request.entity).description
+        given = named(self._entities, request.entity).description
         response.info = EntityInfo(
             category=EntityCategory(category=given.category), description=given.text, tags=given.tags
         )
@@ -68,13 +68,13 @@ class EntityServices:
 
     def get_entity_bounds(self, request: Any, response: Any) -> Script:
         """Box around an entity, in its own axes."""
-        entity = self._named(request.entity)
+        entity = named(self._entities, request.entity)
         response.bounds = box(entity.least_flu, entity.greatest_flu)
         yield from ()
 
     def set_entity_info(self, request: Any, response: Any) -> Script:
         """Replace the description of an entity."""
-        entity, info = self._named(request.entity), request.info
+        entity, info = named(self._entities, request.entity), request.info
         if info.category.category not in CATEGORIES:
             allowed = ", ".join(f"{value} ({name.lower()})" for value, name in CATEGORIES.items())
             raise RefusedError(Code.OPERATION_FAILED, f"category {info.category.category} given; allowed: {allowed}")
@@ -83,7 +83,7 @@ class EntityServices:
 
     def set_entity_state(self, request: Any, response: Any) -> Script:
         """Set pose and velocities of an entity."""
-        entity, given = self._named(request.entity), request.state
+        entity, given = named(self._entities, request.entity), request.state
         if given.header.frame_id not in WORLD_FRAMES:
             raise RefusedError(
                 Code.OPERATION_FAILED,
@@ -98,7 +98,7 @@ class EntityServices:
                 "acceleration",
             )
         if sets_pose:
-            _check_pose(given.pose)
+            check_pose(given.pose, SetEntityState.Response.INVALID_POSE)
         yield from self._state(entity)
         before = entity.state
         assert before is not None
@@ -110,13 +110,6 @@ class EntityServices:
                 raise
             raise RefusedError(SetEntityState.Response.INVALID_POSE, error.text) from error
 
-    def _named(self, name: str) -> Entity:
-        entity = self._entities.get(name)
-        if entity is None:
-            allowed = ", ".join(self._entities)
-            raise RefusedError(Code.NOT_FOUND, f"entity '{name}' given; allowed: {allowed}")
-        return entity
-
     def _states(self) -> Script:
         """Wait for the first truth states, for a short time."""
         yield Until(lambda: all(one.state is not None for one in self._entities.values()), ARRIVES_S)
@@ -127,6 +120,18 @@ class EntityServices:
                 Code.INCORRECT_STATE,
                 f"entity '{entity.name}' given, whose truth state has not arrived yet; is its dynamics node running?",
             )
+
+
+def named(entities: Mapping[str, Entity], name: str) -> Entity:
+    """The entity with a name.
+
+    Raises:
+        RefusedError: there is none.
+    """
+    entity = entities.get(name)
+    if entity is None:
+        raise RefusedError(Code.NOT_FOUND, f"entity '{name}' given; allowed: {', '.join(entities) or 'none'}")
+    return entity
 
 
 def message_of_state(entity: Entity) -> EntityState:
@@ -146,14 +151,19 @@ def box(least: Array, greatest: Array) -> Bounds:
     return Bounds(type=Bounds.TYPE_BOX, points=corners)
 
 
-def _check_pose(pose: Any) -> None:
+def check_pose(pose: Any, code: int) -> None:
+    """Check a pose.
+
+    Raises:
+        RefusedError: with that code: a number is not finite, or the orientation is no quaternion of length 1.
+    """
     p, q = pose.position, pose.orientation
     place, turn = [p.x, p.y, p.z], [q.x, q.y, q.z, q.w]
     length = float(np.linalg.norm(turn))
     # The dynamics node would say the same of the pose in NED, which was not given.
     if not np.all(np.isfinite(place)) or not abs(length - 1.0) < 0.01:
         raise RefusedError(
-            SetEntityState.Response.INVALID_POSE,
+            code,
             f"position {place} and orientation x y z w {turn} given; allowed: finite positions, and quaternions of "
             "length 1, at most 1 % off",
         )

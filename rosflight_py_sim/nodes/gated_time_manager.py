@@ -127,7 +127,7 @@ class GatedTimeManager(SteppingTimeManager):
     @property
     def step_is_complete(self) -> bool:
         """Whether the simulation has started and every message of the step has arrived."""
-        return not self._missing and self.time_ns >= 0
+        return not self._missing and self.time_ns >= 0 and not self.is_without_vehicles
 
     def update_time(self) -> None:
         """Advance by one step, and close the gate."""

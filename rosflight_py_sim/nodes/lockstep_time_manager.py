@@ -157,7 +157,7 @@ class LockstepTimeManager(SteppingTimeManager):
     @property
     def step_is_complete(self) -> bool:
         """Whether the truth state of the next time has arrived from each vehicle."""
-        return not self._behind
+        return not self._behind and not self.is_without_vehicles
 
     def update_time(self) -> None:
         """Advance to the time of the newest truth states."""

@@ -11,14 +11,18 @@ from rosflight_py_sim.ground.shared_parameters import TIME_MODE
 from rosflight_py_sim.ground.vehicle_parameters import values_of_vehicle
 from rosflight_py_sim.interfaces.part_node import PartNode
 from rosflight_py_sim.interfaces.time_manager_interface import VEHICLES, vehicle_namespaces
+from rosflight_py_sim.nodes.entities import Entities
 from rosflight_py_sim.nodes.entity import Description, Entity
+from rosflight_py_sim.nodes.resources import RESOURCE_FOLDER, Resources
 from rosflight_py_sim.nodes.scripts import Scripts
+from rosflight_py_sim.nodes.simulation_changes import SimulationChanges
 from rosflight_py_sim.nodes.time_control import TimeControl
-from rosflight_py_sim.nodes.vehicle_shape import SHAPE_PARAMETERS, VEHICLE_SHAPE_PARAMETERS, vehicle_shapes
+from rosflight_py_sim.nodes.vehicle_shape import SHAPE_PARAMETERS, VEHICLE_SHAPE_PARAMETERS, shape_of, vehicle_shapes
 from rosflight_py_sim.step.diagnosis import Diagnosis
 from rosflight_py_sim.step.part import Part
 from rosflight_py_sim.step.topic_statistics import Period
-from rosflight_py_sim.vehicles import vehicle
+from rosflight_py_sim.vehicles import Vehicle, vehicle
+from rosflight_py_sim.viewer.appearance import Appearance
 from rosflight_py_sim.world import WORLD, world_of
 
 VEHICLE_TYPE = Parameter(
@@ -28,6 +32,7 @@ VEHICLE_TYPE = Parameter(
 _ROBOT = 1
 
 SERVICES = (
+    "DeleteEntity",
     "GetAvailableWorlds",
     "GetCurrentWorld",
     "GetEntities",
@@ -44,6 +49,8 @@ SERVICES = (
     "SetEntityInfo",
     "SetEntityState",
     "SetSimulationState",
+    "SpawnEntities",
+    "SpawnEntity",
     "StepSimulation",
 )
 """Names of the services' types; those of the services are the same in lower case: get_entities."""
@@ -58,7 +65,9 @@ class SimulationInterfaces(PartNode):
     """
 
     DEFAULT_NAME: ClassVar[str] = "simulation_interfaces"
-    PARAMETERS: ClassVar[ParameterTable] = ParameterTable(TIME_MODE, VEHICLES, VEHICLE_TYPE, WORLD) + SHAPE_PARAMETERS
+    PARAMETERS: ClassVar[ParameterTable] = (
+        ParameterTable(TIME_MODE, VEHICLES, VEHICLE_TYPE, WORLD, RESOURCE_FOLDER) + SHAPE_PARAMETERS
+    )
     VEHICLE_PARAMETERS: ClassVar[ParameterTable] = VEHICLE_SHAPE_PARAMETERS + ParameterTable(VEHICLE_TYPE)
     HOSTS: ClassVar[tuple[type[Part], ...]] = (Entity, TimeControl)
 
@@ -79,20 +88,23 @@ class SimulationInterfaces(PartNode):
                 "`pip install ./simulation_interfaces` in this project's folder builds it"
             ) from error
         from rosflight_py_sim.nodes.entity_services import EntityServices
+        from rosflight_py_sim.nodes.spawn_services import SpawnServices
         from rosflight_py_sim.nodes.state_services import StateServices
         from rosflight_py_sim.nodes.steps_action import StepsAction
         from rosflight_py_sim.nodes.world_services import WorldServices
 
-        names = vehicle_namespaces(self.values["vehicles"])
-        self._entities: dict[str, Entity] = {}
-        for namespace, shape in vehicle_shapes(self, names).items():
-            name, description = self._described(namespace)
-            self._entities[name] = self.host(Entity(name, namespace, description, shape), namespace)
-        time = self.host(TimeControl(self, list(self._entities.values())), "")
-        scripts = Scripts(self)
-        state = StateServices(self, scripts, time, self._entities)
+        shapes = vehicle_shapes(self, vehicle_namespaces(self.values["vehicles"]))
+        start = [self._entity_of_start(namespace, shape) for namespace, shape in shapes.items()]
+        self._entities = Entities(self.host, self.unhost, start)
+        time = self.host(TimeControl(self, self._entities), "")
+        scripts, changes = Scripts(self), SimulationChanges(self.control)
+        resources = Resources(str(self.values[RESOURCE_FOLDER.name]))
         worlds = WorldServices(world_of(self.values), str(self.values[WORLD.name]))
-        served = (state, EntityServices(self._entities), worlds)
+        spawning = SpawnServices(
+            self._entities, changes, resources, _entity, self.get_namespace(), lambda: worlds.given
+        )
+        state = StateServices(self, scripts, time, self._entities, changes, spawning.delete)
+        served = (state, EntityServices(self._entities), worlds, spawning)
         self.served = 0
 
         def offer(type_name: str) -> None:
@@ -110,22 +122,32 @@ class SimulationInterfaces(PartNode):
             offer(type_name)
         self._action = StepsAction(self, scripts, state.simulate_steps)
 
-    def _described(self, namespace: str) -> tuple[str, Description]:
-        """Name and description of a vehicle."""
+    def _entity_of_start(self, namespace: str, shape: Appearance) -> Entity:
+        """A vehicle of the start."""
         kind = str(values_of_vehicle(self.values, namespace)[VEHICLE_TYPE.name])
         if not kind:
-            return namespace or "vehicle", Description(_ROBOT)
+            return Entity(namespace or "vehicle", namespace, Description(_ROBOT), shape)
         try:
             text = vehicle(kind).description
         except ParameterError as error:
             self.get_logger().warning(f"the vehicle '{namespace}' has no description: {error}")
             text = ""
         tag = Path(kind).stem
-        return namespace or tag, Description(_ROBOT, text, [tag])
+        return Entity(namespace or tag, namespace, Description(_ROBOT, text, [tag]), shape)
 
     def diagnose(self, period: Period) -> Iterator[Diagnosis]:
         """Number of requests."""
         yield Diagnosis("", "serving", values={"requests": self.served})
+
+
+def _entity(chosen: Vehicle, name: str, namespace: str) -> Entity:
+    """A vehicle that is spawned.
+
+    Raises:
+        ParameterError: a physics parameter that its shape needs is missing or invalid.
+    """
+    description = Description(_ROBOT, chosen.description, [chosen.name])
+    return Entity(name, namespace, description, shape_of(chosen))
 
 
 def _snake_case(name: str) -> str:

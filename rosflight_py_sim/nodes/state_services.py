@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from functools import partial
+from itertools import combinations
 from typing import Any
 
 from simulation_interfaces.msg import SimulationState, SimulatorFeatures
@@ -12,9 +12,12 @@ from simulation_interfaces.srv import ResetSimulation, SetSimulationState
 from std_srvs.srv import Trigger
 
 from rosflight_py_sim.interfaces.simulation_node import SimulationNode
+from rosflight_py_sim.nodes.entities import Entities
 from rosflight_py_sim.nodes.entity import ARRIVES_S, RESETS, Entity
 from rosflight_py_sim.nodes.refusals import Code, RefusedError
+from rosflight_py_sim.nodes.resources import FORMATS
 from rosflight_py_sim.nodes.scripts import REPLY_LIMIT_S, Asked, Script, Scripts, Until
+from rosflight_py_sim.nodes.simulation_changes import SimulationChanges
 from rosflight_py_sim.nodes.time_control import TimeControl
 from rosflight_py_sim.step.ports import Call
 
@@ -62,6 +65,14 @@ _WITH_TIME_MANAGER = (
 )
 
 
+_WITH_SPAWNING = (
+    _Features.SPAWNING,
+    _Features.SPAWNING_ENTITIES,
+    _Features.SPAWNING_RESOURCE_STRING,
+    _Features.DELETING,
+    _Features.SIMULATION_RESET_SPAWNED,
+)
+
 _WITH_RESTART = (_Features.SIMULATION_RESET_TIME,)
 
 _SCOPES = ResetSimulation.Request
@@ -71,20 +82,37 @@ class StateServices:
     """Answers the requests; each public method but `get_simulator_features` is the script of a service or action."""
 
     def __init__(
-        self, node: SimulationNode, scripts: Scripts, time: TimeControl, entities: Mapping[str, Entity]
+        self,
+        node: SimulationNode,
+        scripts: Scripts,
+        time: TimeControl,
+        entities: Entities,
+        changes: SimulationChanges,
+        delete: Callable[[Entity], Script],
     ) -> None:
-        """Serve the simulation of the node."""
+        """Serve the simulation of the node.
+
+        Args:
+            node: the node.
+            scripts: its scripts.
+            time: its time manager.
+            entities: its entities.
+            changes: its changes.
+            delete: script that removes an entity during a change.
+        """
         self._node, self._scripts, self._time, self._entities = node, scripts, time, entities
+        self._changes, self._delete = changes, delete
         self._is_quitting = self._is_stopped = False
-        self._under_way = ""
 
     def get_simulator_features(self, request: Any, response: Any) -> None:
         """List the features in the node's time mode; this response has no result."""
         response.features.features = [
             *_ALWAYS,
             *(_WITH_TIME_MANAGER if self._time.exists else ()),
-            *(_WITH_RESTART if self._can_restart else ()),
+            *(_WITH_SPAWNING if self._changes.can_spawn else ()),
+            *(_WITH_RESTART if self._changes.can_restart else ()),
         ]
+        response.features.spawn_formats = list(FORMATS if self._changes.can_spawn else ())
         response.features.custom_info = (
             f"rosflight_py_sim, time mode {self._node.time_mode}; docs/simulation_interfaces.md describes the features"
         )
@@ -97,14 +125,9 @@ class StateServices:
         if not self._time.is_paused:
             return int(SimulationState.STATE_PLAYING)
         # Another client may have stepped or resumed in the meantime.
-        is_stopped = self._is_stopped and not any(one.state and one.state.time_ns for one in self._entities.values())
+        times = [self._node.now_ns, *(one.state.time_ns for one in self._entities.values() if one.state)]
+        is_stopped = self._is_stopped and not any(times)
         return int(SimulationState.STATE_STOPPED if is_stopped else SimulationState.STATE_PAUSED)
-
-    @property
-    def _can_restart(self) -> bool:
-        """Whether time can be set back: the whole simulation runs in this process, and is not recorded."""
-        simulation = self._node.control.simulation
-        return simulation is not None and simulation.can_restart
 
     def get_simulation_state(self, request: Any, response: Any) -> Script:
         """State of the simulation."""
@@ -116,17 +139,17 @@ class StateServices:
         wanted, codes = request.state.state, SetSimulationState.Response
         if wanted == self.state:
             raise RefusedError(codes.ALREADY_IN_TARGET_STATE, f"the simulation is {STATES[wanted]} already")
-        changes = self._changes()
-        if wanted not in changes:
+        transitions = self._transitions()
+        if wanted not in transitions:
             given = f"state {wanted} ({STATES.get(wanted, 'not a state of this simulation')}) given while it is "
-            allowed = ", ".join(f"{state} ({STATES[state]})" for state in changes)
+            allowed = ", ".join(f"{state} ({STATES[state]})" for state in transitions)
             supported = wanted in STATES and not self._is_quitting
             code = Code.FEATURE_UNSUPPORTED if supported else codes.INCORRECT_TRANSITION
             raise RefusedError(code, f"{given}{STATES[self.state]}; allowed: {allowed or 'none'}")
-        with self._alone(f"the change to {STATES[wanted]}"):
-            yield from changes[wanted]()
+        with self._changes.alone(f"the change to {STATES[wanted]}"):
+            yield from transitions[wanted]()
 
-    def _changes(self) -> dict[int, Callable[[], Script]]:
+    def _transitions(self) -> dict[int, Callable[[], Script]]:
         """Scripts to the states that can be set."""
         if self._is_quitting:
             return {}
@@ -134,7 +157,7 @@ class StateServices:
         if self._time.exists:
             changes[SimulationState.STATE_PLAYING] = self._play
             changes[SimulationState.STATE_PAUSED] = self._pause
-        if self._can_restart:
+        if self._changes.can_restart:
             changes[SimulationState.STATE_STOPPED] = self._stop
         return changes
 
@@ -151,15 +174,11 @@ class StateServices:
         yield from self._restart(paused=True)
         self._is_stopped = True
 
-    def _restart(self, *, paused: bool) -> Script:
-        """Start the simulation again at time 0."""
-        control, entities = self._node.control, self._entities.values()
-        for entity in entities:
-            entity.truth, entity.description = None, entity.initial
-        simulation = control.simulation
-        assert simulation is not None
-        control.request(partial(simulation.restart, paused=paused, entirely=True))
-        yield Until(lambda: not control.has_request, None)
+    def _restart(self, *, paused: bool, entirely: bool = True) -> Script:
+        """Start the simulation again at time 0; `entirely`: with the vehicles of the start."""
+        self._entities.restart(entirely=entirely)
+        yield from self._changes.restart(paused=paused, entirely=entirely)
+        entities = self._entities.values()
         if not (yield Until(lambda: all(one.state is not None for one in entities), REPLY_LIMIT_S)):
             late = ", ".join(one.name for one in entities if one.state is None)
             raise RefusedError(
@@ -175,13 +194,13 @@ class StateServices:
     def step_simulation(self, request: Any, response: Any) -> Script:
         """Take all steps at once."""
         self._check_steps(request.steps)
-        with self._alone("step_simulation"):
+        with self._changes.alone("step_simulation"):
             yield from self._time.take_steps(request.steps, 1)
 
     def simulate_steps(self, steps: int, on_step: Callable[[int], bool]) -> Script:
         """Take steps one by one; `on_step` as of `StepsAction`."""
         self._check_steps(steps)
-        with self._alone("simulate_steps"):
+        with self._changes.alone("simulate_steps"):
             yield from self._time.take_steps(1, steps, on_step)
 
     def _check_steps(self, steps: int) -> None:
@@ -200,33 +219,45 @@ class StateServices:
             raise RefusedError(Code.OPERATION_FAILED, f"steps {steps} given; allowed: 1 to {_MOST_STEPS}")
 
     def reset_simulation(self, request: Any, response: Any) -> Script:
-        """Return time, the vehicles, or both to their starts; the simulation stays paused or playing."""
-        both = _SCOPES.SCOPE_TIME | _SCOPES.SCOPE_STATE
-        allowed = {_SCOPES.SCOPE_STATE: "state"}
-        if self._can_restart:
-            allowed |= {
-                _SCOPES.SCOPE_DEFAULT: "all",
-                _SCOPES.SCOPE_TIME: "time",
-                both: "time and state",
-                _SCOPES.SCOPE_ALL: "all",
-            }
+        """Return time, the vehicles, or both to their starts, and remove spawned ones; play or pause as before."""
+        allowed = self._allowed_scopes()
         if request.scope not in allowed:
             texts = ", ".join(f"{scope} ({allowed[scope]})" for scope in sorted(allowed))
             raise RefusedError(Code.FEATURE_UNSUPPORTED, f"scope {request.scope} given; allowed: {texts}")
-        with self._alone("reset_simulation"):
-            if request.scope == _SCOPES.SCOPE_STATE:
-                yield from self._reset_states(list(self._entities.values()))
-            elif request.scope == _SCOPES.SCOPE_TIME:
-                yield from self._reset_time()
-            else:
+        is_all = request.scope in (_SCOPES.SCOPE_DEFAULT, _SCOPES.SCOPE_ALL)
+        with self._changes.alone("reset_simulation"):
+            if is_all:
                 yield from self._restart(paused=self._time.is_paused)
+                return
+            if request.scope & _SCOPES.SCOPE_SPAWNED:
+                for entity in self._entities.spawned:
+                    yield from self._delete(entity)
+            if request.scope & _SCOPES.SCOPE_TIME and request.scope & _SCOPES.SCOPE_STATE:
+                yield from self._restart(paused=self._time.is_paused, entirely=False)
+            elif request.scope & _SCOPES.SCOPE_TIME:
+                yield from self._reset_time()
+            elif request.scope & _SCOPES.SCOPE_STATE:
+                yield from self._reset_states(list(self._entities.values()))
+
+    def _allowed_scopes(self) -> dict[int, str]:
+        """Scopes that can be reset, each with its text: all sums of those that are offered."""
+        offered = {_SCOPES.SCOPE_STATE: "state"}
+        if self._changes.can_restart:
+            offered = {_SCOPES.SCOPE_TIME: "time", **offered}
+        if self._changes.can_spawn:
+            offered[_SCOPES.SCOPE_SPAWNED] = "spawned"
+        sums = (some for count in range(1, len(offered) + 1) for some in combinations(offered, count))
+        allowed = {sum(some): " and ".join(offered[scope] for scope in some) for some in sums}
+        if self._changes.can_restart:
+            allowed |= dict.fromkeys((_SCOPES.SCOPE_DEFAULT, _SCOPES.SCOPE_ALL), "all")
+        return allowed
 
     def _reset_time(self) -> Script:
         """Start again at time 0, with the vehicles where they are."""
         was_paused = self._time.is_paused
         yield from self._time.pause(True)
         kept = [(one, one.state, one.description) for one in self._entities.values()]
-        yield from self._restart(paused=True)
+        yield from self._restart(paused=True, entirely=False)
         for entity, state, description in kept:
             entity.description = description
             if state is not None:
@@ -247,24 +278,6 @@ class StateServices:
                 if not reply.success:
                     raise RefusedError(Code.OPERATION_FAILED, f"{service}: {reply.message}")
         yield Until(lambda: all(one.state is not state for one, state in zip(entities, before, strict=True)), ARRIVES_S)
-
-    @contextmanager
-    def _alone(self, what: str) -> Generator[None, None, None]:
-        """Context of a change of the simulation, beside which there is no other.
-
-        Raises:
-            RefusedError: another one is under way.
-        """
-        if self._under_way:
-            raise RefusedError(
-                Code.INCORRECT_STATE,
-                f"{what} requested during {self._under_way}; allowed: one at a time",
-            )
-        self._under_way = what
-        try:
-            yield
-        finally:
-            self._under_way = ""
 
 
 def _is_known(call: Call) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from rcl_interfaces.srv import GetParameters, SetParametersAtomically
@@ -35,8 +35,8 @@ class TimeControl(Part):
     reading = calls(GetParameters, *(f"{name}/get_parameters" for name in _NODES))
     setting = calls(SetParametersAtomically, *(f"{name}/set_parameters_atomically" for name in _NODES))
 
-    def __init__(self, node: SimulationNode, entities: Sequence[Entity]) -> None:
-        """Control the time of these entities."""
+    def __init__(self, node: SimulationNode, entities: Mapping[str, Entity]) -> None:
+        """Control the time of these entities, by name."""
         super().__init__({})
         self._node, self._entities = node, entities
         self.is_stepping = False
@@ -53,9 +53,9 @@ class TimeControl(Part):
 
     def step_is_complete(self) -> bool:
         """Whether the truth states of the present step have arrived."""
-        stamps = [-1 if one.state is None else one.state.time_ns for one in self._entities]
-        now_ns = self._node.now_ns
-        return min(stamps) > now_ns if self._node.time_mode == "lockstep" else min(stamps) >= now_ns
+        stamps = [-1 if one.state is None else one.state.time_ns for one in self._entities.values()]
+        now_ns, in_lockstep = self._node.now_ns, self._node.time_mode == "lockstep"
+        return all(stamp > now_ns if in_lockstep else stamp >= now_ns for stamp in stamps)
 
     def pause(self, paused: bool) -> Script:
         """Pause or resume; a pause begins when the present step is complete."""

@@ -8,8 +8,9 @@ from rosflight_py_sim.camera import Faces
 from rosflight_py_sim.ground.parameters import ParameterTable
 from rosflight_py_sim.ground.vehicle_parameters import values_of_vehicle
 from rosflight_py_sim.interfaces.simulation_node import SimulationNode
-from rosflight_py_sim.nodes.vehicle_physics import PHYSICS, physics_of_vehicle
+from rosflight_py_sim.nodes.vehicle_physics import PHYSICS, physics_of_sources, physics_of_vehicle
 from rosflight_py_sim.physics.surface_mix import SURFACE_MIX_PARAMETERS
+from rosflight_py_sim.vehicles import Vehicle
 from rosflight_py_sim.viewer.appearance import APPEARANCE, Appearance, appearance
 from rosflight_py_sim.viewer.vehicle_faces import faces_of_parts
 
@@ -39,6 +40,15 @@ def vehicle_shapes(node: SimulationNode, vehicles: Sequence[str], around: str | 
         physics = physics_of_vehicle(node.values, node.sources, name, namespace, vehicle)
         shapes[vehicle] = appearance(name, physics, values)
     return shapes
+
+
+def shape_of(chosen: Vehicle) -> Appearance:
+    """Appearance of a vehicle as its file describes it.
+
+    Raises:
+        ParameterError: a physics parameter that the shape needs is missing or invalid.
+    """
+    return appearance(chosen.appearance, physics_of_sources([chosen.parameter_file], chosen.appearance))
 
 
 def faces_of_shape(shape: Appearance) -> Faces:

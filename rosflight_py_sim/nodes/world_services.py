@@ -19,11 +19,10 @@ from rosflight_py_sim.nodes.entity_filters import tags_condition
 from rosflight_py_sim.nodes.entity_services import box
 from rosflight_py_sim.nodes.refusals import Code, RefusedError
 from rosflight_py_sim.nodes.scripts import Script
-from rosflight_py_sim.nodes.vehicle_physics import physics_of_sources
+from rosflight_py_sim.nodes.vehicle_shape import shape_of
 from rosflight_py_sim.step.vehicle_state import VehicleState
 from rosflight_py_sim.vehicles import STANDALONE, Vehicle
 from rosflight_py_sim.vehicles.catalogue import vehicles_and_errors
-from rosflight_py_sim.viewer.appearance import appearance
 from rosflight_py_sim.world import DRY_LAND, World, WorldError, known_worlds, load_world
 from rosflight_py_sim.world.scene import Object, Vector
 from rosflight_py_sim.world.world_file import corners
@@ -49,11 +48,15 @@ class _Place:
 
 
 class WorldServices:
-    """Answers the requests; each method is the script of a service."""
+    """Answers the requests; each method is the script of a service.
+
+    Attributes:
+        given: value of the parameter that selects the world.
+    """
 
     def __init__(self, world: World, given: str) -> None:
         """Serve a world, and the value of the parameter that selects it."""
-        self._world, self._given = world, given
+        self._world, self.given = world, given
         self._places = {one.name: one for one in _places(world)}
 
     def get_spawnables(self, request: Any, response: Any) -> Script:
@@ -86,7 +89,7 @@ class WorldServices:
 
     def get_current_world(self, request: Any, response: Any) -> Script:
         """Describe the world of the simulation."""
-        response.world = _resource(self._world, self._given)
+        response.world = _resource(self._world, self.given)
         yield from ()
 
     def get_named_poses(self, request: Any, response: Any) -> Script:
@@ -117,8 +120,7 @@ def _spawnable(vehicle: Vehicle) -> Spawnable:
     else:
         message.uri = vehicle.name
     try:
-        physics = physics_of_sources([vehicle.parameter_file], vehicle.appearance)
-        message.spawn_bounds = box(*box_of(appearance(vehicle.appearance, physics)))
+        message.spawn_bounds = box(*box_of(shape_of(vehicle)))
     except ParameterError:
         # A parameter that the shape needs is given at the start of a simulation only.
         message.spawn_bounds = _UNBOUNDED

@@ -52,17 +52,26 @@ _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
 _KINDS = {"motor": True, "servo": False}
 
 
-def read_vehicle(file: Path) -> Vehicle:
+class MissingFileError(ParameterError):
+    """Error for a vehicle file that names a file which does not exist."""
+
+
+def read_vehicle(file: Path, text: str | None = None) -> Vehicle:
     """Read a vehicle file; the vehicle's name is the file's stem.
 
+    Args:
+        file: the vehicle file.
+        text: its content; None: read the file.
+
     Raises:
+        MissingFileError: a file that it names does not exist.
         ParameterError: the file cannot be read, or is not a valid vehicle file.
     """
     if not _NAME.fullmatch(file.stem):
         raise ParameterError(
             f"{file}: the file name is the vehicle's name; allowed: letters, digits and _, starting with a letter"
         )
-    section = read_file(file, ParameterError).section((*REQUIRED, *OPTIONAL), REQUIRED)
+    section = read_file(file, ParameterError, text).section((*REQUIRED, *OPTIONAL), REQUIRED)
 
     mission, waypoint_file = section.read("mission", read_mission, (None, None))
     if waypoint_file is not None and "autopilot" not in section:
@@ -155,9 +164,10 @@ def _file(item: Item) -> Path:
     """A file; relative paths start at the vehicle file's folder."""
     file = _path(item)
     if not is_file(file):
-        raise item.refuse(
+        refusal = item.refuse(
             f"the path of a file, absolute or relative to {item.file.parent}", f"{item.text()}, not a file,"
         )
+        raise MissingFileError(str(refusal))
     return file
 
 

@@ -149,6 +149,17 @@ def test_paused_simulation_stays_at_its_time(graph: MakeGraph) -> None:
     assert max(states) == time_ns + 5_000_000
 
 
+def test_steps_are_taken_without_vehicles(graph: MakeGraph) -> None:
+    g = graph()
+    g.pause()
+    manager = g.node("time_manager")
+    delete(g, "")
+    before_ns = manager.now_ns
+    g.set_parameter("time_manager", "step_count", 3)
+    assert g.call("time_manager/step").success
+    assert manager.now_ns == before_ns + 7_500_000
+
+
 def test_restart_keeps_the_present_vehicles_or_returns_to_those_of_the_start(graph: MakeGraph) -> None:
     g = graph(vehicles=fleet(vehicle("multirotor"), count=2, seed=0))
     spawn(g, "kite")

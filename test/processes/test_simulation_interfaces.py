@@ -7,7 +7,6 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +20,6 @@ from simulation_interfaces.msg import (
     EntityCategory,
     EntityFilters,
     EntityInfo,
-    EntityState,
     Result,
     SimulationState,
     SimulatorFeatures,
@@ -31,18 +29,13 @@ from simulation_interfaces.srv import ResetSimulation, SetEntityState, SetSimula
 
 from test.processes.conftest import Processes, SimulationProcesses
 from test.processes.standard_client import OK, PAUSED, PLAYING, QUITTING, STOPPED, StandardClient
+from test.processes.standard_simulation import SLOWLY, STEP_NS, ClaimDomain, numbers, placed, simulated
 
 pytestmark = pytest.mark.timeout(240)
-
-ClaimDomain = Callable[[], AbstractContextManager[int]]
 
 FIRST, SECOND = ENTITIES = ["multirotor_1", "multirotor_2"]
 
 EXAMPLE = Path(__file__).parents[2] / "docs" / "examples" / "standard_services.py"
-
-STEP_NS = 10_000_000
-SLOWLY = ("--real-time-multiplier", "0.2", "--ros-args", "-p", "step_size:=0.01", "-p", "device:=none")
-"""A pace at which the simulation leaves the processor to the client."""
 
 SUCCEEDED, CANCELED, ABORTED = 4, 5, 6
 """Of action_msgs/GoalStatus."""
@@ -67,26 +60,20 @@ SAME_EVERYWHERE = {
     SimulatorFeatures.SIMULATION_STATE_GETTING,
     SimulatorFeatures.SIMULATION_STATE_SETTING,
 }
-IN_ONE_PROCESS = {SimulatorFeatures.SIMULATION_RESET_TIME}
+SPAWNING = {
+    SimulatorFeatures.SPAWNING,
+    SimulatorFeatures.SPAWNING_ENTITIES,
+    SimulatorFeatures.SPAWNING_RESOURCE_STRING,
+    SimulatorFeatures.DELETING,
+    SimulatorFeatures.SIMULATION_RESET_SPAWNED,
+}
+IN_ONE_PROCESS = SPAWNING | {SimulatorFeatures.SIMULATION_RESET_TIME}
 WITH_TIME_MANAGER = {
     SimulatorFeatures.SIMULATION_STATE_PAUSE,
     SimulatorFeatures.STEP_SIMULATION_SINGLE,
     SimulatorFeatures.STEP_SIMULATION_MULTIPLE,
     SimulatorFeatures.STEP_SIMULATION_ACTION,
 }
-
-
-@contextmanager
-def simulated(claim_domain: ClaimDomain, folder: Path, *arguments: str) -> Iterator[tuple[StandardClient, Any]]:
-    """A client, and the program of a simulation with these arguments."""
-    with claim_domain() as domain:
-        processes = Processes(domain, folder)
-        client = StandardClient(domain)
-        try:
-            yield client, processes.command("sim", "--simulation-interfaces", *arguments)
-        finally:
-            client.close()
-            processes.close()
 
 
 @pytest.fixture(scope="module")
@@ -101,20 +88,6 @@ def fleet(_fleet: StandardClient) -> StandardClient:
     _fleet.change(PAUSED)
     _fleet.done("ResetSimulation", scope=ResetSimulation.Request.SCOPE_STATE)
     return _fleet
-
-
-def placed(x: float, y: float, z: float, yaw: float = 0.0) -> EntityState:
-    """State at rest, in ENU; yaw from east."""
-    state = EntityState()
-    state.pose.position.x, state.pose.position.y, state.pose.position.z = x, y, z
-    state.pose.orientation.z, state.pose.orientation.w = math.sin(yaw / 2.0), math.cos(yaw / 2.0)
-    return state
-
-
-def numbers(vector: Any) -> tuple[float, ...]:
-    """Elements of a vector or quaternion message."""
-    names = [name for name in ("x", "y", "z", "w") if hasattr(vector, name)]
-    return tuple(getattr(vector, name) for name in names)
 
 
 def test_features_are_those_tested_here(fleet: StandardClient) -> None:
@@ -362,9 +335,12 @@ def test_reset_of_time_alone_keeps_the_vehicles_where_they_are(fleet: StandardCl
 
 
 def test_scopes_of_no_feature_are_refused(fleet: StandardClient) -> None:
-    code, text = fleet.refused("ResetSimulation", scope=ResetSimulation.Request.SCOPE_SPAWNED)
+    code, text = fleet.refused("ResetSimulation", scope=8)
     assert code == Result.RESULT_FEATURE_UNSUPPORTED
-    assert text == "scope 4 given; allowed: 0 (all), 1 (time), 2 (state), 3 (time and state), 255 (all)"
+    assert text == (
+        "scope 8 given; allowed: 0 (all), 1 (time), 2 (state), 3 (time and state), 4 (spawned), 5 (time and spawned), "
+        "6 (state and spawned), 7 (time and state and spawned), 255 (all)"
+    )
 
 
 def test_stopped_simulation_is_at_its_start_and_can_be_paused_or_played(fleet: StandardClient) -> None:
@@ -485,7 +461,7 @@ def test_quitting_ends_the_program(claim_domain: ClaimDomain, tmp_path: Path) ->
 def test_features_follow_the_time_mode(claim_domain: ClaimDomain, tmp_path: Path, time_mode: str) -> None:
     pace = () if time_mode == "wall" else SLOWLY
     with simulated(claim_domain, tmp_path, "--time-mode", time_mode, *pace) as (client, _):
-        simulated_time = set() if time_mode == "wall" else WITH_TIME_MANAGER | IN_ONE_PROCESS
+        simulated_time = SPAWNING if time_mode == "wall" else WITH_TIME_MANAGER | IN_ONE_PROCESS
         assert client.features == SAME_EVERYWHERE | simulated_time
         client.done("SetEntityState", entity="multirotor", state=placed(1.0, 2.0, 300.0))
         assert client.entity("multirotor").pose.position.y == pytest.approx(2.0, abs=1e-6)
@@ -495,7 +471,8 @@ def test_features_follow_the_time_mode(claim_domain: ClaimDomain, tmp_path: Path
             assert text == "state 2 (paused) given while it is playing; allowed: 3 (quitting)"
             assert client.refused("StepSimulation", steps=1)[0] == Result.RESULT_FEATURE_UNSUPPORTED
             code, text = client.refused("ResetSimulation", scope=ResetSimulation.Request.SCOPE_TIME)
-            assert (code, text) == (Result.RESULT_FEATURE_UNSUPPORTED, "scope 1 given; allowed: 2 (state)")
+            allowed = "2 (state), 4 (spawned), 6 (state and spawned)"
+            assert (code, text) == (Result.RESULT_FEATURE_UNSUPPORTED, f"scope 1 given; allowed: {allowed}")
             return
         client.change(PAUSED)
         before_ns = client.time_ns("multirotor")

@@ -1,0 +1,149 @@
+"""Vehicle and world files that a call of the standard services names, or has the content of."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import IntEnum
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote, urlsplit
+
+from rosflight_py_sim.ground.confined_files import FileOutsideError, confined_file, expanded, is_file
+from rosflight_py_sim.ground.parameters import Parameter, ParameterError
+from rosflight_py_sim.ground.registry import registered_folders
+from rosflight_py_sim.ground.resources import installed_shares, share_directory
+from rosflight_py_sim.nodes.refusals import Code, RefusedError
+from rosflight_py_sim.vehicles import Vehicle, known_vehicles, vehicle
+from rosflight_py_sim.vehicles.vehicle_file import VEHICLES, MissingFileError, read_vehicle
+
+RESOURCE_FOLDER = Parameter(
+    "resource_folder",
+    "",
+    "Folder of the vehicle and world files that the standard services may name; if empty, the node's working "
+    "directory. Files in this package's config/, in registered folders and in share/ of installed ROS packages can "
+    "also be named. With / a call may name any file",
+    read_only=True,
+)
+
+FORMATS = ("yaml",)
+"""Formats of files, by the ends of their names."""
+
+_SUFFIXES = (".yaml", ".yml")
+_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
+_OTHER_FORMAT = re.compile(r"\s*(<|#usda|PXR-USDC)")
+_GIVEN_TEXT = "resource_string"
+
+
+class ResourceCode(IntEnum):
+    """Codes of SpawnEntity; those of LoadWorld are `WORLD_CODES`."""
+
+    UNSUPPORTED_FORMAT = 103
+    NO_RESOURCE = 104
+    PARSE_ERROR = 106
+    MISSING_ASSETS = 107
+    UNSUPPORTED_ASSETS = 108
+
+
+@dataclass(frozen=True)
+class Given:
+    """A resource of a request: a name or file, or the content of a file.
+
+    Attributes:
+        name: a name of the catalogue, if it is one.
+        file: a file, if it is one.
+        text: the content, if it is given.
+    """
+
+    name: str = ""
+    file: Path | None = None
+    text: str = ""
+
+
+class Resources:
+    """Finds the files of requests, in allowed folders only: every program that reaches the graph can name files."""
+
+    def __init__(self, folder: str) -> None:
+        """Allow a folder, and those of this package and of installed packages."""
+        groups = [registered_folders(group)[0] for group in ("vehicles", "worlds")]
+        self._folders = [expanded(folder), share_directory() / "config", *(one for group in groups for one in group)]
+
+    def given(self, request: Any, field: str, names: Sequence[str]) -> Given:
+        """The resource of a request of any release of the types.
+
+        Args:
+            request: with the fields uri and resource_string, or a field with these.
+            field: name of the field with these, from release 2 on.
+            names: names of the catalogue.
+
+        Raises:
+            RefusedError: there is none, it has another format, or is not found; the code is a ResourceCode or a Code.
+        """
+        resource = getattr(request, field, request)
+        uri, text = resource.uri, resource.resource_string
+        allowed = f"a name ({', '.join(names)}), or the path of a file that ends in {' or '.join(_SUFFIXES)}"
+        if not uri and not text:
+            raise RefusedError(
+                ResourceCode.NO_RESOURCE, f"neither uri nor resource_string given; allowed: as uri {allowed}"
+            )
+        if not uri:
+            if _OTHER_FORMAT.match(text):
+                raise RefusedError(
+                    ResourceCode.UNSUPPORTED_FORMAT, f"resource_string '{text.strip()[:20]}...' given; allowed: YAML"
+                )
+            return Given(text=text)
+        if uri in names:
+            return Given(name=uri)
+        path = _path_of(uri)
+        if path is None or Path(path).suffix not in ("", *_SUFFIXES):
+            raise RefusedError(ResourceCode.UNSUPPORTED_FORMAT, f"uri '{uri}' given; allowed: {allowed}")
+        file = self._confined(path)
+        if not Path(path).suffix or not is_file(file):
+            raise RefusedError(Code.NOT_FOUND, f"uri '{uri}' given, which does not exist; allowed: {allowed}")
+        return Given(file=file)
+
+    def _confined(self, path: str) -> Path:
+        try:
+            return confined_file(path, self._folders, installed=installed_shares())
+        except FileOutsideError as error:
+            raise RefusedError(
+                Code.OPERATION_FAILED, f"{error}; the parameter {RESOURCE_FOLDER.name} allows another"
+            ) from error
+
+    def vehicle_of(self, request: Any) -> Vehicle:
+        """The vehicle that a request is to spawn.
+
+        Raises:
+            RefusedError: there is none, or its file is invalid; the code is a ResourceCode or a Code.
+        """
+        given = self.given(request, "entity_resource", known_vehicles())
+        virtual = VEHICLES / "vehicle.yaml"
+        try:
+            if given.name:
+                return vehicle(given.name)
+            if given.file is not None:
+                return read_vehicle(given.file)
+            found = read_vehicle(virtual, given.text)
+        except ParameterError as error:
+            code = ResourceCode.MISSING_ASSETS if isinstance(error, MissingFileError) else ResourceCode.PARSE_ERROR
+            raise RefusedError(code, str(error).replace(str(virtual), _GIVEN_TEXT)) from error
+        for file in _files_of(found):
+            self._confined(str(file))
+        return found
+
+
+def _path_of(uri: str) -> str | None:
+    """Path of a local file; None for an address of another kind."""
+    if not _SCHEME.match(uri):
+        return uri
+    parts = urlsplit(uri)
+    is_local = parts.scheme == "file" and parts.netloc in ("", "localhost")
+    return unquote(parts.path) if is_local else None
+
+
+def _files_of(chosen: Vehicle) -> list[Path]:
+    """Files that the nodes of a vehicle read."""
+    pairings = [one.file for one in chosen.pairings.values()]
+    own = [chosen.parameter_file, chosen.firmware_file, chosen.waypoint_file, chosen.weather_file]
+    return [*filter(None, own), *pairings]
