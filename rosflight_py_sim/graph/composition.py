@@ -15,6 +15,7 @@ from rclpy.parameter import Parameter
 from rclpy.qos import QoSProfile
 
 from rosflight_py_sim.graph.changeable_fleet import ChangeableFleet
+from rosflight_py_sim.graph.failing_links import check_link_failures
 from rosflight_py_sim.graph.fleet import Member
 from rosflight_py_sim.graph.other_simulation import refuse_others
 from rosflight_py_sim.graph.parameter_sources import parameter_sources, ros_arguments
@@ -158,6 +159,7 @@ class ComposedGraph:
             )
             check_section_names([*map(str, files), *files_of_arguments(common)], planned)
             common = named_arguments(planned, common)
+            check_link_failures(vehicles, sources, sources_of_arguments(common), namespace)
             initialise([sys.argv[0], "--ros-args", *common])
             # Set by the nodes' parameters; an earlier graph of the process may have had another.
             EPOCH.ns = 0

@@ -17,6 +17,7 @@ from launch.actions import DeclareLaunchArgument, LogInfo, OpaqueFunction
 from launch.logging import get_logger
 from launch_ros.actions import Node
 
+from rosflight_py_sim.graph.failing_links import check_link_failures
 from rosflight_py_sim.graph.fleet import Member
 from rosflight_py_sim.graph.flight_controllers import (
     instructions,
@@ -209,6 +210,7 @@ def _processes(options: SimulationOptions, scenario: Scenario) -> list[LaunchDes
 
     planned = planned_nodes(members, shared_executables, observers=observers, names=options.names)
     check_section_names(map(str, scenario.files), planned)
+    check_link_failures(members, sources, namespace=options.namespace)
     left_out = set(options.leave_out)
     unknown = ", ".join(sorted(left_out.difference(*(one.accepted_names for one in planned))))
     if unknown:

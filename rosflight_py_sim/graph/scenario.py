@@ -8,8 +8,10 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from rosflight_py_sim.bridge.commanded_vehicle import link_refusal
 from rosflight_py_sim.failures.failure import FAILURES, parse_failure
 from rosflight_py_sim.graph.bridge_settings import bridge_settings
+from rosflight_py_sim.graph.failing_links import concerns_link, link_obstacle
 from rosflight_py_sim.graph.fleet import Member, seed_of
 from rosflight_py_sim.graph.flight_controllers import (
     chosen_flight_controller,
@@ -17,6 +19,7 @@ from rosflight_py_sim.graph.flight_controllers import (
     usable_flight_controllers,
 )
 from rosflight_py_sim.graph.named_parameters import NamedParameters
+from rosflight_py_sim.graph.parameter_sources import parameter_sources
 from rosflight_py_sim.graph.plan import planned_nodes
 from rosflight_py_sim.ground.confined_files import is_file
 from rosflight_py_sim.ground.node_kinds import NodeKind
@@ -123,7 +126,7 @@ def _scenario(document: Item) -> Scenario:
     own = NamedParameters(table for index in range(len(members)) for table in own_tables(members, index, observers))
     # Nodes that serve all vehicles, such as viewers, have parameters, too.
     everything = NamedParameters([*(_table(node_class(name)) for name in node_names()), *_wind_tables()])
-    return Scenario(
+    made = Scenario(
         members,
         section.read("time_mode", lambda item: _time_mode(item, members), "lockstep"),
         observers,
@@ -136,6 +139,10 @@ def _scenario(document: Item) -> Scenario:
         section["vehicles"].file.stem,
         read_nodes(section, ["time_manager"]).get("time_manager") or _time_manager(section["vehicles"], members),
     )
+    for member, given in zip(members, sections, strict=True):
+        for item in given["failures"].items() if "failures" in given else ():
+            check_link_failure(item, item.text(), made, member)
+    return made
 
 
 _VEHICLE = ("name", "kind")
@@ -206,6 +213,31 @@ def _mission_settings(item: Item, own: NamedParameters) -> dict[str, Value]:
     """Parameters that a vehicle's mission sets."""
     mission = item.entries()
     return _values(mission["settings"], own) if "settings" in mission else {}
+
+
+def check_link_failure(item: Item, text: str, scenario: Scenario, member: Member, *, has_programs: bool = True) -> None:
+    """Check that a vehicle has a link that can fail, if a failure in a file concerns its link.
+
+    Args:
+        item: the failure in the file.
+        text: the failure in words.
+        scenario: the simulation.
+        member: the vehicle.
+        has_programs: whether programs can use the MAVLink link of the flight controller.
+
+    Raises:
+        ParameterError: the link cannot fail; the text names file, line and key.
+    """
+    if concerns_link(text):
+        sources = parameter_sources(
+            scenario.members,
+            observers=scenario.observers,
+            files=scenario.files,
+            weakest={},
+            settings=scenario.settings,
+        )
+        if obstacle := link_obstacle(member, sources, has_programs=has_programs):
+            raise item.fail(link_refusal(text, member.namespace, obstacle))
 
 
 def _failure(item: Item) -> str:

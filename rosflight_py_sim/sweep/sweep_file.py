@@ -9,9 +9,11 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from rosflight_py_sim.failures.failure import FAILURES
 from rosflight_py_sim.graph.flight_controllers import flight_controller_of
 from rosflight_py_sim.graph.scenario import (
     Scenario,
+    check_link_failure,
     checked_value,
     existing_files,
     load_scenario,
@@ -24,7 +26,7 @@ from rosflight_py_sim.ground.shared_parameters import SEED
 from rosflight_py_sim.ground.yaml_section import Item, Section, read_file
 from rosflight_py_sim.missions.catalogue import flight_of, single_scenario
 from rosflight_py_sim.missions.mission_judge import LOG_RATE_HZ
-from rosflight_py_sim.sweep.definition import Measure, Quantity, Signal, StopRule, Sweep
+from rosflight_py_sim.sweep.definition import Measure, Quantity, Signal, StopRule, Sweep, setting
 from rosflight_py_sim.sweep.distributions import Grid
 from rosflight_py_sim.sweep.measured_values import read_measures, read_signals, trial_flight
 from rosflight_py_sim.sweep.swept_values import (
@@ -133,6 +135,9 @@ def _scenario(section: Section, file: Path) -> tuple[Scenario, list[Path]]:
             scenario, files = load_scenario(name), [scenario_file(name)]
         except ParameterError as error:
             raise item.fail(str(error)) from error
+        for member in scenario.members:
+            for text in setting(scenario, member.namespace, FAILURES.name, ()):
+                check_link_failure(item, text, scenario, member, has_programs=False)
         if not any(flight_of(one) for one in scenario.members):
             raise item.refuse("scenarios with 'mission' or 'autopilot' in at least one vehicle")
     return replace(scenario, time_mode="lockstep", files=[*scenario.files, *further], name=file.stem), files

@@ -12,8 +12,9 @@ from typing import Any
 from rosflight_py_sim.failures.failure import FAILURES, parse_failure
 from rosflight_py_sim.firmware.parameter_table import PARAMETERS, FirmwareParameter
 from rosflight_py_sim.firmware.parameters import FIRMWARE_PARAMETERS, FirmwareParameters
+from rosflight_py_sim.graph.fleet import Member
 from rosflight_py_sim.graph.named_parameters import NamedParameters
-from rosflight_py_sim.graph.scenario import Scenario, checked_value, own_tables
+from rosflight_py_sim.graph.scenario import Scenario, check_link_failure, checked_value, own_tables
 from rosflight_py_sim.graph.time_modes import TIME_MANAGERS
 from rosflight_py_sim.ground.parameters import Parameter, ParameterError, ParameterTable, Scalar
 from rosflight_py_sim.ground.shared_parameters import SEED
@@ -98,11 +99,13 @@ def read_failures(item: Item, scenario: Scenario, variables: Sequence[Quantity])
         ParameterError: a failure is invalid, or can become so by the values of a variable; the text names file, line
             and key.
     """
-    names = [one.namespace for one in scenario.members]
-    if names == [""]:
-        return {"": [_failure(one, variables) for one in item.items()]}
-    section = item.section(names)
-    return {name: [_failure(one, variables) for one in section[name].items()] for name in names if name in section}
+    members = {one.namespace: one for one in scenario.members}
+    given = {"": item} if list(members) == [""] else item.section(list(members))
+    return {
+        name: [_failure(one, variables, scenario, member) for one in given[name].items()]
+        for name, member in members.items()
+        if name in given
+    }
 
 
 def variables_in(text: str) -> list[str]:
@@ -261,7 +264,7 @@ def _kind_of(item: Item) -> type[Scalar]:
     return next((kind for kind in (bool, int, str) if kinds == {kind}), float)
 
 
-def _failure(item: Item, variables: Sequence[Quantity]) -> str:
+def _failure(item: Item, variables: Sequence[Quantity], scenario: Scenario, member: Member) -> str:
     text = item.text()
     known = {one.key: one.distribution.extremes for one in variables}
     try:
@@ -273,8 +276,10 @@ def _failure(item: Item, variables: Sequence[Quantity]) -> str:
             raise item.refuse(f"the variables {', '.join(known)}" if known else "a name in 'variables'", f"{{{name}}}")
     combinations = itertools.product(*(known[name] for name in used))
     for values in itertools.islice(combinations, _MOST_COMBINATIONS):
+        drawn = text.format_map(dict(zip(used, values, strict=True)))
         try:
-            parse_failure(text.format_map(dict(zip(used, values, strict=True))))
+            parse_failure(drawn)
         except ParameterError as error:
             raise item.fail(str(error)) from error
+        check_link_failure(item, drawn, scenario, member, has_programs=False)
     return text

@@ -160,6 +160,16 @@ def test_damage_of_a_seed_is_the_same_in_each_run(graph: Make) -> None:
     assert run(2) != first
 
 
+def test_link_that_no_vehicle_has_is_refused_with_file_and_line(graph: Make, tmp_path: Path) -> None:
+    text = "failure 'link lost': the link cannot fail: no program commands it over a link (flight controllers with"
+    with pytest.raises(ParameterError, match=f"^{re.escape(text)}"):
+        graph(*failing("gyro off", "link lost"))
+    file = tmp_path / "failures.yaml"
+    file.write_text("/**:\n  ros__parameters:\n    failures:\n      - link lost\n")
+    with pytest.raises(ParameterError, match=rf"^{re.escape(str(file))}, line 3: {re.escape(text)}"):
+        graph(files=[str(file)])
+
+
 SCENARIO = """description: two divers
 vehicles:
   - name: one

@@ -132,6 +132,24 @@ def test_failures_are_a_setting_of_the_vehicles_nodes(read: Callable[[str], Scen
     assert read(text).members[1].settings["failures"] == ["gnss jammed at 4", "servo 1 stuck"]
 
 
+@pytest.mark.parametrize(
+    ("vehicle", "rest"),
+    [
+        ("kind: auv", ""),
+        ("kind: uthere", ""),
+        ("kind: multirotor, parameters: {mavlink.port: 14525}", ""),
+        ("kind: multirotor", "parameters: {mavlink.port: 14525}"),
+        ("kind: multirotor, parameter_files: [link.yaml]", ""),
+    ],
+)
+def test_link_of_a_vehicle_with_programs_may_fail(
+    read: Callable[[str], Scenario], tmp_path: Path, vehicle: str, rest: str
+) -> None:
+    (tmp_path / "link.yaml").write_text("sil_board:\n  ros__parameters: {mavlink.port: 14525}\n", encoding="utf-8")
+    text = f"description: one\nvehicles:\n  - {{name: a, {vehicle}, failures: [link damaged 0.5]}}\n{rest}\n"
+    assert read(text).members[0].settings["failures"] == ["link damaged 0.5"]
+
+
 def test_paths_begin_at_the_files_folder(read: Callable[[str], Scenario], tmp_path: Path) -> None:
     (tmp_path / "still.yaml").write_text("/**:\n  ros__parameters: {sim_has_wind: false}\n", encoding="utf-8")
     text = "description: one\nparameter_files: [still.yaml]\nvehicles:\n  - {name: a, kind: auv}\n"
@@ -163,6 +181,20 @@ def test_paths_begin_at_the_files_folder(read: Callable[[str], Scenario], tmp_pa
             "    failures:\n      - gnss jammed at 4\n      - motr 2 off",
             17,
             "vehicles[1].failures[1]: failure 'motr 2 off': motr given; allowed: motor, servo, ",
+        ),
+        (
+            "    cameras: false",
+            "    failures:\n      - gnss jammed at 4\n      - link late 2",
+            17,
+            "vehicles[1].failures[1]: failure 'link late 2': the link of vehicle 'second' cannot fail: each step waits "
+            "for a frame of ArduPilot",
+        ),
+        (
+            "autopilot: true",
+            "autopilot: true\n    failures: [uplink lost]",
+            11,
+            "vehicles[0].failures[0]: failure 'uplink lost': the link of vehicle 'first' cannot fail: no program "
+            "commands it over a link (flight controllers with such a link: ",
         ),
         ("    cameras: false", "    failures: motor 2 off", 15, "failures: motor 2 off given; allowed: a list"),
         ("    cameras: false", "    failures: [off]", 15, "failures[0]: off given; allowed: a text"),

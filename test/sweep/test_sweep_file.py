@@ -240,6 +240,23 @@ def test_value_for_all_vehicles_replaces_their_own(read: Callable[[str], Sweep])
     assert scenario_of(sweep, run).members[1].settings["max_speed"] == run.values["max_speed"]
 
 
+def test_link_of_a_vehicle_flown_by_a_program_may_fail(read: Callable[[str], Sweep]) -> None:
+    sweep = read("description: one\nvehicle: uthere\nruns: 1\nfailures: [link lost at 20 for 5]\n")
+    assert list(sweep.failures.values()) == [["link lost at 20 for 5"]]
+
+
+def test_scenario_with_failures_of_a_link_that_its_flights_lack_is_refused(
+    read: Callable[[str], Sweep], tmp_path: Path
+) -> None:
+    own = "failures: [link lost], parameters: {mavlink.port: 14525}"
+    text = f"description: one\nvehicles:\n  - {{name: a, kind: multirotor, autopilot: true, {own}}}\n"
+    (tmp_path / "one.yaml").write_text(text, encoding="utf-8")
+    with pytest.raises(
+        ParameterError, match=r", line 2: scenario: failure 'link lost': the link of vehicle 'a' cannot"
+    ):
+        read("description: one\nscenario: ./one.yaml\nruns: 1\n")
+
+
 def test_failures_of_a_scenario_stay(read: Callable[[str], Sweep], tmp_path: Path) -> None:
     text = "description: one\nvehicles:\n  - {name: a, kind: multirotor, autopilot: true, failures: [baro off]}\n"
     (tmp_path / "one.yaml").write_text(text, encoding="utf-8")
@@ -355,6 +372,13 @@ def test_digest_is_that_of_all_files_named(read: Callable[[str], Sweep], tmp_pat
             "motr 2",
             10,
             "failures[0]: failure 'motr 2 off at 5.0 for 0.1': motr given; allowed: motor, servo",
+        ),
+        (
+            "motor 2 off at {time} for 0.1",
+            "downlink late 0.1 at {time}",
+            10,
+            "failures[0]: failure 'downlink late 0.1 at 5.0': the link cannot fail: no program commands it over a link "
+            "(flight controllers with such a link: ",
         ),
         ("{time} for", "{tim} for", 10, "failures[0]: {tim} given; allowed: the variables time, sensor"),
         ("{time} for", "{time.real} for", 10, "allowed: names of variables in braces, as in {time}"),
