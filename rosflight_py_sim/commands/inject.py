@@ -5,9 +5,9 @@ from __future__ import annotations
 import argparse
 import time
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from rosflight_py_sim.failures.failure import FAILURES, all_targets, parse_failure
+from rosflight_py_sim.failures.failure import FAILURES, Failure, all_targets, parse_failure, parts_in
 from rosflight_py_sim.ground.parameters import ParameterError
 from rosflight_py_sim.ground.topic_names import absolute_name
 
@@ -25,6 +25,13 @@ _SERVICE = "/get_parameters"
 
 
 _PARTS = "PARTS"
+
+
+class _Place(NamedTuple):
+    """A node, and its parameter with failures."""
+
+    node: str
+    parameter: str
 
 
 class _ListingParts(argparse.HelpFormatter):
@@ -61,7 +68,8 @@ def _inject(options: argparse.Namespace) -> int:
     Raises:
         ParameterError: a text is invalid, no node was found, or a node rejects the failure.
     """
-    texts = [parse_failure(text).text for text in options.failures]
+    failures = [parse_failure(text) for text in options.failures]
+    texts = [one.text for one in failures]
     if not texts and not options.clear:
         raise ParameterError("no failure given; allowed: one or more failures, or --clear")
     import rclpy
@@ -73,18 +81,21 @@ def _inject(options: argparse.Namespace) -> int:
     root = absolute_name(options.namespace).rstrip("/") + "/"
     try:
         with service_client("inject") as client:
-            found = {name: _failures_of(client, name) for name in _nodes_found(client.node, root)}
-            before = {name: given for name, given in found.items() if given is not None}
+            before: dict[_Place, Sequence[str]] = {}
+            for name in _nodes_found(client.node, root):
+                before |= _failures_of(client, name)
             if not before:
                 raise ParameterError(
                     f"no node with the parameter '{FAILURES.name}' found below {root} within {DISCOVERY_S:g} s (is the "
                     "simulation running, in this ROS_DOMAIN_ID?)"
                 )
-            kept = {name: [] if options.clear else given for name, given in before.items()}
-            _set_all(client, before, {name: [*given, *texts] for name, given in kept.items()})
+            nodes = list(dict.fromkeys(place.node for place in before))
+            _check_parts(client, nodes, failures)
+            kept = {place: [] if options.clear else given for place, given in before.items()}
+            _set_all(client, before, {place: [*given, *texts] for place, given in kept.items()})
     finally:
         rclpy.try_shutdown()
-    print(f"{', '.join(texts) or 'no failures'}: {', '.join(before)}", flush=True)
+    print(f"{', '.join(texts) or 'no failures'}: {', '.join(nodes)}", flush=True)
     return 0
 
 
@@ -103,34 +114,67 @@ def _nodes_found(node: Node, root: str) -> list[str]:
     return sorted(found)
 
 
-def _set_all(client: ServiceClient, before: Mapping[str, Sequence[str]], after: Mapping[str, Sequence[str]]) -> None:
-    done: list[str] = []
-    for name, texts in after.items():
-        reason = _set(client, name, texts)
+def _check_parts(client: ServiceClient, nodes: Sequence[str], failures: Sequence[Failure]) -> None:
+    """Check that for each failure one of the nodes has the part.
+
+    Raises:
+        ParameterError: no node has it.
+    """
+    from rcl_interfaces.srv import DescribeParameters
+
+    request = DescribeParameters.Request(names=[FAILURES.name])
+    known: set[str] = set()
+    for name in nodes if failures else ():
+        (descriptor,) = _reply(client, DescribeParameters, f"{name}/describe_parameters", request).descriptors
+        parts = parts_in(descriptor.additional_constraints)
+        if parts is None:
+            return  # A node of another package, which does not list its parts.
+        known.update(parts)
+    for one in failures:
+        if one.target not in known:
+            allowed = ", ".join(sorted(known))
+            raise ParameterError(
+                f"failure '{one.text}': no running node has the part '{one.target}'; allowed: {allowed}"
+            )
+
+
+def _set_all(
+    client: ServiceClient, before: Mapping[_Place, Sequence[str]], after: Mapping[_Place, Sequence[str]]
+) -> None:
+    done: list[_Place] = []
+    for place, texts in after.items():
+        reason = _set(client, place, texts)
         if reason:
             for other in done:
                 _set(client, other, before[other])
-            raise ParameterError(f"{name}: {reason}")
-        done.append(name)
+            raise ParameterError(f"{place.node}: {reason}")
+        done.append(place)
 
 
-def _failures_of(client: ServiceClient, name: str) -> list[str] | None:
-    """Failures of a node; None if it has no parameter `failures`."""
-    from rcl_interfaces.srv import GetParameters
+def _failures_of(client: ServiceClient, name: str) -> dict[_Place, Sequence[str]]:
+    """Failures of a node, and those that it has for single vehicles; empty if it has no such parameter."""
+    from rcl_interfaces.srv import GetParameters, ListParameters
 
-    reply = _reply(client, GetParameters, f"{name}/get_parameters", GetParameters.Request(names=[FAILURES.name]))
-    values = [value for value in reply.values if value.type]
-    return list(values[0].string_array_value) if values else None
+    listed = _reply(client, ListParameters, f"{name}/list_parameters", ListParameters.Request()).result.names
+    names = [one for one in listed if one.rpartition(".")[2] == FAILURES.name]
+    if not names:
+        return {}
+    values = _reply(client, GetParameters, f"{name}/get_parameters", GetParameters.Request(names=names)).values
+    return {
+        _Place(name, one): list(value.string_array_value)
+        for one, value in zip(names, values, strict=True)
+        if value.type
+    }
 
 
-def _set(client: ServiceClient, name: str, texts: Sequence[str]) -> str:
+def _set(client: ServiceClient, place: _Place, texts: Sequence[str]) -> str:
     """Set the failures of a node; return the reason if it rejects them, otherwise an empty text."""
     from rcl_interfaces.msg import Parameter, ParameterType, ParameterValue
     from rcl_interfaces.srv import SetParameters
 
     value = ParameterValue(type=ParameterType.PARAMETER_STRING_ARRAY, string_array_value=texts)
-    request = SetParameters.Request(parameters=[Parameter(name=FAILURES.name, value=value)])
-    (result,) = _reply(client, SetParameters, f"{name}/set_parameters", request).results
+    request = SetParameters.Request(parameters=[Parameter(name=place.parameter, value=value)])
+    (result,) = _reply(client, SetParameters, f"{place.node}/set_parameters", request).results
     return "" if result.successful else result.reason
 
 

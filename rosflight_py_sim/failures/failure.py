@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from rosflight_py_sim.ground import registry
@@ -107,6 +108,20 @@ FAILURES = Parameter(
     "parts",
     element=str,
 )
+
+
+_PARTS = "; parts of this node: "
+
+
+def constraints_with_parts(parts: Iterable[str]) -> str:
+    """Constraints of the parameter `failures` of a node, with the parts whose failures the node applies."""
+    return f"{FAILURES.constraints}{_PARTS}{', '.join(parts) or 'none'}"
+
+
+def parts_in(constraints: str) -> list[str] | None:
+    """The parts in a text of `constraints_with_parts`; None if the text is another."""
+    _, found, parts = constraints.partition(_PARTS)
+    return parts.split(", ") if found else None
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from rcl_interfaces.msg import SetParametersResult
 from rclpy.parameter import Parameter as RosParameter
 from std_msgs.msg import String
 
-from rosflight_py_sim.failures.failure import FAILURES
+from rosflight_py_sim.failures.failure import FAILURES, constraints_with_parts
 from rosflight_py_sim.failures.schedule import FailureSchedule
 from rosflight_py_sim.ground.parameters import ParameterError
 from rosflight_py_sim.ground.vehicle_parameters import values_of_vehicle
@@ -61,6 +61,7 @@ class PartNode(SimulationNode):
 
     def _connect_all(self) -> None:
         self._adopt("", self, self.failures_of(self.values.get(FAILURES.name, [])))
+        self._describe_failures()
         self._ports = self.PORTS(self, self)
         self._join, self.offered = self._ports.join, self._ports.offered
         self._connected = [self._ports]
@@ -79,6 +80,7 @@ class PartNode(SimulationNode):
             self._failing.append((at, part))
             part.on_failures_changed = partial(self._publish_failures, at)  # type: ignore[method-assign]
             self._adopt(at, part, part.failures)
+            self._describe_failures()
         ports = PartPorts(self, part, at, renamed)
         self._connected = [*self._connected, ports]
         before = self.ends
@@ -112,6 +114,14 @@ class PartNode(SimulationNode):
     def on_failures_changed(self, texts: Sequence[str]) -> None:
         """Publish the active failures."""
         self._publish_failures("", texts)
+
+    def _describe_failures(self) -> None:
+        """List the parts whose failures the node applies in the descriptor of the parameter."""
+        if FAILURES.name in self.values:
+            parts = dict.fromkeys(name for _, part in self._failing for name in part.fallible(part.values))
+            descriptor = self.describe_parameter(FAILURES.name)
+            descriptor.additional_constraints = constraints_with_parts(parts)
+            self.set_descriptor(FAILURES.name, descriptor)
 
     def _publish_failures(self, at: str, texts: Sequence[str]) -> None:
         if at in self._send_failures:

@@ -33,6 +33,9 @@ def test_failures_are_injected_into_every_node_or_none_and_cleared(processes: Pr
     code, _, stderr = inject("motor 9 off")
     assert code == 1
     assert "failure 'motor 9 off': motor 9 given; allowed for this vehicle: motor 1 to 4" in stderr
+    code, _, stderr = inject("gyro off", "link lost")
+    assert code == 1
+    assert "failure 'link lost': no running node has the part 'link'; allowed: accel, airspeed, baro, " in stderr
     received.clear()
     code, _, _ = inject("--clear")
     assert code == 0
