@@ -12,7 +12,7 @@ from rosflight_py_sim.firmware import BoardCommand, mixing_report
 from rosflight_py_sim.parts.rosflight_io.any_board import AnyBoard, Outcome, answered
 from rosflight_py_sim.parts.rosflight_io.interface import RosflightIoInterface
 from rosflight_py_sim.step.part import Part
-from rosflight_py_sim.step.ports import service
+from rosflight_py_sim.step.ports import Service, service
 
 P = TypeVar("P", bound=Part)
 
@@ -31,6 +31,16 @@ def answering(action: Callable[[P], Outcome]) -> Callable[[P, Trigger.Request, T
     return answer
 
 
+def performing(name: str, command: BoardCommand) -> Service:
+    """Trigger service by which the board performs a command."""
+
+    @answering
+    def perform(part: CommandServices) -> Outcome:
+        return part.board.perform(command)
+
+    return service(Trigger, name, when="offers_rosflight_io")(perform)
+
+
 class CommandServices(RosflightIoInterface):
     """calibrate_*, reboot, reboot_to_bootloader and print_mixing_matrix.
 
@@ -39,40 +49,17 @@ class CommandServices(RosflightIoInterface):
 
     board: AnyBoard
 
-    @service(Trigger, "calibrate_imu", when="offers_rosflight_io")
-    @answering
-    def _calibrate_imu(self) -> Outcome:
-        return self.board.perform(BoardCommand.ACCEL_CALIBRATION)
+    calibrate_imu = performing("calibrate_imu", BoardCommand.ACCEL_CALIBRATION)
+    calibrate_baro = performing("calibrate_baro", BoardCommand.BARO_CALIBRATION)
+    calibrate_airspeed = performing("calibrate_airspeed", BoardCommand.AIRSPEED_CALIBRATION)
+    calibrate_rc_trim = performing("calibrate_rc_trim", BoardCommand.RC_CALIBRATION)
+    reboot = performing("reboot", BoardCommand.REBOOT)
+    reboot_to_bootloader = performing("reboot_to_bootloader", BoardCommand.REBOOT_TO_BOOTLOADER)
 
     @service(Trigger, "calibrate_mag", when="offers_rosflight_io")
     @answering
     def _calibrate_mag(self) -> Outcome:
         return self.board.calibrate_mag()
-
-    @service(Trigger, "calibrate_baro", when="offers_rosflight_io")
-    @answering
-    def _calibrate_baro(self) -> Outcome:
-        return self.board.perform(BoardCommand.BARO_CALIBRATION)
-
-    @service(Trigger, "calibrate_airspeed", when="offers_rosflight_io")
-    @answering
-    def _calibrate_airspeed(self) -> Outcome:
-        return self.board.perform(BoardCommand.AIRSPEED_CALIBRATION)
-
-    @service(Trigger, "calibrate_rc_trim", when="offers_rosflight_io")
-    @answering
-    def _calibrate_rc_trim(self) -> Outcome:
-        return self.board.perform(BoardCommand.RC_CALIBRATION)
-
-    @service(Trigger, "reboot", when="offers_rosflight_io")
-    @answering
-    def _reboot(self) -> Outcome:
-        return self.board.perform(BoardCommand.REBOOT)
-
-    @service(Trigger, "reboot_to_bootloader", when="offers_rosflight_io")
-    @answering
-    def _reboot_to_bootloader(self) -> Outcome:
-        return self.board.perform(BoardCommand.REBOOT_TO_BOOTLOADER)
 
     @service(Trigger, "print_mixing_matrix", when="offers_rosflight_io")
     @answering
