@@ -18,6 +18,7 @@ from rosflight_py_sim.missions.recorded_mission import RecordedMission
 from rosflight_py_sim.missions.summary_table import motion_rows
 from rosflight_py_sim.recording.mcap_file import Recording, Topic
 from rosflight_py_sim.recording.motion_summary import summarise_motion
+from rosflight_py_sim.recording.recorded_failures import RecordedFailure, failures_of
 from rosflight_py_sim.recording.recorded_vehicle import (
     RecordedVehicle,
     recorded_vehicles,
@@ -61,6 +62,7 @@ class PageSection:
     rows: list[tuple[str, str]]
     notes: list[str]
     panels: list[Panel]
+    failures: list[RecordedFailure]
 
 
 def kept_of(topic: str, type_name: str) -> int:
@@ -141,7 +143,7 @@ def _section(mission: RecordedMission, one: RecordedVehicle, world: World) -> Pa
         notes.append(f"mission {mission.name} is not judged: {mission.problem}")
     path = judge.path_ned if judge is not None else None
     drawn = list(panels(PanelData(one, motion, world, path))) if len(motion) > 1 else []
-    return PageSection(one.name, title, picture, rows, notes, drawn)
+    return PageSection(one.name, title, picture, rows, notes, drawn, failures_of(one.recording, one.namespace))
 
 
 def _picture(judge: MissionJudge) -> str:

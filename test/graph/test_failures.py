@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 import socket
 from collections.abc import Callable, Iterator
 from contextlib import closing
@@ -22,14 +23,17 @@ from sensor_msgs.msg import Image
 from std_msgs.msg import UInt32
 
 from rosflight_py_sim.autopilot.cage import CageBit
+from rosflight_py_sim.commands.report_page import kept_of, report_page
 from rosflight_py_sim.failures.failure import FAILURES
 from rosflight_py_sim.firmware import ErrorFlag
 from rosflight_py_sim.graph.fleet import Member
 from rosflight_py_sim.ground.parameters import ParameterError
 from rosflight_py_sim.ground.stamps import time_ns_of
 from rosflight_py_sim.interfaces.diagnostics import DIAGNOSTICS_QOS
+from rosflight_py_sim.missions.recorded_mission import recorded_missions
 from rosflight_py_sim.physics.atmosphere import pressure_altitude
 from rosflight_py_sim.protocols.ardupilot_json import ServoFrame, decode_reply, encode_frame
+from rosflight_py_sim.recording.mcap_file import read_recording
 from rosflight_py_sim.step.qos import LATCHED, LATCHED_QUEUE
 from rosflight_py_sim.step.topics import (
     ACTIVE_FAILURES,
@@ -307,6 +311,12 @@ def test_recording_shows_the_failures(graph: Make, tmp_path: Path) -> None:
         "forces_and_moments: none",
     ]
     assert [time for time, _ in shown] == pytest.approx([0.5, 0.75], abs=0.01)
+    recorded = read_recording(file, kept_of)
+    page = report_page(recorded, recorded_missions(recorded))
+    row = page[page.index("<h3>Failures</h3>") : page.index("motor 3 off at 0.5 for 0.25</td>")]
+    begin, end, node = re.findall(r"<td[^>]*>(.*?)</td>", row)
+    assert [float(begin), float(end)] == pytest.approx([0.5, 0.75], abs=0.015)
+    assert node == "forces_and_moments"
 
 
 def test_ardupilot_measures_the_failed_sensors_and_sees_the_lost_transmitter(graph: Make) -> None:
