@@ -27,6 +27,10 @@ class CommandedVehicle(BridgedVehicle):
         if obstacle := self.commander.link_obstacle(self.values):
             raise ParameterError(link_refusal(failure.text, self.name, obstacle))
 
+    def logged_failure(self, text: str) -> str:
+        """The failure with the vehicle."""
+        return f"{self.name}: {text}" if self.name else text
+
     def fail(self, signals: Signals) -> None:
         """Let the link fail."""
         self.commander.fail(self.index, signals)

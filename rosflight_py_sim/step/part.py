@@ -209,12 +209,16 @@ class Part:
         now = self.failures.texts
         for text in now:
             if text not in before:
-                self.log.info(f"failure begins: {text}")
+                self.log.info(f"failure begins: {self.logged_failure(text)}")
         for text in before:
             if text not in now:
-                self.log.info(f"failure ends: {text}")
+                self.log.info(f"failure ends: {self.logged_failure(text)}")
         if now != before:
             self.on_failures_changed(now)
+
+    def logged_failure(self, text: str) -> str:
+        """A failure in words for the log; by default as it is given."""
+        return text
 
     def on_failures_changed(self, texts: Sequence[str]) -> None:
         """Handle a change of the active failures, whose texts are given; by default do nothing."""

@@ -182,7 +182,9 @@ vehicles:
 """
 
 
-def test_link_of_one_vehicle_of_a_scenario_fails(graph: Make, tmp_path: Path) -> None:
+def test_link_of_one_vehicle_of_a_scenario_fails(
+    graph: Make, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
     file = tmp_path / "divers.yaml"
     file.write_text(SCENARIO)
     scenario = load_scenario(str(file))
@@ -202,3 +204,6 @@ def test_link_of_one_vehicle_of_a_scenario_fails(graph: Make, tmp_path: Path) ->
     assert counters["telemetry_messages"] - sent == pytest.approx(60 * (g.time_s - begin_s), abs=4)
     g.set_parameter("/bridge", f"one.{FAILURES.name}", [])
     g.spin_until(lambda: active[-1].data == "bridge: none", "the end")
+    logged = capfd.readouterr().err
+    assert "[bridge]: failure begins: one: link lost at 1\n" in logged
+    assert "[bridge]: failure ends: one: link lost at 1\n" in logged
