@@ -125,7 +125,10 @@ class Auv:
         self.time += 1.0 / RATE_HZ
         while self._images.poll(0):
             _, front, bottom = self._images.recv_multipart()
-            self.front, self.bottom = (cv2.imdecode(np.frombuffer(jpeg, np.uint8), 1) for jpeg in (front, bottom))
+            images = [cv2.imdecode(np.frombuffer(jpeg, np.uint8), 1) for jpeg in (front, bottom)]
+            # OpenCV gives None for a damaged image.
+            if not any(image is None for image in images):
+                self.front, self.bottom = images
 
     def _send(self, *powers: int) -> None:
         self._thrusters.send(struct.pack("<Bbbbb", self._id[0], *powers))

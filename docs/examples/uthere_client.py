@@ -186,10 +186,12 @@ class GroundControl:
     def _packet(self) -> tuple[str, list[str]]:
         """Name and fields of the next packet; both empty if none arrives within a second."""
         try:
-            text = self._socket.recv(65536).decode("ascii")
+            packet = self._socket.recv(65536)
         except TimeoutError:
             return "", []
-        name, _, rest = text.strip().partition("(")
+        if not packet.isascii():
+            return "damaged", []
+        name, _, rest = packet.decode("ascii").strip().partition("(")
         return name, [field.strip() for field in rest.rstrip(")").split(",")]
 
     def close(self) -> None:

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import contextlib
+import runpy
 import socket
 import struct
+import threading
 from collections import Counter
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -135,6 +138,22 @@ def test_damaged_commands_are_refused_and_damaged_data_are_no_text(flown: Flown)
     assert not flown.pilot.enabled
     packets = raw(flown.program)
     assert len(packets) >= 24 and not [one for one in packets if one.isascii()]
+
+
+def test_example_program_drops_damaged_packets(flown: Flown) -> None:
+    example = runpy.run_path(str(Path(__file__).parents[2] / "docs" / "examples" / "uthere_client.py"))
+    bench = flown.bench
+    # The example binds the same port.
+    flown.program.close()
+    bench.front_end.fail(0, signals("downlink damaged 0.8"))
+    found: list[list[int]] = []
+    client = example["GroundControl"]("127.0.0.1", bench.port_in, bench.port_out)
+    asking = threading.Thread(target=lambda: found.append(client.planes()))
+    asking.start()
+    bench.serve_until(lambda: not asking.is_alive())
+    client.close()
+    assert found == [[flown.number]]
+    assert bench.front_end.counters["replies"] > 1
 
 
 def test_same_seed_damages_the_same_packets(make_bench: Callable[..., UthereBench]) -> None:
