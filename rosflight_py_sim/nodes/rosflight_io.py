@@ -13,7 +13,7 @@ from rosflight_py_sim.bridge.peers import address_text
 from rosflight_py_sim.bridge.socket_watch import SocketWatch
 from rosflight_py_sim.firmware import STRICT_FIRMWARE_FILES
 from rosflight_py_sim.ground.parameters import ParameterTable
-from rosflight_py_sim.ground.stamps import set_time
+from rosflight_py_sim.ground.stamps import NANOSECONDS, set_time
 from rosflight_py_sim.interfaces.part_node import PartNode
 from rosflight_py_sim.parts.rosflight_io.commands import CommandServices
 from rosflight_py_sim.parts.rosflight_io.estimates import EstimateOutputs
@@ -51,6 +51,10 @@ from rosflight_py_sim.step.topics import (
 
 _TICK_S = 0.1
 
+# Simulated time without a message after which the link counts as broken: the flight controller sends its status at
+# 10 Hz.
+_LONGEST_SILENCE_NS = 2 * NANOSECONDS
+
 # Beam width that ROSflight's rosflight_io publishes, because the message has none, rad.
 _BEAM_WIDTH = 1.0472
 
@@ -80,7 +84,8 @@ class RosflightIo(CommandServices, ParameterServices, StatusReports, EstimateOut
         self._quaternion_xyzw: tuple[float, ...] = (0.0, 0.0, 0.0, 1.0)
         self._temperature_k = 0.0
         self._is_connected = False
-        self._now_ns = 0
+        self._obstacle = "no heartbeat from the flight controller yet"
+        self._now_ns = self._last_message_ns = 0
         self._takers: Mapping[type, Callable[[Any], None]] = {
             dialect.Heartbeat: self._take_heartbeat,
             dialect.AttitudeQuaternion: self._take_attitude,
@@ -128,12 +133,17 @@ class RosflightIo(CommandServices, ParameterServices, StatusReports, EstimateOut
         self.board.tick(self.now_ns)
         # The watch may have found the node without an executor.
         self._serve()
+        if self._is_connected and self._now_ns - self._last_message_ns > _LONGEST_SILENCE_NS:
+            self._is_connected = False
+            self._obstacle = f"no message from the flight controller for {_LONGEST_SILENCE_NS / NANOSECONDS:g} s"
+            self.log.warning(f"{self._obstacle}: the link is broken, or the flight controller has ended")
 
     def _serve(self) -> None:
         if self._port is None or self._watch is None:
             return
         self._now_ns = self.now_ns
         for message in self._port.messages():
+            self._last_message_ns = self._now_ns
             self.board.take(message, self._now_ns)
             taker = self._takers.get(type(message))
             if taker is not None:
@@ -142,7 +152,7 @@ class RosflightIo(CommandServices, ParameterServices, StatusReports, EstimateOut
 
     def diagnose(self, period: Period) -> Iterable[Diagnosis]:
         """Whether the flight controller is connected, and counters of the link."""
-        text = "connected" if self._is_connected else "no heartbeat from the flight controller yet"
+        text = "connected" if self._is_connected else self._obstacle
         counters = {} if self._port is None else self._port.counters
         yield Diagnosis("", text, Level.OK if self._is_connected else Level.WARN, values=counters)
 

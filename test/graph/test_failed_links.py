@@ -23,6 +23,7 @@ from rosflight_py_sim.graph.rosflight_io import OURS, with_rosflight_io
 from rosflight_py_sim.graph.scenario import load_scenario
 from rosflight_py_sim.ground.parameters import ParameterError
 from rosflight_py_sim.interfaces.diagnostics import DIAGNOSTICS_QOS
+from rosflight_py_sim.step.diagnosis import Level
 from rosflight_py_sim.step.qos import LATCHED, LATCHED_QUEUE
 from rosflight_py_sim.step.topics import ACTIVE_FAILURES
 from rosflight_py_sim.vehicles import vehicle
@@ -125,14 +126,16 @@ def test_rosflight_io_reports_the_lost_link_and_works_again_after_it(graph: Make
     g = graph(vehicles=[member], multiplier=1.0).ready()
     g.spin_until(lambda: g.call("all_params_received").success, "all parameters")
     g.set_parameter("sil_board", FAILURES.name, ["link lost"])
-    g.spin_for(0.05)
+    g.spin_for(2.2)
     frames = g.node("sil_board").link.counters["frames"]
     reply = g.call("calibrate_rc_trim")
     assert not reply.success
     assert "no reply from the flight controller within 2 s" in reply.message
     assert g.node("sil_board").link.counters["frames"] == frames
+    shown = [(one.level, one.message) for one in g.node("rosflight_io").diagnose(None)]
+    assert shown == [(Level.WARN, "no message from the flight controller for 2 s")]
     g.set_parameter("sil_board", FAILURES.name, [])
-    g.spin_for(0.05)
+    g.spin_until(lambda: [one.message for one in g.node("rosflight_io").diagnose(None)] == ["connected"], "messages")
     assert g.call("calibrate_rc_trim").success
     assert g.node("sil_board").link.counters["frames"] > frames
 
