@@ -25,13 +25,17 @@ from rosflight_py_sim.interfaces.process_control import PoseError
 from rosflight_py_sim.interfaces.simulation_node import SimulationNode
 from rosflight_py_sim.interfaces.truth_interface import TruthInterface
 from rosflight_py_sim.vehicles import Vehicle
-from rosflight_py_sim.world import WORLD
+from rosflight_py_sim.world import WORLD, world_of
+from rosflight_py_sim.world.world_file import corners
 
 if TYPE_CHECKING:
     from rosflight_py_sim.graph.composition import ComposedGraph
 
 # Events that the executor serves between two collections of ended nodes: a collection takes much longer than an event.
 _EVENTS = 100
+
+# Larger than any vehicle, m.
+_CLEARANCE_M = 100.0
 
 
 @dataclass
@@ -69,11 +73,13 @@ class ChangeableFleet:
             seed: seed of the simulation.
         """
         self.can_restart = can_restart
-        self._graph, self._members, self._seed = graph, tuple(members), seed
+        self._graph, self._seed = graph, seed
+        self._members: tuple[Member, ...] = tuple(members)
         self._planned = planned_nodes(members, observers=observers)
         self._is_observed = bool(observers)
         self._present = {one.namespace: _Present(one) for one in members}
         self._shared: list[SimulationNode] = []
+        self._loaded_world: str | None = None
 
     @property
     def namespaces(self) -> list[str]:
@@ -92,10 +98,11 @@ class ChangeableFleet:
             # Only vehicles with namespaces have parameters of their own in a node that serves several.
             served = [*filter(None, served), member.namespace]
         if not advances_time:
-            return {"vehicles": list[str](served)}
+            world = {} if self._loaded_world is None else {WORLD.name: self._loaded_world}
+            return {"vehicles": list[str](served), **world}
         present = [one.member for one in self._present.values()]
         # A time manager starts with at least one vehicle.
-        return {"vehicles": self.namespaces or served, **step_size_settings(present)}
+        return {"vehicles": self.namespaces or [""], **step_size_settings(present)}
 
     def create(self) -> list[SimulationNode]:
         """Create the nodes of the present vehicles, and return them."""
@@ -158,6 +165,15 @@ class ChangeableFleet:
         graph.start_time(paused=paused)
         gc.freeze()
 
+    def load_world(self, world: str) -> None:
+        """Start again with another world and without vehicles, paused; this is then the start.
+
+        Args:
+            world: value of the parameter `world`.
+        """
+        self._members, self._planned, self._is_observed, self._loaded_world = (), [], False, world
+        self.restart(paused=True, entirely=True)
+
     def spawn(self, vehicle: Vehicle, namespace: str, truth: NDArray[np.float64], world: str) -> None:
         """Add a vehicle between two steps; the other vehicles fly as without it.
 
@@ -172,16 +188,19 @@ class ChangeableFleet:
             ParameterError: a node refuses its parameters.
         """
         graph = self._graph
-        settings: dict[str, Value] = {"seed": seed_of(self._seed, namespace), WORLD.name: world}
+        settings = {"seed": seed_of(self._seed, namespace), WORLD.name: world, **_free_start(world)}
         spawned = _Present(Member(vehicle, namespace, settings, spawned_controller(vehicle)), start=truth)
         with self._between_steps():
             self._present[namespace] = spawned
             refusal: ParameterError | None = None
+            graph.control.is_spawning = True
             try:
                 self._create_spawned(spawned)
             except ParameterError as error:
                 # A new one: the traceback of this one refers to nodes.
                 refusal = type(error)(str(error))
+            finally:
+                graph.control.is_spawning = False
             if refusal is not None:
                 self._end(namespace)
                 raise refusal
@@ -192,14 +211,8 @@ class ChangeableFleet:
             if manager is not None:
                 manager.add_vehicle(namespace)
             for node in spawned.nodes:
-                if not isinstance(node, TruthInterface):
-                    continue
-                if manager is not None:
-                    node.join_at(manager.joining_ns)
-                else:
-                    # It has moved in system time.
-                    node.start_from(truth)
-                    node.adopt_new_state()
+                if isinstance(node, TruthInterface):
+                    node.join_at(node.now_ns if manager is None else manager.joining_ns)
 
     def delete(self, namespace: str) -> None:
         """Remove a vehicle between two steps.
@@ -263,6 +276,18 @@ class ChangeableFleet:
             self._graph.executor.spin_once(timeout_sec=0.0)
         gc.collect()
         return all(node() is None for node in nodes)
+
+
+def _free_start(world: str) -> dict[str, Value]:
+    """Parameters of dynamics for a start at which the vehicle touches nothing, until it is placed at its own."""
+    objects = world_of({WORLD.name: world}).objects
+    top_m = max((-down for one in objects for _, _, down in corners(one)), default=0.0)
+    return {
+        "initial_position": [0.0, 0.0],
+        "initial_altitude": max(top_m, 0.0) + _CLEARANCE_M,
+        "starts_on_ground": False,
+        "use_world_start": False,
+    }
 
 
 def spawned_controller(vehicle: Vehicle) -> str:

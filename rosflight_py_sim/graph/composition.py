@@ -87,6 +87,7 @@ class ComposedGraph:
         executor: runs the nodes.
         hand_off: passes messages from node to node.
         recorder: node that records; None without a recording.
+        control: requests of the nodes to this process.
         time_node: node that advances time; None before its start, and in the time mode wall.
     """
 
@@ -195,7 +196,7 @@ class ComposedGraph:
             # A recording holds one run, of the vehicles of its start; system time cannot be set back.
             seed = {**self._options["settings"], **vehicles[0].settings}.get("seed", 0)
             self._fleet = ChangeableFleet(self, vehicles, observers, can_restart=self._simulated, seed=seed)
-            self._control = ProcessControl(self._fleet if record is None else None)
+            self.control = ProcessControl(self._fleet if record is None else None)
             self._manager = manager
             self.time_node: TimeManagerInterface | None = None
             self.executor: Executor = make_executor()
@@ -364,7 +365,7 @@ class ComposedGraph:
                 namespace=namespace,
                 hand_off=self.hand_off,
                 tap=self._tap if self._taps else None,
-                control=self._control,
+                control=self.control,
                 parameter_overrides=[Parameter(name, value=value) for name, value in parameters.items()],
                 **options,
             )
@@ -435,7 +436,7 @@ class ComposedGraph:
             KeyboardInterrupt: on SIGINT or SIGTERM.
         """
         self._describe_run()
-        ok, control, spin_once = rclpy.ok, self._control, self._spinning(go_on)
+        ok, control, spin_once = rclpy.ok, self.control, self._spinning(go_on)
         with deferred_signals() as signals:
             settle()
             while not signals and ok() and not self._has_ended(go_on):
@@ -471,7 +472,7 @@ class ComposedGraph:
 
     def _has_ended(self, go_on: Callable[[], bool]) -> bool:
         time_manager = self.time_node
-        if self._control.has_quit:
+        if self.control.has_quit:
             return True
         if time_manager is None or time_manager.stands_still:
             return not go_on()

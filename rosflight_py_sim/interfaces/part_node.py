@@ -15,6 +15,7 @@ from rosflight_py_sim.failures.schedule import FailureSchedule
 from rosflight_py_sim.ground.parameters import ParameterError
 from rosflight_py_sim.ground.vehicle_parameters import values_of_vehicle
 from rosflight_py_sim.interfaces.part_ports import PartPorts, Renamed, same
+from rosflight_py_sim.interfaces.rclpy_internals import forget_destroyed
 from rosflight_py_sim.interfaces.simulation_node import SimulationNode
 from rosflight_py_sim.step.part import Part
 from rosflight_py_sim.step.topics import ACTIVE_FAILURES
@@ -93,6 +94,7 @@ class PartNode(SimulationNode):
         ended = next(ports for ports in self._connected if ports.part is part)
         self._connected = [ports for ports in self._connected if ports is not ended]
         ended.disconnect()
+        forget_destroyed(self)
 
     def destroy_node(self) -> None:
         """Also end what must end before the node."""

@@ -28,6 +28,13 @@ class Simulation(Protocol):
     def restart(self, *, paused: bool, entirely: bool) -> None:
         """Start again at time 0; `entirely`: with the vehicles of the start, otherwise with the present ones."""
 
+    def load_world(self, world: str) -> None:
+        """Start again with another world and without vehicles, paused; this is then the start.
+
+        Args:
+            world: value of the parameter `world`.
+        """
+
     def spawn(self, vehicle: Vehicle, namespace: str, truth: NDArray[np.float64], world: str) -> None:
         """Add a vehicle.
 
@@ -56,12 +63,13 @@ class ProcessControl:
     Attributes:
         has_quit: whether a node has requested the end of the process.
         simulation: the simulation; None if the process does not run all of it, or if it must not change.
+        is_spawning: whether the nodes of a vehicle are being created that takes its first step later.
         error: why the last request was refused; None if it was carried out.
     """
 
     def __init__(self, simulation: Simulation | None = None) -> None:
         """Control a process."""
-        self.has_quit = False
+        self.has_quit = self.is_spawning = False
         self.simulation = simulation
         self.error: ParameterError | None = None
         self._act: Callable[[], None] | None = None

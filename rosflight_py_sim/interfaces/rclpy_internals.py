@@ -99,6 +99,12 @@ def leave_unserved(node: Node, subscription: Subscription[Any]) -> None:
     node._wake_executor()
 
 
+def forget_destroyed(node: Node) -> None:
+    """Release the references that rclpy keeps to destroyed subscriptions, clients and the like of a node."""
+    group = node.default_callback_group
+    group.entities = {one for one in group.entities if one() is not None}
+
+
 def answer_later(service: Service[Any, Any]) -> None:
     """Let callbacks of a service return a Future of the response; the response is sent when the Future has it.
 

@@ -76,7 +76,7 @@ class TruthInterface(Truth, PartNode):
         super().begin()
         # Before the subscription to /clock, which it would end.
         self.follow_stamps()
-        if self.time_mode == "wall":
+        if self.time_mode == "wall" and not self.control.is_spawning:
             self.start_at(self.now_ns)
         if not self.lockstep:
             self.create_system_timer(_REPEAT_S, self._repeat_if_idle)

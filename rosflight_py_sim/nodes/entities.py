@@ -53,6 +53,11 @@ class Entities(Mapping[str, Entity]):
         del self._present[entity.name]
         self._unhost(entity)
 
+    def leave(self) -> None:
+        """Remove all entities; from now on, the start has none."""
+        self._start = []
+        self.restart(entirely=True)
+
     def restart(self, *, entirely: bool) -> None:
         """Forget all states and descriptions; `entirely`: return to the entities of the start."""
         if entirely:

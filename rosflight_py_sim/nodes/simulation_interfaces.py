@@ -45,6 +45,7 @@ SERVICES = (
     "GetSimulationState",
     "GetSimulatorFeatures",
     "GetSpawnables",
+    "LoadWorld",
     "ResetSimulation",
     "SetEntityInfo",
     "SetEntityState",
@@ -52,6 +53,7 @@ SERVICES = (
     "SpawnEntities",
     "SpawnEntity",
     "StepSimulation",
+    "UnloadWorld",
 )
 """Names of the services' types; those of the services are the same in lower case: get_entities."""
 
@@ -70,6 +72,9 @@ class SimulationInterfaces(PartNode):
     )
     VEHICLE_PARAMETERS: ClassVar[ParameterTable] = VEHICLE_SHAPE_PARAMETERS + ParameterTable(VEHICLE_TYPE)
     HOSTS: ClassVar[tuple[type[Part], ...]] = (Entity, TimeControl)
+
+    # A class attribute, because a node that fails during construction is also destroyed.
+    _resources: Resources | None = None
 
     def __init__(self, **arguments: Any) -> None:
         """Offer the services.
@@ -98,12 +103,14 @@ class SimulationInterfaces(PartNode):
         self._entities = Entities(self.host, self.unhost, start)
         time = self.host(TimeControl(self, self._entities), "")
         scripts, changes = Scripts(self), SimulationChanges(self.control)
-        resources = Resources(str(self.values[RESOURCE_FOLDER.name]))
-        worlds = WorldServices(world_of(self.values), str(self.values[WORLD.name]))
-        spawning = SpawnServices(
-            self._entities, changes, resources, _entity, self.get_namespace(), lambda: worlds.given
+        resources = self._resources = Resources(str(self.values[RESOURCE_FOLDER.name]))
+        around = self.get_namespace()
+        spawning = SpawnServices(self._entities, changes, resources, _entity, around, lambda: worlds.given)
+        state = StateServices(
+            self, scripts, time, self._entities, changes, spawning.delete, lambda: worlds.given is not None
         )
-        state = StateServices(self, scripts, time, self._entities, changes, spawning.delete)
+        world, given = world_of(self.values), str(self.values[WORLD.name])
+        worlds = WorldServices(world, given, resources, changes, state.start_over)
         served = (state, EntityServices(self._entities), worlds, spawning)
         self.served = 0
 
@@ -134,6 +141,12 @@ class SimulationInterfaces(PartNode):
             text = ""
         tag = Path(kind).stem
         return Entity(namespace or tag, namespace, Description(_ROBOT, text, [tag]), shape)
+
+    def destroy_node(self) -> None:
+        """Also remove the copies of worlds that were given by their contents."""
+        if self._resources is not None:
+            self._resources.close()
+        super().destroy_node()
 
     def diagnose(self, period: Period) -> Iterator[Diagnosis]:
         """Number of requests."""

@@ -18,7 +18,7 @@ from rosflight_py_sim.nodes.entities import Entities
 from rosflight_py_sim.nodes.entity import ARRIVES_S, WORLD_FRAMES, Array, Entity, truth_in_frame
 from rosflight_py_sim.nodes.entity_services import check_pose, named
 from rosflight_py_sim.nodes.refusals import Code, RefusedError, set_result
-from rosflight_py_sim.nodes.resources import ResourceCode, Resources
+from rosflight_py_sim.nodes.resources import Resources, VehicleCode
 from rosflight_py_sim.nodes.scripts import Script, Until
 from rosflight_py_sim.nodes.simulation_changes import SimulationChanges
 from rosflight_py_sim.vehicles import Vehicle
@@ -43,7 +43,7 @@ class SpawnServices:
         resources: Resources,
         entity_of: Callable[[Vehicle, str, str], Entity],
         around: str,
-        world: Callable[[], str],
+        world: Callable[[], str | None],
     ) -> None:
         """Serve a simulation.
 
@@ -53,7 +53,7 @@ class SpawnServices:
             resources: vehicle files.
             entity_of: creates the entity of a vehicle, with a name and a namespace.
             around: namespace of the simulation.
-            world: returns the value of the parameter `world`.
+            world: returns the value of the parameter `world`; None: no world is loaded.
         """
         self._entities, self._changes, self._resources = entities, changes, resources
         self._entity_of, self._around, self._world = entity_of, around.strip("/"), world
@@ -107,18 +107,22 @@ class SpawnServices:
 
     def _spawn(self, request: Any) -> Script:
         """Add a vehicle, and return its name."""
+        world = self._world()
+        if world is None:
+            raise RefusedError(
+                Code.INCORRECT_STATE, "spawning requested while the simulation is without a world; allowed: load_world"
+            )
         vehicle = self._resources.vehicle_of(request)
         name = self._name(request.name, request.allow_renaming, vehicle.name)
         namespace = self._namespace(request.entity_namespace) or name
         truth = self._truth(request.initial_pose)
-        with _refusing(ResourceCode.UNSUPPORTED_ASSETS):
+        with _refusing(VehicleCode.UNSUPPORTED_ASSETS):
             entity = self._entity_of(vehicle, name, namespace)
-        world = self._world()
         error = yield from self._changes.carry_out(
             lambda simulation: simulation.spawn(vehicle, namespace, truth, world)
         )
         if error is not None:
-            code = _Codes.INVALID_POSE if isinstance(error, PoseError) else ResourceCode.UNSUPPORTED_ASSETS
+            code = _Codes.INVALID_POSE if isinstance(error, PoseError) else VehicleCode.UNSUPPORTED_ASSETS
             raise RefusedError(code, str(error)) from error
         self._entities.add(entity)
         yield Until(lambda: entity.state is not None, ARRIVES_S)

@@ -26,6 +26,7 @@ STATES = {
     SimulationState.STATE_PLAYING: "playing",
     SimulationState.STATE_PAUSED: "paused",
     SimulationState.STATE_QUITTING: "quitting",
+    SimulationState.STATE_NO_WORLD: "without a world",
 }
 """Names of the states that a simulation can have."""
 
@@ -73,7 +74,12 @@ _WITH_SPAWNING = (
     _Features.SIMULATION_RESET_SPAWNED,
 )
 
-_WITH_RESTART = (_Features.SIMULATION_RESET_TIME,)
+_WITH_RESTART = (
+    _Features.SIMULATION_RESET_TIME,
+    _Features.WORLD_LOADING,
+    _Features.WORLD_RESOURCE_STRING,
+    _Features.WORLD_UNLOADING,
+)
 
 _SCOPES = ResetSimulation.Request
 
@@ -89,6 +95,7 @@ class StateServices:
         entities: Entities,
         changes: SimulationChanges,
         delete: Callable[[Entity], Script],
+        has_world: Callable[[], bool],
     ) -> None:
         """Serve the simulation of the node.
 
@@ -99,9 +106,10 @@ class StateServices:
             entities: its entities.
             changes: its changes.
             delete: script that removes an entity during a change.
+            has_world: whether a world is loaded.
         """
         self._node, self._scripts, self._time, self._entities = node, scripts, time, entities
-        self._changes, self._delete = changes, delete
+        self._changes, self._delete, self._has_world = changes, delete, has_world
         self._is_quitting = self._is_stopped = False
 
     def get_simulator_features(self, request: Any, response: Any) -> None:
@@ -122,6 +130,8 @@ class StateServices:
         """State of the simulation, one of STATES."""
         if self._is_quitting:
             return int(SimulationState.STATE_QUITTING)
+        if not self._has_world():
+            return int(SimulationState.STATE_NO_WORLD)
         if not self._time.is_paused:
             return int(SimulationState.STATE_PLAYING)
         # Another client may have stepped or resumed in the meantime.
@@ -143,7 +153,7 @@ class StateServices:
         if wanted not in transitions:
             given = f"state {wanted} ({STATES.get(wanted, 'not a state of this simulation')}) given while it is "
             allowed = ", ".join(f"{state} ({STATES[state]})" for state in transitions)
-            supported = wanted in STATES and not self._is_quitting
+            supported = wanted in STATES and not self._is_quitting and self._has_world()
             code = Code.FEATURE_UNSUPPORTED if supported else codes.INCORRECT_TRANSITION
             raise RefusedError(code, f"{given}{STATES[self.state]}; allowed: {allowed or 'none'}")
         with self._changes.alone(f"the change to {STATES[wanted]}"):
@@ -154,6 +164,8 @@ class StateServices:
         if self._is_quitting:
             return {}
         changes: dict[int, Callable[[], Script]] = {SimulationState.STATE_QUITTING: self._quit}
+        if not self._has_world():
+            return changes
         if self._time.exists:
             changes[SimulationState.STATE_PLAYING] = self._play
             changes[SimulationState.STATE_PAUSED] = self._pause
@@ -184,6 +196,15 @@ class StateServices:
             raise RefusedError(
                 Code.OPERATION_FAILED, f"no truth state of {late} within {REPLY_LIMIT_S:g} s of the restart"
             )
+
+    def start_over(self, world: str) -> Script:
+        """Start again without vehicles, in another world, and stop; during a change of the simulation."""
+        yield from self._time.pause(True)
+        self._entities.leave()
+        error = yield from self._changes.carry_out(lambda simulation: simulation.load_world(world))
+        if error is not None:
+            raise RefusedError(Code.OPERATION_FAILED, str(error)) from error
+        self._is_stopped = True
 
     def _quit(self) -> Script:
         if self._time.exists:
@@ -224,6 +245,10 @@ class StateServices:
         if request.scope not in allowed:
             texts = ", ".join(f"{scope} ({allowed[scope]})" for scope in sorted(allowed))
             raise RefusedError(Code.FEATURE_UNSUPPORTED, f"scope {request.scope} given; allowed: {texts}")
+        if not self._has_world():
+            raise RefusedError(
+                Code.INCORRECT_STATE, "reset requested while the simulation is without a world; allowed: load_world"
+            )
         is_all = request.scope in (_SCOPES.SCOPE_DEFAULT, _SCOPES.SCOPE_ALL)
         with self._changes.alone("reset_simulation"):
             if is_all:

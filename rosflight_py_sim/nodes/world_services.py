@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from geometry_msgs.msg import Pose, Vector3
 from simulation_interfaces.msg import Bounds, NamedPose, Resource, Spawnable, WorldResource
-from simulation_interfaces.srv import GetAvailableWorlds
+from simulation_interfaces.srv import GetAvailableWorlds, GetCurrentWorld, UnloadWorld
 
 from rosflight_py_sim.ground.coordinate_frames import swap_frd_flu
 from rosflight_py_sim.ground.parameters import ParameterError
@@ -18,7 +18,9 @@ from rosflight_py_sim.nodes.entity import box_of, enu_of_state
 from rosflight_py_sim.nodes.entity_filters import tags_condition
 from rosflight_py_sim.nodes.entity_services import box
 from rosflight_py_sim.nodes.refusals import Code, RefusedError
+from rosflight_py_sim.nodes.resources import DRY_LAND_NAME, Resources
 from rosflight_py_sim.nodes.scripts import Script
+from rosflight_py_sim.nodes.simulation_changes import SimulationChanges
 from rosflight_py_sim.nodes.vehicle_shape import shape_of
 from rosflight_py_sim.step.vehicle_state import VehicleState
 from rosflight_py_sim.vehicles import STANDALONE, Vehicle
@@ -26,9 +28,6 @@ from rosflight_py_sim.vehicles.catalogue import vehicles_and_errors
 from rosflight_py_sim.world import DRY_LAND, World, WorldError, known_worlds, load_world
 from rosflight_py_sim.world.scene import Object, Vector
 from rosflight_py_sim.world.world_file import corners
-
-DRY_LAND_NAME = "dry land"
-"""Name of the world without a file: level ground."""
 
 START = "start"
 """Name of the pose at which vehicles start."""
@@ -48,16 +47,64 @@ class _Place:
 
 
 class WorldServices:
-    """Answers the requests; each method is the script of a service.
+    """Answers the requests; each public method is the script of a service.
 
     Attributes:
-        given: value of the parameter that selects the world.
+        given: value of the parameter that selects the world; None: no world is loaded.
     """
 
-    def __init__(self, world: World, given: str) -> None:
-        """Serve a world, and the value of the parameter that selects it."""
+    def __init__(
+        self,
+        world: World,
+        given: str,
+        resources: Resources,
+        changes: SimulationChanges,
+        start_over: Callable[[str], Script],
+    ) -> None:
+        """Serve a simulation.
+
+        Args:
+            world: its world.
+            given: value of the parameter that selects it.
+            resources: world files.
+            changes: changes of the simulation.
+            start_over: script that starts again without vehicles, in the world that a value of the parameter selects.
+        """
+        self._resources, self._changes, self._start_over = resources, changes, start_over
+        self._use(world, given)
+
+    def _use(self, world: World, given: str | None) -> None:
         self._world, self.given = world, given
-        self._places = {one.name: one for one in _places(world)}
+        self._places = {} if given is None else {one.name: one for one in _places(world)}
+
+    def load_world(self, request: Any, response: Any) -> Script:
+        """Replace the world, and remove all vehicles; an invalid world changes nothing."""
+        self._check_offered("load_world")
+        with self._changes.alone("load_world"):
+            world, given = self._resources.world_of(request)
+            yield from self._start_over(given)
+            self._use(world, given)
+            response.world = _resource(world, given)
+
+    def unload_world(self, request: Any, response: Any) -> Script:
+        """Remove the world and all vehicles."""
+        self._check_offered("unload_world")
+        with self._changes.alone("unload_world"):
+            self._check_loaded(UnloadWorld.Response.NO_WORLD_LOADED)
+            yield from self._start_over("")
+            self._use(DRY_LAND, None)
+
+    def _check_offered(self, what: str) -> None:
+        if not self._changes.can_restart:
+            raise RefusedError(
+                Code.FEATURE_UNSUPPORTED,
+                f"{what} requested; allowed: in a simulation in one process that is not recorded, except in the time "
+                "mode wall",
+            )
+
+    def _check_loaded(self, code: int) -> None:
+        if self.given is None:
+            raise RefusedError(code, "no world is loaded; allowed: load_world")
 
     def get_spawnables(self, request: Any, response: Any) -> Script:
         """List the vehicles of the catalogue, with their sizes; those of invalid files are named in the text."""
@@ -89,7 +136,8 @@ class WorldServices:
 
     def get_current_world(self, request: Any, response: Any) -> Script:
         """Describe the world of the simulation."""
-        response.world = _resource(self._world, self.given)
+        self._check_loaded(GetCurrentWorld.Response.NO_WORLD_LOADED)
+        response.world = _resource(self._world, self.given or "")
         yield from ()
 
     def get_named_poses(self, request: Any, response: Any) -> Script:
@@ -106,7 +154,7 @@ class WorldServices:
         """Volume around a named pose."""
         place = self._places.get(request.name)
         if place is None:
-            allowed = ", ".join(self._places)
+            allowed = ", ".join(self._places) or "none"
             raise RefusedError(Code.NOT_FOUND, f"named pose '{request.name}' given; allowed: {allowed}")
         response.bounds = place.bounds
         yield from ()
@@ -133,7 +181,7 @@ def _resource(world: World, given: str) -> WorldResource:
     text = {"pool": "pool", "sea_floor": "sea floor without walls", "land": "level ground without water"}[basin]
     return WorldResource(
         name=world.name or DRY_LAND_NAME,
-        world_resource=Resource(uri=given),
+        world_resource=Resource(uri=given or DRY_LAND_NAME),
         description=f"{text}, {count} object{'' if count == 1 else 's'}",
         tags=["water", basin] if world.water else [basin],
     )

@@ -95,6 +95,12 @@ class RigidBodyDynamics(Dynamics):
         """Set the state of the body."""
         self.body.set_truth(truth)
 
+    def start_from(self, truth: NDArray[np.float64]) -> None:
+        """Place the vehicle at another start, in the wind there."""
+        super().start_from(truth)
+        self.wind.step(self.body.truth, 0.0)
+        self._air_ned = self.wind.wind_ned
+
     @synchronized(PWM_OUTPUT, when="follows_outputs")
     def _on_pwm(self, pwm: PulseWidths) -> None:
         self.body.follow_outputs(pwm.pulse_us)

@@ -69,18 +69,29 @@ def _allowed_worlds() -> str:
 _KEYS = ("pool", "sea_floor", "water", "start", "objects")
 
 
-def _sections(document: Item) -> Section:
-    """The keys of a world, and those that it takes from the world that it is based on."""
+def base_of(document: Item) -> Path | None:
+    """File of the world that a world is based on; None if it is based on none.
+
+    Raises:
+        WorldError: there is no such world, or the document has other keys than a world.
+    """
     section = document.section(("based_on", *_KEYS))
     if "based_on" not in section:
-        return section
-    item = section["based_on"]
-    file = world_file(item.text(), document.file.parent)
+        return None
+    file = world_file(section["based_on"].text(), document.file.parent)
     if file is None:
-        raise item.refuse(_allowed_worlds())
+        raise section["based_on"].refuse(_allowed_worlds())
+    return file
+
+
+def _sections(document: Item) -> Section:
+    """The keys of a world, and those that it takes from the world that it is based on."""
+    section, file = document.section(("based_on", *_KEYS)), base_of(document)
+    if file is None:
+        return section
     base = read_file(file, WorldError).section(("based_on", *_KEYS))
     if "based_on" in base:
-        raise item.refuse("a world that is based on no other")
+        raise section["based_on"].refuse("a world that is based on no other")
     return section.over(base)
 
 

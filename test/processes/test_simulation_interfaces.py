@@ -67,7 +67,12 @@ SPAWNING = {
     SimulatorFeatures.DELETING,
     SimulatorFeatures.SIMULATION_RESET_SPAWNED,
 }
-IN_ONE_PROCESS = SPAWNING | {SimulatorFeatures.SIMULATION_RESET_TIME}
+IN_ONE_PROCESS = SPAWNING | {
+    SimulatorFeatures.SIMULATION_RESET_TIME,
+    SimulatorFeatures.WORLD_LOADING,
+    SimulatorFeatures.WORLD_RESOURCE_STRING,
+    SimulatorFeatures.WORLD_UNLOADING,
+}
 WITH_TIME_MANAGER = {
     SimulatorFeatures.SIMULATION_STATE_PAUSE,
     SimulatorFeatures.STEP_SIMULATION_SINGLE,
@@ -418,7 +423,7 @@ def test_worlds_are_listed_and_filtered_by_tags(fleet: StandardClient) -> None:
 
 def test_world_without_a_file_is_dry_land(fleet: StandardClient) -> None:
     world = fleet.done("GetCurrentWorld").world
-    assert (world.name, world.world_resource.uri, list(world.tags)) == ("dry land", "", ["land"])
+    assert (world.name, world.world_resource.uri, list(world.tags)) == ("dry land", "dry land", ["land"])
     [start] = fleet.done("GetNamedPoses").poses
     assert (start.name, list(start.tags), numbers(start.pose.position)) == ("start", ["spawn"], (0.0, 0.0, 0.0))
     assert fleet.done("GetNamedPoseBounds", name="start").bounds.type == Bounds.TYPE_EMPTY
