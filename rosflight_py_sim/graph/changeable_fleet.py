@@ -256,6 +256,8 @@ class ChangeableFleet:
         )
         try:
             yield
+            # A state that arrived during the next step would seem to be a repeated one.
+            graph.turn_until(lambda: graph.hand_off.is_idle)
         finally:
             if manager is not None:
                 manager.stay_between_steps(False)

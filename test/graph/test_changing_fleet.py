@@ -146,6 +146,8 @@ def test_paused_simulation_stays_at_its_time(graph: MakeGraph) -> None:
     g.step()
     assert g.node("time_manager").now_ns == time_ns + 2_500_000
     assert max(states) == time_ns + 5_000_000
+    # The present time of a lockstep simulation is repeated for late nodes only.
+    assert g.node("time_manager")._all_repeats == 0
 
 
 def test_steps_are_taken_without_vehicles(graph: MakeGraph) -> None:
