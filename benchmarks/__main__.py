@@ -58,6 +58,7 @@ PARTS = (
     "onlookers",
     "start",
     "sweeps",
+    "services",
     "endurance",
 )
 
@@ -160,6 +161,8 @@ def main() -> None:
         _print_start(options, console)
     if "sweeps" in options.parts:
         console.print(_sweeps(options))
+    if "services" in options.parts:
+        _print_services(options, console)
     if "endurance" in options.parts:
         _print_endurance(options, console)
 
@@ -176,6 +179,9 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--runs", type=int, default=3, help="number of measurements of each figure (default 3)")
     parser.add_argument("--seconds", type=float, default=5.0, help="length of one measurement (default 5)")
+    parser.add_argument(
+        "--cycles", type=int, default=100, help="vehicles that the services spawn and delete, at least 20 (default 100)"
+    )
     parser.add_argument(
         "--simulated-minutes", type=float, default=60.0, help="length of the endurance run (default 60)"
     )
@@ -390,6 +396,20 @@ def _sweeps(options: argparse.Namespace) -> Table:
         taken = statistics.median(one[place] for one in rounds)
         table.add_row(name, f"{taken:.1f}", f"{options.flights / taken:.2f}", ratio, target)
     return table
+
+
+def _print_services(options: argparse.Namespace, console: Console) -> None:
+    run = measured(f"services_run({options.cycles})", "services")
+    table = Table(title="The standard services of simulators, for a paused multirotor in one process")
+    for column in ("service", "median (ms)", "greatest (ms)"):
+        table.add_column(column, justify="left" if column == "service" else "right")
+    for one in run["latencies"]:
+        table.add_row(one["service"], f"{one['median_ms']:.1f}", f"{one['greatest_ms']:.1f}")
+    console.print(table)
+    console.print(
+        f"{run['cycles']} further vehicles spawned and deleted: memory grew by {run['growth_mib']:.1f} MiB; the last "
+        f"ten took {run['slowdown']:.2f} times as long as the first"
+    )
 
 
 def _print_endurance(options: argparse.Namespace, console: Console) -> None:
