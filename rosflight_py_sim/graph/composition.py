@@ -68,6 +68,9 @@ _SPIN_TIMEOUT_S = 0.1
 # After it, a shutdown of the middleware counts as locked up, s. It takes some tenths of a second.
 _SHUTDOWN_S = 8.0
 
+# The same per node: Fast DDS compares each publisher and subscription that ends with all others, 14 s for 161 nodes.
+_SHUTDOWN_S_PER_NODE = 0.4
+
 
 class ComposedGraph:
     """All nodes of a simulation on one executor.
@@ -494,7 +497,7 @@ class ComposedGraph:
             # Without the time limit, because much may be left to write. The recorder is the first of the nodes.
             self.recorder.complete()
         # The participant ends with its last node.
-        with shutdown_watchdog(_SHUTDOWN_S):
+        with shutdown_watchdog(max(_SHUTDOWN_S, _SHUTDOWN_S_PER_NODE * len(self.nodes))):
             for node in self.nodes[:1]:
                 self._destroy(node)
             self.executor.shutdown()

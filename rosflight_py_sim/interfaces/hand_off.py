@@ -12,8 +12,9 @@ matches it.
 
 from __future__ import annotations
 
+import time
 from collections import Counter, deque
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
@@ -33,6 +34,7 @@ from rosflight_py_sim.interfaces.rclpy_internals import (
     serve,
 )
 from rosflight_py_sim.interfaces.shared_clock import SharedClock
+from rosflight_py_sim.interfaces.time_mode_watch import TimeModeWatch
 from rosflight_py_sim.step.topic_statistics import SAMPLED, TopicCounter
 from rosflight_py_sim.step.topics import CLOCK, STATUS, TRUTH_STATE, StepTopic
 
@@ -45,8 +47,10 @@ _STEPS = 16
 # that an additional guest does not change a flight.
 _MORE_TURNS = (STATUS, TRUTH_STATE, CLOCK)
 
-# Period of the check for external publishers and subscriptions, s.
+# Period of the check for external publishers and subscriptions, s, and the time after which a check is interrupted
+# until the next period: with hundreds of nodes it takes several times as long.
 _CHECK_S = 0.02
+_CHECK_LIMIT_S = 0.001
 
 M = TypeVar("M")
 
@@ -71,6 +75,7 @@ class HandOff:
         clock: clock that the nodes share; None if each node has its own.
         failure: exception that a callback has raised, which ends delivery; None if there was none.
         outside: inputs from outside of the graph.
+        time_mode_watches: watches of the nodes, by time mode.
     """
 
     def __init__(self, executor: Executor) -> None:
@@ -78,6 +83,7 @@ class HandOff:
         self.clock: SharedClock | None = None
         self.failure: Exception | None = None
         self.outside = OutsideInputs()
+        self.time_mode_watches: dict[str, TimeModeWatch] = {}
         self._when_idle: Callable[[], None] | None = None
         self._called: Counter[str] = Counter()
         self._unanswered: Counter[Client[Any, Any, Any]] = Counter()
@@ -85,6 +91,7 @@ class HandOff:
         self._create_task: Callable[[Callable[[], None]], object] = executor.create_task
         self._members: dict[Node, None] = {}
         self._node_count = 0
+        self._checking: Iterator[None] = iter(())
         self._queue: deque[tuple[Deliver, Any]] = deque()
         self._is_idle = True
         self._steps = self._turns = 0
@@ -301,6 +308,8 @@ class HandOff:
     def disconnect(self, node: Node) -> None:
         """Remove a node before it is destroyed."""
         self.outside.remove_ends(node.get_fully_qualified_name())
+        for mode in [mode for mode, watch in self.time_mode_watches.items() if watch.node is node]:
+            del self.time_mode_watches[mode]
         for client in node.clients:
             self._count_call(client.service_name, -self._unanswered.pop(client, 0))
         had_timer = node is next(iter(self._members), None)
@@ -315,15 +324,28 @@ class HandOff:
         has been destroyed.
         """
         first = next(iter(self._members))
-        first.create_timer(_CHECK_S, self.check_all, clock=Clock(clock_type=ClockType.STEADY_TIME))
+        first.create_timer(_CHECK_S, self._go_on_checking, clock=Clock(clock_type=ClockType.STEADY_TIME))
+
+    def _go_on_checking(self) -> None:
+        """Continue the check, or begin the next one."""
+        end_s = time.monotonic() + _CHECK_LIMIT_S
+        for _ in self._checking:
+            if time.monotonic() > end_s:
+                return
+        self._checking = self._checks()
 
     def check_all(self) -> None:
         """Check for guests, and for external publishers and subscriptions of all topics."""
+        for _ in self._checks():
+            pass
+
+    def _checks(self) -> Iterator[None]:
+        """Check for guests, and then topic by topic."""
         self._admit_guests()
-        outlets = [one.name for some in self._outlets.values() for one in some if one.has_changed()]
-        inlets = [one.name for some in self._inlets.values() for one in some if one.has_changed()]
-        for name in dict.fromkeys(outlets + inlets):
-            self.check_matches(name)
+        for name in self._names():
+            if any(end.has_changed() for end in (*self.outlets(name), *self._inlets.get(name, ()))):
+                self.check_matches(name)
+            yield
 
     def check_matches(self, name: str) -> None:
         """Check for external publishers and subscriptions of a topic."""
@@ -408,8 +430,13 @@ class HandOff:
             self._has_guests = has_guests
             self._set_plain()
 
-    def _names(self) -> set[str]:
-        return {*self._outlets, *self._inlets}
+    def _names(self) -> list[str]:
+        return list(dict.fromkeys((*self._outlets, *self._inlets)))
+
+    def has_external_publishers(self, name: str) -> bool | None:
+        """Whether a subscription of the hand-off to a topic matches an external publisher; None: there is none."""
+        inlets = self._inlets.get(name)
+        return any(inlet.has_external for inlet in inlets) if inlets else None
 
     def _connect(self, name: str) -> None:
         outlets, inlets = self.outlets(name), self._inlets.get(name, [])

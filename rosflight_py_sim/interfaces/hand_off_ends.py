@@ -162,6 +162,7 @@ class Inlet:
         is_at_once: whether a message is delivered within the call that sends it.
         end: identification of the subscription for inputs from outside.
         is_removed: whether the subscription is being destroyed; a callback may destroy its own.
+        has_external: whether an external publisher matches, so that messages are taken from the middleware.
     """
 
     def __init__(
@@ -191,7 +192,7 @@ class Inlet:
         self.counter = counter or TopicCounter()
         self.is_at_once, self.end = at_once, end
         self.is_removed = False
-        self._show, self._is_shown = show, True
+        self._show, self.has_external = show, True
         self._take = take
         self._counted, self._count = publisher_counter(subscription), -1
         # While an external subscription matches, handed-off messages arrive a second time, through the middleware. The
@@ -206,8 +207,8 @@ class Inlet:
         """Take messages from the middleware if, and only if, there are external publishers besides `outlets`."""
         self._count = self._counted()
         is_needed = self._count > len(outlets)
-        if is_needed != self._is_shown:
-            self._is_shown = is_needed
+        if is_needed != self.has_external:
+            self.has_external = is_needed
             if is_needed:
                 self._take_kept()
             if not self.is_removed:

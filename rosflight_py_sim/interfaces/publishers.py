@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import NamedTuple
 
@@ -122,9 +122,12 @@ def _number(guid: bytes) -> int:
 class PublisherWatch:
     """Reports other publishers of a node's exclusive topics; `check` is called once a second."""
 
-    def __init__(self, node: Node, topics: Iterable[str]) -> None:
-        """Watch topics, by their full names, that only this node may publish."""
-        self._node, self._topics = node, tuple(topics)
+    def __init__(self, node: Node, topics: Iterable[str], has_others: Callable[[str], bool]) -> None:
+        """Watch topics, by their full names, that only this node may publish.
+
+        `has_others` says whether a topic may have other publishers.
+        """
+        self._node, self._topics, self._has_others = node, tuple(topics), has_others
         self._hosts: Hosts | None = None
         self._own = b""
         self._checks = 0
@@ -132,8 +135,7 @@ class PublisherWatch:
 
     def check(self) -> str:
         """Text about other publishers, which is also logged once; empty if there are none."""
-        counted = self._node.count_publishers
-        crowded = [topic for topic in self._topics if counted(topic) > 1]
+        crowded = [topic for topic in self._topics if self._has_others(topic)]
         if not crowded:
             self._end()
             return ""

@@ -135,7 +135,7 @@ class SimulationNode(TableNode):
         self.hand_off = hand_off
         self.control = control or ProcessControl()
         self._tap = tap
-        self._time_modes: TimeModeWatch | None = None
+        self._time_mode_watches = {} if hand_off is None else hand_off.time_mode_watches
         self.exclusive_topics: list[str] = []
         self._publisher_watch: PublisherWatch | None = None
         self._start_watch: StartWatch | None = None
@@ -204,11 +204,13 @@ class SimulationNode(TableNode):
 
         The first call with `amiss` starts the watch.
         """
-        if self._time_modes is None:
-            if not amiss:
-                return ""
-            self._time_modes = TimeModeWatch(self, self.time_mode)
-        return self._time_modes.mismatch
+        if self._time_mode_watch is None and amiss:
+            self._time_mode_watches[self.time_mode] = TimeModeWatch(self, self.time_mode)
+        return "" if self._time_mode_watch is None else self._time_mode_watch.mismatch(self)
+
+    @property
+    def _time_mode_watch(self) -> TimeModeWatch | None:
+        return self._time_mode_watches.get(self.time_mode)
 
     def knows_time(self, time_ns: int) -> bool:
         """Whether `time_ns`, the time of the node's clock, is the graph's; the first call with 0 starts the watch.
@@ -227,13 +229,19 @@ class SimulationNode(TableNode):
     def check_publishers(self) -> str:
         """Publishers in other processes of the node's exclusive topics, logged as an error; empty if there are none."""
         if self._publisher_watch is None:
-            self._publisher_watch = PublisherWatch(self, self.exclusive_topics)
+            self._publisher_watch = PublisherWatch(self, self.exclusive_topics, self._has_other_publishers)
         return self._publisher_watch.check()
+
+    def _has_other_publishers(self, topic: str) -> bool:
+        """Whether a topic of the node may have other publishers, by its full name."""
+        external = None if self.hand_off is None else self.hand_off.has_external_publishers(topic)
+        # The middleware searches all publishers of the graph to count those of a topic.
+        return self.count_publishers(topic) > 1 if external is None else external
 
     @property
     def time_modes_are_known(self) -> bool:
         """Whether `time_mode_mismatch` knows the time mode of each running node."""
-        return self._time_modes is not None and self._time_modes.has_settled
+        return self._time_mode_watch is not None and self._time_mode_watch.has_settled
 
     def publisher(self, topic: StepTopic[M], at: str = "") -> Callable[[M], None]:
         """Create a publisher in the namespace `at`, relative to the node's, and return its publish function."""

@@ -22,15 +22,18 @@ _ON_CLOCK = ("paced", "gated")
 
 
 class TimeModeWatch:
-    """Subscribes to /diagnostics and keeps the nodes of the same simulation with an incompatible time mode.
+    """Subscribes to /diagnostics and keeps the nodes with a time mode that is incompatible with one time mode.
 
-    A node belongs to the same simulation when one of the two namespaces contains the other.
+    The nodes of a process that have the same time mode share a watch. A node belongs to the same simulation as another
+    one when one of the two namespaces contains the other.
+
+    Attributes:
+        node: node that has the subscription.
     """
 
     def __init__(self, node: Node, time_mode: str) -> None:
-        """Start the watch for a node that runs in `time_mode`."""
-        self._node, self._time_mode = node, time_mode
-        self._namespace = _parts(node.get_namespace())
+        """Start the watch for nodes that run in `time_mode`."""
+        self.node, self._time_mode = node, time_mode
         self._fitting = _ON_CLOCK if time_mode in _ON_CLOCK else (time_mode,)
         self._others: dict[str, tuple[str, float]] = {}
         self._logged: dict[str, str] = {}
@@ -42,20 +45,22 @@ class TimeModeWatch:
         """Whether the watch has lasted long enough to know the time mode of each running node."""
         return time.monotonic() >= self._settled_s
 
-    @property
-    def mismatch(self) -> str:
-        """Text that lists nodes in other time modes; empty if none."""
+    def mismatch(self, node: Node) -> str:
+        """Text that lists nodes of the node's simulation in other time modes; empty if there are none."""
         now_s = time.monotonic()
         self._others = {name: one for name, one in self._others.items() if now_s - one[1] < _STALE_S}
         if not self._others:
             return ""
-        modes = {name: mode for name, (mode, _) in sorted(self._others.items())}
+        ours = _parts(node.get_namespace())
+        modes = {name: mode for name, (mode, _) in sorted(self._others.items()) if _contain(ours, _parts(name)[:-1])}
+        if not modes:
+            return ""
         others = ", ".join(f"{name} in {mode}" for name, mode in modes.items())
-        text = f"nodes run in different time modes: {self._node.get_name()} in {self._time_mode}, {others}"
+        text = f"nodes run in different time modes: {node.get_name()} in {self._time_mode}, {others}"
         # On a busy machine reports may be late: a node that is named again is logged once.
         if not modes.items() <= self._logged.items():
             self._logged |= modes
-            self._node.get_logger().warning(f"{text}; start all of them with the same time_mode")
+            node.get_logger().warning(f"{text}; start all of them with the same time_mode")
         return text
 
     def _is_wanted(self, report: bytes) -> bool:
@@ -70,13 +75,14 @@ class TimeModeWatch:
         if mode in self._fitting:
             self._others.pop(status.name, None)
             self._logged.pop(status.name, None)
-        elif mode is not None and self._is_ours(status.name):
+        elif mode is not None:
             self._others[status.name] = mode, time.monotonic()
 
-    def _is_ours(self, name: str) -> bool:
-        theirs = _parts(name)[:-1]
-        shorter = min(len(theirs), len(self._namespace))
-        return theirs[:shorter] == self._namespace[:shorter]
+
+def _contain(one: list[str], other: list[str]) -> bool:
+    """Whether one of two namespaces contains the other."""
+    shorter = min(len(one), len(other))
+    return one[:shorter] == other[:shorter]
 
 
 def _parts(name: str) -> list[str]:

@@ -18,7 +18,9 @@ from sensor_msgs.msg import Imu
 from rosflight_py_sim.graph.fleet import fleet
 from rosflight_py_sim.ground.parameters import ParameterError
 from rosflight_py_sim.ground.stamps import time_ns_of
+from rosflight_py_sim.interfaces.hand_off_ends import Outlet
 from rosflight_py_sim.interfaces.node_of_part import node_of
+from rosflight_py_sim.interfaces.simulation_node import SimulationNode
 from rosflight_py_sim.parts.multirotor_forces import MultirotorForces
 from rosflight_py_sim.step.topics import CLOCK, IMU, TRUTH_STATE, topic_of
 from rosflight_py_sim.step.vehicle_state import VehicleState
@@ -177,3 +179,45 @@ def test_vehicle_with_missing_node_stops_all_and_is_named(graph: MakeGraph) -> N
     time_ns = g.time_ns
     g.idle(0.2)
     assert g.time_ns == time_ns
+
+
+def test_cost_of_checks_does_not_grow_with_the_square_of_the_number_of_nodes(
+    graph: MakeGraph, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nodes of a process share the watch for time modes; publishers of the process's topics are not counted."""
+    composed = graph(vehicles=two())
+    nodes = [node for node in composed.nodes if isinstance(node, SimulationNode)]
+    for node in nodes:
+        node.time_mode_mismatch(amiss=True)
+    assert len(nodes[0].get_subscriptions_info_by_topic("/diagnostics")) == 1
+    counted: list[str] = []
+    monkeypatch.setattr(SimulationNode, "count_publishers", lambda node, topic: counted.append(topic) or 1)
+    for node in nodes:
+        assert node.check_publishers() == ""
+    received = {name for name, inlets in composed.hand_off._inlets.items() if inlets}
+    assert not received.intersection(counted)
+    assert "/multirotor_1/sim/truth_state" in received
+
+
+def test_watch_for_time_modes_survives_the_end_of_its_node(graph: MakeGraph) -> None:
+    composed = graph(vehicles=two())
+    first, second = (node for node in composed.nodes if node.get_name() == "sensors")
+    assert first.time_mode_mismatch(amiss=True) == ""
+    composed.end_node(first)
+    assert second.time_mode_mismatch(amiss=True) == ""
+    watching = [end.node_namespace for end in second.get_subscriptions_info_by_topic("/diagnostics")]
+    assert watching.count("/multirotor_2") == 1
+
+
+def test_check_for_external_ends_is_interrupted_and_goes_on(graph: MakeGraph, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each period of the check ends after a topic if it takes too long, and each topic has its turn."""
+    hand_off = graph(vehicles=two()).hand_off
+    monkeypatch.setattr("rosflight_py_sim.interfaces.hand_off._CHECK_LIMIT_S", -1.0)
+    checked: list[str] = []
+    monkeypatch.setattr(Outlet, "has_changed", lambda outlet: checked.append(outlet.name))
+    topics = {name for name, ends in hand_off._outlets.items() if ends}
+    for _ in range(3 * len(hand_off._names())):
+        before = len(checked)
+        hand_off._go_on_checking()
+        assert len(set(checked[before:])) <= 1
+    assert set(checked) == topics
