@@ -47,6 +47,9 @@ _REPEAT_S = 0.25
 # A stamp further ahead than this is of another clock: no node of the graph is more than a step ahead.
 _AHEAD_NS = round(STEP_SIZE.maximum * NANOSECONDS)
 
+# Longest time that a message takes to reach a second subscription of the process, s: it is on its way already.
+_DELIVERY_S = 1.0
+
 _NEVER_NS = -(1 << 62)
 
 # Messages of the publisher that may wait for the executor.
@@ -65,6 +68,8 @@ class AwaitedTopic:
         is_given_up: whether the simulation continues without messages until the next one.
         obstacle: why there is no subscription; empty once there is one.
         waited_s: system time for which the simulation has waited since the last report, s.
+        newest: newest message.
+        full_name: name of the topic with its namespace; empty while there is no subscription.
     """
 
     def __init__(self, name: str, period_ns: int, within_s: float) -> None:
@@ -74,6 +79,8 @@ class AwaitedTopic:
         self.has_arrived = self.is_given_up = False
         self.obstacle = "it has no publisher"
         self.waited_s = 0.0
+        self.newest, self.full_name = b"", ""
+        self._newest_s = 0.0
 
     def is_missing(self, time_ns: int) -> bool:
         """Whether time must not advance beyond this time yet."""
@@ -83,11 +90,17 @@ class AwaitedTopic:
             return True
         return self.newest_ns < time_ns if self.period_ns == 0 else time_ns - self.newest_ns >= self.period_ns
 
-    def take(self, stamp: int | None, time_ns: int) -> None:
-        """Note a message that arrives at `time_ns`; None: its type has no stamp.
+    @property
+    def is_in_delivery(self) -> bool:
+        """Whether other subscriptions may still be about to receive the newest message."""
+        return time.monotonic() - self._newest_s < _DELIVERY_S
+
+    def take(self, message: bytes, stamp: int | None, time_ns: int) -> None:
+        """Note a message that arrives at `time_ns`; `stamp` is None if its type has no stamp.
 
         A message without a stamp, or stamped by another clock, counts for the time at which it arrives.
         """
+        self.newest, self._newest_s = message, time.monotonic()
         if not stamp or stamp > time_ns + _AHEAD_NS:
             stamp = time_ns
         self.newest_ns = max(self.newest_ns, stamp)
@@ -154,10 +167,15 @@ class AwaitedTopics:
 
     def hold(self) -> bool:
         """Whether to hold the end of the step; the manager's `complete_step` is called again at the end of the wait."""
-        if not self.topics or self._manager.time_ns < 0 or self._is_repeating or not self._missing():
+        if not self.topics or self._manager.time_ns < 0 or self._is_repeating:
+            return False
+        is_in_delivery = not (missing := self._missing()) and self._is_in_delivery()
+        if not missing and not is_in_delivery:
             return False
         if self._held_s is None:
             self._held_s = self._repeated_s = time.monotonic()
+            if is_in_delivery:
+                self._manager.executor.create_task(self._release)
         return True
 
     @property
@@ -169,6 +187,17 @@ class AwaitedTopics:
     def _missing(self) -> list[AwaitedTopic]:
         time_ns = self._manager.time_ns
         return [topic for topic in self.topics if topic.is_missing(time_ns)]
+
+    def _is_in_delivery(self) -> bool:
+        """Whether a subscription of the process has yet to receive a message that has arrived here.
+
+        The middleware notifies one subscription after the other, in an order of its own, and the executor may run in
+        between.
+        """
+        hand_off = self._manager.hand_off
+        return hand_off is not None and any(
+            one.is_in_delivery and not hand_off.has_taken(one.full_name, one.newest) for one in self.topics
+        )
 
     def _check(self) -> None:
         for topic in self.topics:
@@ -215,7 +244,8 @@ class AwaitedTopics:
             durability=DurabilityPolicy.VOLATILE,
         )
         # Not by the class of the time manager, which would record the messages as inputs of the simulation.
-        Node.create_subscription(self._manager, kind, topic.name, self._taker(topic, is_stamped(kind)), qos, raw=True)
+        taker = self._taker(topic, is_stamped(kind))
+        topic.full_name = Node.create_subscription(self._manager, kind, topic.name, taker, qos, raw=True).topic_name
         topic.obstacle = ""
         if topic.period_ns:
             # The node sends its first message up to a period after its start.
@@ -227,10 +257,9 @@ class AwaitedTopics:
                 # The receiver of the message must not take it later than a receiver of the next ones.
                 self._manager.hand_off.check_all()
             is_awaited = self._held_s is not None and topic.is_missing(self._manager.time_ns)
-            topic.take(stamp_ns(data) if has_stamp else None, self._manager.time_ns)
+            topic.take(data, stamp_ns(data) if has_stamp else None, self._manager.time_ns)
             if is_awaited and self._held_s is not None:
                 topic.waited_s += time.monotonic() - self._held_s
-                # After the other receivers of this message in the process, whose turn is next.
                 self._manager.executor.create_task(self._release)
 
         return take
@@ -238,6 +267,9 @@ class AwaitedTopics:
     def _release(self) -> None:
         """End the wait if no message is missing, once those that have arrived are delivered."""
         if self._held_s is None or self._missing():
+            return
+        if self._is_in_delivery():
+            self._manager.executor.create_task(self._release)
             return
         self._held_s = None
         self._manager.end_of_missing()

@@ -399,6 +399,7 @@ class HandOff:
             from_outside(topic.decode(data))
 
         def take(data: bytes) -> None:
+            inlet.taken.append(data)
             if self.admits(end, lambda: data):
                 act(data)
 
@@ -432,6 +433,10 @@ class HandOff:
 
     def _names(self) -> list[str]:
         return list(dict.fromkeys((*self._outlets, *self._inlets)))
+
+    def has_taken(self, name: str, data: bytes) -> bool:
+        """Whether all subscriptions to a topic that take external messages have taken this one."""
+        return all(data in inlet.taken for inlet in self._inlets.get(name, ()) if inlet.has_external and inlet.deliver)
 
     def has_external_publishers(self, name: str) -> bool | None:
         """Whether a subscription of the hand-off to a topic matches an external publisher; None: there is none."""

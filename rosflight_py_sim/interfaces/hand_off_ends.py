@@ -25,6 +25,9 @@ from rosflight_py_sim.step.topics import StepTopic
 # Greatest number of handed-off messages of which copies may still arrive through the middleware, which queues a few.
 _ECHOES = 64
 
+# Number of external messages after which one is no longer known to have been taken.
+_REMEMBERED = 16
+
 M = TypeVar("M")
 
 Deliver = Callable[[Any], None]
@@ -163,6 +166,7 @@ class Inlet:
         end: identification of the subscription for inputs from outside.
         is_removed: whether the subscription is being destroyed; a callback may destroy its own.
         has_external: whether an external publisher matches, so that messages are taken from the middleware.
+        taken: last external messages.
     """
 
     def __init__(
@@ -194,6 +198,7 @@ class Inlet:
         self.is_removed = False
         self._show, self.has_external = show, True
         self._take = take
+        self.taken: deque[bytes] = deque(maxlen=_REMEMBERED)
         self._counted, self._count = publisher_counter(subscription), -1
         # While an external subscription matches, handed-off messages arrive a second time, through the middleware. The
         # content and the publisher's sequence number distinguish these copies from an external publisher's messages.

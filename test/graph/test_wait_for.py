@@ -12,10 +12,13 @@ from typing import Any
 
 import pytest
 from forked_python import ForkedPython
+from rosflight_msgs.msg import Command
 from std_msgs.msg import Empty
 
 from rosflight_py_sim.ground.parameters import ParameterError
+from rosflight_py_sim.ground.stamps import set_time
 from rosflight_py_sim.interfaces.awaited_topics import AwaitedTopic, awaited_topics
+from rosflight_py_sim.interfaces.rclpy_internals import leave_unserved, serve
 from rosflight_py_sim.nodes.pilot import Pilot
 from rosflight_py_sim.step.qos import CHAIN
 from rosflight_py_sim.step.topic_statistics import Period
@@ -119,6 +122,33 @@ def test_time_stands_still_without_the_message_of_a_node_and_names_it(
         assert manager.steps == before + 1
 
 
+def test_time_waits_until_each_subscription_of_the_process_has_the_message(
+    graph: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The middleware notifies one subscription after the other; a step in between would miss the command."""
+    monkeypatch.setattr("rosflight_py_sim.interfaces.awaited_topics._DELIVERY_S", 3600.0)
+    made = graph("-p", "wait_for:=['/command within 3600 s']", "-p", "step_size:=0.02")
+    manager, board = made.node("time_manager"), made.node("sil_board")
+    publisher = made.tester.create_publisher(Command, "command", 10)
+
+    def send() -> int:
+        message = Command()
+        set_time(message.header.stamp, manager.time_ns)
+        publisher.publish(message)
+        return int(manager.steps)
+
+    made.spin_until(lambda: manager.is_stalled and publisher.get_subscription_count() == 2, "the wait")
+    before = send()
+    made.spin_until(lambda: manager.steps > before, "the step")
+    (inlet,) = made.hand_off._inlets["/command"]
+    leave_unserved(board, inlet.subscription)
+    before = send()
+    assert count_steps(made, 0.3) == 0
+    inlet._take_kept()
+    serve(board, inlet.subscription)
+    made.spin_until(lambda: manager.steps > before, "the step with the command")
+
+
 def test_time_continues_without_a_message_that_is_overdue(graph: Callable[..., Any]) -> None:
     made = graph("-p", "wait_for:=['/nobody within 0.1 s']", "-p", "step_size:=0.02")
     manager = made.node("time_manager")
@@ -131,14 +161,14 @@ def test_stamped_messages_of_a_rate_are_due_once_a_period() -> None:
     (topic,) = awaited_topics(["/plan at 50 Hz within 2 s"])
     assert (topic.period_ns, topic.within_s) == (20_000_000, 2.0)
     topic.obstacle = ""
-    topic.take(100_000_000, 100_000_000)
+    topic.take(b"", 100_000_000, 100_000_000)
     assert not topic.is_missing(119_999_999)
     assert topic.is_missing(120_000_000)
     # A stamp of another clock, and none, count as the time of arrival.
     for stamp in (1_700_000_000_000_000_000, 0, None):
         each = AwaitedTopic("/plan", 0, 1.0)
         each.obstacle = ""
-        each.take(stamp, 5_000_000)
+        each.take(b"", stamp, 5_000_000)
         assert not each.is_missing(5_000_000)
         assert each.is_missing(5_000_001)
 
