@@ -22,6 +22,7 @@ from rich.console import Console
 from rich.table import Table
 
 from benchmarks.page_frames import CHROMIUM, page_frames
+from benchmarks.two_machines import NotAllowedError, two_machines
 from rosflight_py_sim.ground.parameters import Value
 from rosflight_py_sim.ground.process_environment import stay_on_this_machine
 from rosflight_py_sim.vehicles import STANDALONE, all_vehicles
@@ -48,6 +49,7 @@ PARTS = (
     "sensors",
     "fleets",
     "processes",
+    "machines",
     "cameras",
     "paced",
     "ardupilot",
@@ -140,6 +142,8 @@ def main() -> None:
         console.print(_sensors(options))
     if "fleets" in options.parts:
         console.print(_fleets(options, chosen if options.vehicle else chosen[:1]))
+    if "machines" in options.parts:
+        _print_machines(options, console)
     if "cameras" in options.parts:
         console.print(_pictures(options))
     if "paced" in options.parts:
@@ -250,6 +254,41 @@ def _fleets(options: argparse.Namespace, chosen: list[tuple[str, str]]) -> Table
             table.add_row(f"{name}{by}", str(count), *figures)
         table.add_section()
     return table
+
+
+def _print_machines(options: argparse.Namespace, console: Console) -> None:
+    table = Table(title="The multirotor's graph on two machines, which are network namespaces, and on one")
+    for column in (
+        "",
+        "steps/s",
+        "on one machine",
+        "ratio",
+        "step (ms)",
+        "on one (ms)",
+        "round trip of a datagram (us)",
+    ):
+        table.add_column(column, justify="left" if not column else "right")
+
+    def run(time_mode: str, machines: int, delay_ms: float = 0.0) -> dict[str, float]:
+        expression = f"divided_run({options.seconds}, {time_mode!r}, {machines}, {delay_ms})"
+        return dict(measured(expression, "divided_graph"))
+
+    for time_mode, delay_ms in (("lockstep", 0.0), ("gated", 0.0), ("lockstep", 1.0)):
+        name = f"{time_mode}, each packet {delay_ms:g} ms late" if delay_ms else time_mode
+        try:
+            with two_machines(delay_ms):
+                pass
+        except NotAllowedError as error:
+            console.print(f"two machines, {name}: not measured: {error}")
+            continue
+        pairs = [(run(time_mode, 2, delay_ms), run(time_mode, 1)) for _ in range(options.runs)]
+        ratio = statistics.median(two["rate"] / one["rate"] for two, one in pairs)
+        both = [[statistics.median(pair[k][key] for pair in pairs) for key in ("rate", "step_ms")] for k in (0, 1)]
+        (rate, step_ms), (rate_of_one, step_ms_of_one) = both
+        round_trip_us = statistics.median(two["round_trip_us"] for two, _ in pairs)
+        figures = f"{rate:,.0f}", f"{rate_of_one:,.0f}", f"{ratio:.2f}", f"{step_ms:.2f}", f"{step_ms_of_one:.2f}"
+        table.add_row(name, *figures, f"{round_trip_us:,.0f}")
+    console.print(table)
 
 
 def _sensors(options: argparse.Namespace) -> Table:

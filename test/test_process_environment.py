@@ -83,7 +83,7 @@ def test_only_peers_open_an_address_beside_loopback(
 
 
 def test_unknown_peer_is_refused_by_name() -> None:
-    with pytest.raises(ParameterError, match=f"{PEERS}: '{UNKNOWN}' given, which this machine cannot reach: .*allowed"):
+    with pytest.raises(ParameterError, match=f"{PEERS}: '{UNKNOWN}' given, which has no IPv4 address: .*allowed"):
         address_towards(f"localhost;{UNKNOWN}")
 
 

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import socket
+import struct
+import sys
 from pathlib import Path
 
 from rosflight_py_sim.ground.parameters import ParameterError
@@ -13,6 +16,9 @@ _RANGE, _LOCAL = "ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST"
 _PROFILE, _PROFILE_OF_FAST_DDS_2 = "FASTDDS_DEFAULT_PROFILES_FILE", "FASTRTPS_DEFAULT_PROFILES_FILE"
 _PEERS, _ADDRESS = "ROS_STATIC_PEERS", "ROSFLIGHT_PY_SIM_ADDRESS"
 _LOOPBACK = "127.0.0.1"
+
+# From linux/sockios.h and linux/if.h.
+_SIOCGIFADDR, _SIOCGIFFLAGS, _IFF_RUNNING = 0x8915, 0x8913, 0x40
 
 # By default, OpenBLAS starts a thread per core in each process, which costs a third of a node's start.
 _THREADS = "OPENBLAS_NUM_THREADS"
@@ -26,7 +32,7 @@ def prepare_environment() -> None:
     second. ROS 2's discovery range alone leaves the ports of Fast DDS open on all addresses of the machine.
 
     Raises:
-        ParameterError: ROS_STATIC_PEERS names a machine that cannot be reached, or machines in several networks.
+        ParameterError: ROS_STATIC_PEERS names an unknown machine, or machines in several networks.
     """
     os.environ.setdefault(_THREADS, "1")
     if os.environ.get(_RANGE, "").upper() != _LOCAL:
@@ -49,18 +55,26 @@ def profile_variable(version: str) -> str:
 
 
 def address_towards(peers: str) -> str:
-    """IPv4 address of this machine from which it reaches the peers; 127.0.0.1 if there are none on other machines.
+    """IPv4 address of this machine from which it reaches the peers; 127.0.0.1 if it reaches none on other machines.
+
+    Prints a warning if no network leads to a peer at present: Fast DDS opens no address later.
 
     Args:
         peers: host names and IPv4 addresses, separated by semicolons, as in ROS_STATIC_PEERS.
 
     Raises:
-        ParameterError: a peer is unknown or cannot be reached, or this machine reaches two peers from two addresses.
+        ParameterError: a peer is unknown, or this machine reaches two peers from two addresses.
     """
     found: dict[str, str] = {}
     for peer in filter(None, peers.split(";")):
         address = _source_address(peer)
-        if not address.startswith("127."):
+        if address is None:
+            print(
+                f"environment variable {_PEERS}: no network leads to '{peer}' now, so programs that start now never "
+                "reach it; start them again when the network is up",
+                file=sys.stderr,
+            )
+        elif not address.startswith("127."):
             found.setdefault(address, peer)
     if len(found) > 1:
         text = ", ".join(f"'{peer}' from {address}" for address, peer in found.items())
@@ -71,18 +85,36 @@ def address_towards(peers: str) -> str:
     return next(iter(found), _LOOPBACK)
 
 
-def _source_address(peer: str) -> str:
+def _source_address(peer: str) -> str | None:
+    """Address from which this machine reaches a peer; None if no network leads to it."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
         try:
             # This sends nothing: it only selects the route, for which any port serves.
             probe.connect((peer, 7400))
-        except (OSError, UnicodeError) as error:
+        except (socket.gaierror, UnicodeError) as error:
             reason = getattr(error, "strerror", None) or error
             raise ParameterError(
-                f"environment variable {_PEERS}: '{peer}' given, which this machine cannot reach: {reason}; allowed: "
-                "host names and IPv4 addresses, separated by semicolons; none keeps ROS 2 on this machine"
+                f"environment variable {_PEERS}: '{peer}' given, which has no IPv4 address: {reason}; allowed: "
+                "host names and IPv4 addresses, separated by semicolons"
             ) from None
-        return str(probe.getsockname()[0])
+        except OSError:
+            return None
+        address = str(probe.getsockname()[0])
+        return address if _is_running(address, probe) else None
+
+
+def _is_running(address: str, probe: socket.socket) -> bool:
+    """Whether the interface with an address has a link; Fast DDS ignores addresses of the others (netdevice(7))."""
+    for _, name in socket.if_nameindex():
+        request = struct.pack("256s", name.encode())
+        try:
+            own = fcntl.ioctl(probe, _SIOCGIFADDR, request)[20:24]
+            (flags,) = struct.unpack("H", fcntl.ioctl(probe, _SIOCGIFFLAGS, request)[16:18])
+        except OSError:
+            continue  # an interface without an IPv4 address
+        if socket.inet_ntoa(own) == address:
+            return bool(flags & _IFF_RUNNING)
+    return True
 
 
 def stay_on_this_machine() -> None:
