@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, TypeAlias
 
+from rclpy.clock import Clock, ClockType
+from rclpy.node import Node
 from rclpy.task import Future
 
-from rosflight_py_sim.interfaces.simulation_node import SimulationNode
 from rosflight_py_sim.nodes.refusals import Code, RefusedError, set_result
 from rosflight_py_sim.step.ports import Call
 
@@ -70,10 +71,11 @@ class _Wait:
 class Scripts:
     """Runs scripts in the thread of a node's executor."""
 
-    def __init__(self, node: SimulationNode) -> None:
+    def __init__(self, node: Node) -> None:
         """Run the scripts of a node."""
         self._waits: list[_Wait] = []
-        self._timer = node.create_system_timer(_CHECK_S, self._check, autostart=False)
+        clock = Clock(clock_type=ClockType.STEADY_TIME)
+        self._timer = node.create_timer(_CHECK_S, self._check, clock=clock, autostart=False)
 
     def reply(self, script: Script, response: Any) -> Any:
         """Run the script of a response, and set its result; return the response, or a Future of it if the script waits.
@@ -140,7 +142,7 @@ class Scripts:
             self._send_if_available(wait, wanted)
             if wait.is_over:
                 self._waits.remove(wait)
-                text = f"no reply of {wanted.service} within {REPLY_LIMIT_S:g} s"
+                text = f"no reply of {wanted.service} within {wanted.limit_s:g} s"
                 if not wait.is_sent:
                     text = f"the service {wanted.service} is not available; is its node running?"
                 failure = RefusedError(Code.OPERATION_FAILED, text)

@@ -22,7 +22,7 @@ from rosflight_py_sim.interfaces.time_manager_interface import VEHICLES, vehicle
 from rosflight_py_sim.nodes.live_messages import LiveMessages
 from rosflight_py_sim.nodes.node_names import ROSFLIGHT_NAMES
 from rosflight_py_sim.nodes.page_actions import PageActions
-from rosflight_py_sim.nodes.service_calls import ServiceCalls
+from rosflight_py_sim.nodes.page_services import PageServices
 from rosflight_py_sim.nodes.vehicle_shape import SHAPE_PARAMETERS, VEHICLE_SHAPE_PARAMETERS, vehicle_shapes
 from rosflight_py_sim.nodes.viewed_vehicle import ViewedVehicle
 from rosflight_py_sim.recording.rosout import ERROR, WARN
@@ -149,7 +149,7 @@ class WebViewer(PartNode):
         names = vehicle_namespaces(self.values["vehicles"])
         shapes = vehicle_shapes(self, names)
         self._display: Display = Page(self._server, shapes, world_of(self.values), self._cockpit)
-        self._calls = ServiceCalls(self, self._report_call, known_names())
+        self._calls = PageServices(self, self._report_call, known_names())
         self._requests: queue.SimpleQueue[Callable[[], None]] = queue.SimpleQueue()
         self._history = FlightHistory(self._server, self._display, self.request)
         self.controls = Controls(self._server, self._display, PageActions(self), self._history.past.replay)
@@ -205,8 +205,8 @@ class WebViewer(PartNode):
         self._requests.put(act)
 
     @property
-    def calls(self) -> ServiceCalls:
-        """Service calls; use only in the executor's thread."""
+    def calls(self) -> PageServices:
+        """Calls of the simulation's services; use only in the executor's thread."""
         return self._calls
 
     @property
@@ -246,9 +246,9 @@ class WebViewer(PartNode):
     def _prepare_pilot(self) -> None:
         """Prepare a flight by hand: real time, and a calibrated IMU."""
         if self._multiplier != 1.0:
-            self._calls.set_parameter("time_manager", "real_time_multiplier", 1.0, label="Fly by hand")
+            self._calls.run("Fly by hand", self._calls.set_parameters("time_manager", {"real_time_multiplier": 1.0}))
         if self._flown.pilot.has_firmware and not self._flown.pilot.is_calibrated:
-            self._calls.trigger([topic_of(self._flown.name, "calibrate_imu")], "Fly by hand")
+            self._calls.run("Fly by hand", self._calls.call(topic_of(self._flown.name, "calibrate_imu")))
 
     @pushing()
     def _report_call(self, what: str, text: str, good: bool) -> None:
@@ -338,7 +338,6 @@ class WebViewer(PartNode):
 
     @pushing()
     def _check_graph(self) -> None:
-        self._calls.give_up_old()
         self.controls.offer(self._calls.discover(lambda name: self.controls.uses(name) or name in _READ))
         self._calls.read_parameter("time_manager", "real_time_multiplier", self._show_pace)
         self._calls.read_parameter(self._display.of_chosen(DYNAMICS), "mass", self._show_mass)

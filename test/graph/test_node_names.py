@@ -14,8 +14,8 @@ from rosflight_py_sim.graph.fleet import fleet
 from rosflight_py_sim.ground.node_kinds import NODE_CLASSES, NODE_KINDS, NodeKind
 from rosflight_py_sim.ground.parameters import ParameterError
 from rosflight_py_sim.nodes.node_names import NAMES, ROSFLIGHT_NAMES, node_name
+from rosflight_py_sim.nodes.page_services import PageServices
 from rosflight_py_sim.nodes.running import node_class
-from rosflight_py_sim.nodes.service_calls import ServiceCalls
 from rosflight_py_sim.vehicles import vehicle
 from rosflight_py_sim.viewer.web.disturbance import DISTURBED
 
@@ -48,11 +48,11 @@ def test_service_of_renamed_node_is_found_by_its_known_name(undisturbed_graph: C
 
     running = undisturbed_graph(names="rosflight", multiplier=1.0).ready()
     answers: list[tuple[str, str, bool]] = []
-    calls = ServiceCalls(running.tester, lambda *answer: answers.append(answer), known_names())
+    calls = PageServices(running.tester, lambda *answer: answers.append(answer), known_names())
     wanted = "time_manager/set_parameters"
     running.spin_until(lambda: wanted in calls.discover(lambda name: name == wanted), "the service")
     running.idle(0.5)
-    calls.set_parameter("time_manager", "step_count", 7)
+    calls.run("set", calls.set_parameters("time_manager", {"step_count": 7}))
     running.spin_until(
         lambda: answers or parameter_of(running, "standalone_time_manager", "step_count").integer_value == 7
     )

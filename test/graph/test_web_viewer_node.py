@@ -12,7 +12,7 @@ from rosflight_msgs.msg import SimState, Status
 from sensor_msgs.msg import Joy
 from websockets.sync.client import connect
 
-from rosflight_py_sim.nodes.service_calls import ServiceCalls
+from rosflight_py_sim.nodes.page_services import PageServices
 from rosflight_py_sim.nodes.web_viewer import WebViewer
 from rosflight_py_sim.step.pilot_topics import PILOT
 from rosflight_py_sim.step.topics import STATUS, TRUTH_STATE
@@ -107,17 +107,17 @@ def test_pilot_keeps_the_vehicle_when_another_is_selected(graph: Callable[..., A
 def test_failure_during_the_change_of_another_is_refused(graph: Callable[..., Any]) -> None:
     made = graph("-p", "step_size:=0.01", multiplier=1.0).ready()
     answers: list[tuple[str, str, bool]] = []
-    calls = ServiceCalls(made.tester, lambda *answer: answers.append(answer))
+    calls = PageServices(made.tester, lambda *answer: answers.append(answer))
     services = {"sensors/get_parameters", "sensors/set_parameters"}
     made.spin_until(lambda: services <= calls.discover(services.__contains__), "the services")
     made.idle(0.5)
-    calls.add_failure("sensors", "gnss jammed", "first")
-    calls.add_failure("sensors", "mag off", "second")
+    calls.run("first", calls.add_failure("sensors", "gnss jammed"))
+    calls.run("second", calls.add_failure("sensors", "mag off"))
     made.spin_until(lambda: len(answers) == 2, "both answers")
     assert answers == [
         ("second", "the failures of sensors cannot be read now; try again", False),
         ("first", "gnss jammed", True),
     ]
-    calls.add_failure("sensors", "mag off", "again")
+    calls.run("again", calls.add_failure("sensors", "mag off"))
     made.spin_until(lambda: len(answers) == 3, "the third answer")
     assert answers[2] == ("again", "mag off", True)
