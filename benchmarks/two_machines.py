@@ -70,7 +70,10 @@ class Machine:
     holder: int
 
     def start(self, words: Sequence[str], *, is_alone: bool = False, **options: Any) -> subprocess.Popen[Any]:
-        """Start a program that can reach the nodes on the other machine or, if `is_alone`, only those on its own."""
+        """Start a program in the project's folder.
+
+        It can reach the nodes on the other machine or, if `is_alone`, only those on its own.
+        """
         environment = {name: value for name, value in os.environ.items() if name not in _OWN}
         environment |= {"ROS_AUTOMATIC_DISCOVERY_RANGE": "LOCALHOST", "ROS_DOMAIN_ID": str(DOMAIN)}
         environment |= {"PYTHONPATH": str(PROJECT)} | ({} if is_alone else {"ROS_STATIC_PEERS": self.peer})
@@ -93,7 +96,14 @@ class Machine:
     @property
     def _enter(self) -> tuple[str, ...]:
         """Words before a command that run it on this machine, as the process that they start."""
-        return ("nsenter", f"--target={self.holder}", *_SPACES, *_as_user("--preserve-credentials"), "--")
+        return (
+            "nsenter",
+            f"--target={self.holder}",
+            f"--wd={PROJECT}",
+            *_SPACES,
+            *_as_user("--preserve-credentials"),
+            "--",
+        )
 
 
 class Cable:
