@@ -64,7 +64,7 @@ lint: $(VENV)/.packages-all  ## check format, lint and types
 # The whole suite runs in two processes per core, because most tests mostly wait. With ARGS, the tests run in one process,
 # which starts sooner. Tests that failed are repeated one at a time: a test that passes then depends on how busy the
 # machine is. Its name stands in the summary of the first run.
-test: $(VENV)/.complete $(if $(ARGS),,$(VENV)/.bytecode) lint  ## run lint, then the whole test suite or the tests in ARGS
+test: $(VENV)/.complete $(if $(ARGS),,$(VENV)/.numba $(VENV)/.bytecode) lint  ## run lint, then the whole test suite or the tests in ARGS
 ifeq ($(ARGS),)
 	@$(BIN)/python -m pytest --numprocesses $$((2 * $$(nproc))) --dist loadfile --no-loadscope-reorder --max-worker-restart 3; tests=$$?; \
 		if [ $$tests = 1 ]; then echo; echo "make: repeating the failed tests one at a time"; \
@@ -168,6 +168,12 @@ $(VENV)/.ready: $(VENV)/.messages $(VENV)/.kernels
 	@touch $@
 
 $(VENV)/.complete: $(VENV)/.ready $(VENV)/.packages-all $(VENV)/.services
+	@touch $@
+
+# Tests compare the kernel library with what numba compiles. Otherwise, each of these tests would wait for numba.
+$(VENV)/.numba: $(KERNELS) | $(VENV)/.complete
+	$(call step,  compiling the kernels for numba (about 15 s on 2 cores),$(BIN)/python -c \
+		"from rosflight_py_sim.kernels.library import fill_cache; fill_cache()")
 	@touch $@
 
 # One process compiles the modules that the tests import. Otherwise, each of pytest's processes would.

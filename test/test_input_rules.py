@@ -15,7 +15,6 @@ ROOT = Path(__file__).parents[1]
 # folder that the user names.
 EXCEPTIONS = {
     "rosflight_py_sim/step/wire.py": {"S307"},
-    "rosflight_py_sim/kernels/library.py": {"S102"},
     "rosflight_py_sim/physics/jsbsim_files.py": {"S314"},
 }
 

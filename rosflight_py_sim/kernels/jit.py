@@ -12,8 +12,8 @@ Compiled kernels come from one of two places:
   valid only for the sources from which it was built, for one Python, and on a processor of its baseline.
 - numba, if there is no library of these sources, or for arguments that the library's kernel does not take. numba
   compiles at the first call and caches the result. Before a flight without a library, `prepare_kernels`
-  (`preparation.py`) builds the library and fills numba's cache. A library of a wheel that cannot be used is reported on
-  stderr.
+  (`preparation.py`) builds the library or, without a C compiler, fills numba's cache. A library of a wheel that cannot
+  be used is reported on stderr.
 
 With the environment variable ROSFLIGHT_PY_SIM_NO_JIT set to 1, kernels are plain Python even if numba is installed.
 """
@@ -42,9 +42,12 @@ _MAY_COMPILE = os.environ.get("ROSFLIGHT_PY_SIM_NO_JIT") != "1"
 HAS_NUMBA = _MAY_COMPILE and find_spec("numba") is not None
 """Whether numba compiles kernels that the kernel library does not have."""
 
-# Without numba's runtime, arrays are not reference-counted: passing an array takes a third of the time, and calls
-# between kernels take a fifth.
-_OPTIONS: dict[str, Any] = {"error_model": "numpy", "_nrt": False}
+OPTIONS: dict[str, Any] = {"error_model": "numpy", "_nrt": False}
+"""numba's options of all kernels that are compiled from now on.
+
+Without numba's runtime, arrays are not reference-counted: passing an array takes a third of the time, and calls between
+kernels take a fifth.
+"""
 
 _PACKAGE = Path(__file__).parents[1]
 
@@ -73,7 +76,7 @@ def version() -> str:
 
     numba detects changes in a kernel's file, but not in other files with kernels that it calls.
     """
-    makers = ("library.c", "library.py", "record.py", "signatures.py")
+    makers = ("library.c", "library.py", "machine_code.py", "record.py", "signatures.py")
     texts = [*(text for _, text in kernel_sources()), *(Path(__file__).with_name(name).read_bytes() for name in makers)]
     return f"kernels-{source_hash(b''.join(texts)).hex()}"  # hashlib would load 4 MiB of OpenSSL
 
@@ -250,6 +253,12 @@ def plain(compiled: Callable[P, R]) -> Callable[P, R]:
     return function
 
 
+def dispatcher(compiled: Any) -> Any:
+    """numba's dispatcher of a kernel."""
+    found = _behind(compiled)
+    return found.dispatcher if isinstance(found, Kernel) else found
+
+
 def _behind(compiled: Any) -> Any:
     """The `Kernel` that a function of the kernel library falls back to; other objects are returned unchanged."""
     return getattr(compiled, "__self__", compiled)
@@ -268,7 +277,7 @@ def _compiled(function: Callable[P, R], options: dict[str, Any]) -> Callable[P, 
 
 def _compiled_by_numba(function: Callable[P, R], options: dict[str, Any]) -> Callable[P, R]:
     can_cache = CACHE is not None or "NUMBA_CACHE_DIR" in os.environ
-    compiled: Callable[P, R] = _numba().njit(cache=can_cache, **_OPTIONS, **options)(function)
+    compiled: Callable[P, R] = _numba().njit(**{"cache": can_cache, **OPTIONS, **options})(function)
     return compiled
 
 

@@ -29,8 +29,6 @@ struct entry {
 
 static int has_raised;
 
-void numba_gil_ensure(int *state) { (void)state; }
-
 PyObject *numba_unpickle(const char *data, int size, const char *hash)
 {
     (void)hash;
@@ -55,13 +53,7 @@ void numba_do_raise(PyObject *packed)
     Py_DECREF(packed);
 }
 
-void kernel_raised(PyObject *where) { (void)where; has_raised = 1; }
-
-void numba_gil_release(int *state) { (void)state; }
-
-/* Reference counts are those of arrays that numba made. Kernels make none. */
-void NRT_Free(void *data) { (void)data; }
-void NRT_MemInfo_call_dtor(void *info) { (void)info; }
+void kernel_raised(void) { has_raised = 1; }
 
 /* Whether the kernel has raised an exception, which is then Python's current one. */
 static int raised(void)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import signal
 from pathlib import Path
 from typing import Any
@@ -72,15 +71,6 @@ def empty_cache(processes: Any, tmp_path: Path) -> Path:
     return folder
 
 
-@pytest.fixture
-def compiled_by_numba(empty_cache: Path, processes: Any) -> None:
-    """There is no library yet, but numba has most of the work in its cache, which saves the test half a minute."""
-    copied = empty_cache / "numba"
-    leave_out = shutil.ignore_patterns("complete-*", f"{jit.LIBRARY_NAME}*")
-    shutil.copytree(jit.library_path().parent, copied, ignore=leave_out)
-    processes.environment["NUMBA_CACHE_DIR"] = str(copied)
-
-
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 @pytest.mark.parametrize("command", COMMANDS)
 def test_signal_ends_the_compilation(processes: Any, empty_cache: Path, command: str, number: signal.Signals) -> None:
@@ -105,7 +95,6 @@ def test_compilation_ends_with_the_killed_command(processes: Any, empty_cache: P
     observer.wait_for(lambda: processes_with(empty_cache) == [], "the end of the compilation")
 
 
-@pytest.mark.usefixtures("compiled_by_numba")
 def test_one_process_compiles_while_the_others_wait(processes: Any, empty_cache: Path) -> None:
     observer = processes.observer()
     simulation = processes.command("sim", "--duration", "0.1", "--namespace", "one")
@@ -113,7 +102,6 @@ def test_one_process_compiles_while_the_others_wait(processes: Any, empty_cache:
     for program in (simulation, node):
         observer.wait_for(lambda p=program: COMPILING in p.stderr or WAITING in p.stderr, "the first line")
         assert "running" not in program.stdout
-    # numba compiles what its cache lacks: all of it, if the cache is of another checkout.
     assert simulation.wait(COMPILATION_S) == 0, simulation.stderr
     observer.wait_for(lambda: observer.has_node("dynamics"), "dynamics")
     node.signal(signal.SIGINT)
@@ -122,6 +110,7 @@ def test_one_process_compiles_while_the_others_wait(processes: Any, empty_cache:
     assert len([line for one in (simulation, node) for line in one.error_lines if COMPILING in line]) == 1
     assert len([line for one in (simulation, node) for line in one.error_lines if WAITING in line]) == 1
     assert [*empty_cache.glob("rosflight_py_sim/*/rosflight_kernels*")] != []
+    assert [*empty_cache.rglob("*.nbi")] == [], "numba compiled kernels a second time, for its cache"
     again = processes.command("sim", "--duration", "0.1")
     assert again.wait() == 0
     assert again.error_lines == []
