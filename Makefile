@@ -161,7 +161,7 @@ $(VENV)/.services: $(STANDARD_SERVICES) $(VENV)/.packages | $(VENV)/.messages
 
 # The modules of the sensors, which have kernels, import message types.
 $(VENV)/.kernels: $(KERNELS) $(VENV)/.project | $(VENV)/.messages
-	$(call step,  compiling the kernels (about 15 s on 2 cores),$(BIN)/rosflight_py_sim compile)
+	$(call step,  compiling the kernels (about 10 s on 2 cores),$(BIN)/rosflight_py_sim compile)
 	@touch $@
 
 $(VENV)/.ready: $(VENV)/.messages $(VENV)/.kernels

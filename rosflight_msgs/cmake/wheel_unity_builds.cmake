@@ -1,0 +1,17 @@
+# Compile the generated files in groups: most of the time goes into the headers that all of them include.
+function(compile_generated_files_in_groups)
+  get_directory_property(targets BUILDSYSTEM_TARGETS)
+  foreach(target IN LISTS targets)
+    get_target_property(type ${target} TYPE)
+    if(NOT type MATCHES "_LIBRARY$")
+      continue()
+    endif()
+    set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 20)
+    # The descriptions of two types define the same names if both contain a third type.
+    get_target_property(files ${target} SOURCES)
+    list(FILTER files INCLUDE REGEX "__description\\.c$")
+    if(files)
+      set_source_files_properties(${files} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+    endif()
+  endforeach()
+endfunction()
