@@ -68,7 +68,7 @@ def _draw_flight(options: argparse.Namespace) -> None:
     words = ["sim", "--vehicle", options.vehicle, *(["--autopilot"] if has_pilot else []), "--view"]
     words += ["--params-file", str(PROJECT / "config/wind.yaml"), "--ros-args", "-p", "web_viewer.port:=0"]
     with _served(words) as url, _page(1280, 760) as page:
-        page.goto(url)
+        page.goto(f"{url}/?fixedDpr=1")
         page.wait_for_selector(".simulated-time", state="attached")
         if has_pilot:
             _press(page, "Fly")
@@ -90,7 +90,7 @@ def _draw_recording(options: argparse.Namespace, folder: Path) -> None:
             _take(page, options.output)
         return
     with _served(["replay", str(file)]) as url, _page(1280, 760) as page:
-        page.goto(url)
+        page.goto(f"{url}/?fixedDpr=1")
         page.wait_for_selector(".simulated-time", state="attached")
         _wait_for_time(page, options.seconds)
         _press(page, "Pause")

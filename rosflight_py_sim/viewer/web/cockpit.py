@@ -43,6 +43,9 @@ class Cockpit:
     SOCKET: ClassVar[str] = "/cockpit"
     """Path of the WebSocket, on the page's port."""
 
+    FIRST: ClassVar[str] = f"{SOCKET}/software_rendering.js"
+    """Path of the program that runs before viser's: it lets pages without a graphics card draw fewer pixels."""
+
     def __init__(self) -> None:
         """Read the files."""
         folder = files("rosflight_py_sim.viewer.web") / "page"

@@ -23,6 +23,8 @@ class Addition(Protocol):
     """Files and a WebSocket that a server offers beside viser's own."""
 
     SOCKET: ClassVar[str]
+    FIRST: ClassVar[str]
+    """Path of a JavaScript file that runs before viser's program."""
 
     @property
     def files(self) -> Mapping[str, tuple[str, bytes]]:
@@ -52,6 +54,11 @@ def own_requests(address: str, addition: Addition | None) -> Iterator[None]:
             kind, content = addition.files[path]
             head = Headers({"Content-Type": kind, "Content-Length": str(len(content)), "Cache-Control": "no-cache"})
             response = Response(http.HTTPStatus.OK, "OK", head, content)
+        elif addition is not None and path == "/":
+            del request.headers["Accept-Encoding"]  # viser compresses its page for browsers that accept that
+            response = own(connection, request)
+            if response is not None:  # None: the request opens viser's WebSocket
+                _run_before(response, addition.FIRST)
         else:
             response = own(connection, request)
         if response is not None:
@@ -75,6 +82,15 @@ def own_requests(address: str, addition: Addition | None) -> Iterator[None]:
         yield
     finally:
         websockets.asyncio.server.serve = serve  # type: ignore[misc]
+
+
+def _run_before(page: Any, program: str) -> None:
+    """Let viser's page, a response, run the JavaScript file of a path before viser's program."""
+    before, head, after = page.body.partition(b"<head>")
+    assert head, "viser's page has no head"
+    page.body = before + head + f'<script src="{program}"></script>'.encode() + after
+    del page.headers["Content-Length"]
+    page.headers["Content-Length"] = str(len(page.body))
 
 
 def forbid_sharing(server: viser.ViserServer) -> None:
