@@ -146,7 +146,7 @@ class ChangeableFleet:
         """
         graph = self._graph
         # Calls between the nodes must not lose their replies.
-        graph.turn_until(lambda: graph.is_ready() and not graph.hand_off.awaits_replies)
+        graph.turn_until_ready(lambda: not graph.hand_off.awaits_replies)
         ended: list[Node] = [*filter(None, [graph.time_node]), *self._nodes]
         graph.time_node = None
         self._shared = []
@@ -161,7 +161,7 @@ class ChangeableFleet:
         self._wait_until_gone(gone)
         for node in self.create():
             graph.executor.add_node(node)
-        graph.turn_until(graph.is_ready)
+        graph.turn_until_ready()
         graph.start_time(paused=paused)
         gc.freeze()
 
@@ -206,7 +206,7 @@ class ChangeableFleet:
                 raise refusal
             for node in spawned.nodes:
                 graph.executor.add_node(node)
-            graph.turn_until(graph.is_ready)
+            graph.turn_until_ready()
             manager = graph.time_node
             if manager is not None:
                 manager.add_vehicle(namespace)
@@ -251,9 +251,7 @@ class ChangeableFleet:
 
         if manager is not None:
             manager.stay_between_steps(True)
-        graph.turn_until(
-            lambda: is_complete() and graph.is_ready() and graph.hand_off.is_idle and not graph.hand_off.awaits_replies
-        )
+        graph.turn_until_ready(lambda: is_complete() and graph.hand_off.is_idle and not graph.hand_off.awaits_replies)
         try:
             yield
             # A state that arrived during the next step would seem to be a repeated one.

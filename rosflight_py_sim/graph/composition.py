@@ -62,6 +62,9 @@ N = TypeVar("N", bound=SimulationNode)
 # Time limit at the start for nodes that read each other's parameters, s.
 READY_LIMIT_S = 10.0
 
+# The same per node, for fleets.
+READY_LIMIT_S_PER_NODE = 0.5
+
 # Longest wait of the executor before `go_on` is called again, s.
 _SPIN_TIMEOUT_S = 0.1
 
@@ -282,19 +285,27 @@ class ComposedGraph:
         With time running at full speed, the calls would take seconds of simulated time, different in every run. A
         received signal ends the wait.
         """
-        self.turn_until(lambda: bool(signals) or self.is_ready())
+        is_ready = self._readiness()
+        self.turn_until(lambda: bool(signals) or is_ready())
 
-    def is_ready(self) -> bool:
-        """Whether all nodes have read the flight controller's parameters, as far as it is part of the graph."""
-        # A vehicle whose flight controller is outside of the graph has none of these services here.
+    def turn_until_ready(self, condition: Callable[[], bool] = lambda: True) -> bool:
+        """As `turn_until`, and until all nodes have read the flight controller's parameters."""
+        is_ready = self._readiness()
+        return self.turn_until(lambda: condition() and is_ready())
+
+    def _readiness(self) -> Callable[[], bool]:
+        """Function that says whether all nodes have read the flight controller's parameters.
+
+        Those of flight controllers that are not part of the graph do not count.
+        """
         ours = [node for node in self.nodes if isinstance(node, SimulationNode)]
-        answering = [node for node in ours if node.ANSWERS_BEFORE_START]
-        offered = {node.resolve_service_name(one.srv_name) for node in answering for one in node.services}
-        return not any(offered.issuperset(awaited) for node in ours if (awaited := node.awaited_services()))
+        # A vehicle whose flight controller is outside of the graph has none of these services here.
+        offered = {one.service_name for node in ours if node.ANSWERS_BEFORE_START for one in node.services}
+        return lambda: not any(offered.issuperset(awaited) for node in ours if (awaited := node.awaited_services()))
 
     def turn_until(self, condition: Callable[[], bool]) -> bool:
-        """Run the executor until a condition holds, for up to READY_LIMIT_S; return whether it holds."""
-        end_s = time.monotonic() + READY_LIMIT_S
+        """Run the executor until a condition holds; return whether it holds within the time limit."""
+        end_s = time.monotonic() + max(READY_LIMIT_S, READY_LIMIT_S_PER_NODE * len(self.nodes))
         while not condition():
             if time.monotonic() > end_s:
                 return False

@@ -221,3 +221,21 @@ def test_check_for_external_ends_is_interrupted_and_goes_on(graph: MakeGraph, mo
         hand_off._go_on_checking()
         assert len(set(checked[before:])) <= 1
     assert set(checked) == topics
+
+
+def test_start_lists_the_services_of_each_node_only_a_few_times(
+    graph: MakeGraph, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """While the nodes of a fleet read parameters, the executor makes thousands of turns."""
+    listed: list[str] = []
+    services = SimulationNode.services
+
+    def counted(node: SimulationNode) -> Any:
+        listed.append(node.get_fully_qualified_name())
+        return services.__get__(node)
+
+    monkeypatch.setattr(SimulationNode, "services", property(counted))
+    composed = graph(vehicles=two())
+    assert max(map(listed.count, set(listed))) < 10
+    assert len(set(listed)) > 1
+    assert all(len(node.awaited_services()) == 0 for node in composed.nodes if isinstance(node, SimulationNode))
