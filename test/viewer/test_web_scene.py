@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 import re
 import socket
@@ -68,6 +69,28 @@ def test_scene_contains_the_world_parts_of_rviz_and_the_ground(server: viser.Vis
     ground = "ground" if world.sea_floor else "floor"
     for part in {ground, *(part.name for part in world_parts(world))} - ({"floor"} if world.sea_floor else set()):
         assert server.scene.get_handle_by_name(f"/map/{part}") is not None, part
+
+
+def test_ground_near_the_start_consists_of_small_triangles(server: viser.ViserServer) -> None:
+    """A software renderer draws triangles that reach to the horizon above the feet of vehicles."""
+    Scene(server, {"": MULTIROTOR}, DRY_LAND)
+    handle = server.scene.get_handle_by_name("/map/ground")
+    assert isinstance(handle, viser.GlbHandle)
+    length = int.from_bytes(handle.glb_data[12:16], "little")
+    description, content = json.loads(handle.glb_data[20 : 20 + length]), handle.glb_data[28 + length :]
+
+    def array(accessor: int, kind: str) -> np.ndarray:
+        view = description["bufferViews"][description["accessors"][accessor]["bufferView"]]
+        return np.frombuffer(content, kind, view["byteLength"] // np.dtype(kind).itemsize, view["byteOffset"])
+
+    corners = array(0, "<f4").reshape(-1, 3)[array(3, "<u2").reshape(-1, 3)]
+    sides = np.diff(corners[:, [0, 1, 2, 0]], axis=1)
+    up = -np.cross(sides[:, 0], sides[:, 1])[:, 2]
+    assert (up > 0.0).all()
+    assert 0.5 * up.sum() == pytest.approx(18000.0**2)
+    longest = np.linalg.norm(sides, axis=2).max(axis=1)
+    nearest = np.linalg.norm(np.clip(0.0, corners.min(axis=1), corners.max(axis=1)), axis=1)
+    assert (longest < 30.0 + 3.0 * nearest).all()
 
 
 def test_selected_vehicle_stays_centred_in_the_view(server: viser.ViserServer) -> None:

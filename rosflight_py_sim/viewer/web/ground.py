@@ -20,6 +20,11 @@ FAR = 15000.0
 
 _PLAIN, _HILLS = 9000.0, 8000.0
 
+# Coordinates of the lines that divide the plain into rectangles, m. Browsers that render on the CPU compute the depth
+# of a triangle that reaches from a vehicle to the horizon so roughly that the vehicle would stand in the ground.
+_FROM_START = 10.0 * 3.0 ** np.arange(7)
+_LINES = np.array([-_PLAIN, *-_FROM_START[::-1], *_FROM_START, _PLAIN])
+
 # The texture repeats after this length, m; lines are 10 m apart, and finer ones 2 m.
 _TILE, _PIXELS = 40.0, 1024
 
@@ -48,7 +53,7 @@ def gap_of(size: float) -> float:
 
 def add_plain(scene: viser.SceneApi, root: str, down: float, colour: Colour, gap: float) -> None:
     """Add the ground at a down coordinate, m; `gap` as of `gap_of`."""
-    square = _textured_rectangle(_PLAIN, _PLAIN, _TILE, _jpeg(_texture(colour)))
+    square = _textured_rectangles(_LINES, _LINES, _TILE, _jpeg(_texture(colour)))
     scene.add_glb(f"{root}/ground", square, position=(0.0, 0.0, down + _GROUND * gap))
     hills = _hills()
     scene.add_mesh_simple(
@@ -74,7 +79,8 @@ def add_tiles(scene: viser.SceneApi, name: str, pool: Pool) -> None:
         image[joint] = np.minimum(image[joint], factor * np.array(pool.colour))
         image[:, joint] = np.minimum(image[:, joint], factor * np.array(pool.colour))
     half_north, half_east = 0.5 * pool.length_north, 0.5 * pool.width_east
-    floor = _textured_rectangle(half_north, half_east, _POOL_TILES * _POOL_TILE, _jpeg(image))
+    north, east = np.array([-half_north, half_north]), np.array([-half_east, half_east])
+    floor = _textured_rectangles(north, east, _POOL_TILES * _POOL_TILE, _jpeg(image))
     scene.add_glb(name, floor, position=(0.0, 0.0, pool.depth))
 
 
@@ -185,14 +191,23 @@ def _enlarged(patches: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.asarray(rows[:, low] * (1.0 - share) + rows[:, high] * share)
 
 
-def _textured_rectangle(half_north: float, half_east: float, tile: float, jpeg: bytes) -> bytes:
-    """A binary glTF file of a rectangle with a texture that repeats after `tile` m, facing up (-z)."""
-    signs = np.array([[-1, -1], [1, -1], [1, 1], [-1, 1]])
-    corners = (signs * (half_north, half_east)).astype(np.float32)
-    positions = np.column_stack([corners, np.zeros(4, dtype=np.float32)]).astype(np.float32)
-    normals = np.tile(np.array([0.0, 0.0, -1.0], dtype=np.float32), (4, 1))
+def _textured_rectangles(north: NDArray[np.float64], east: NDArray[np.float64], tile: float, jpeg: bytes) -> bytes:
+    """A binary glTF file of adjoining rectangles with a texture, facing up (-z).
+
+    Args:
+        north: north coordinates of their sides, ascending, m (n,).
+        east: east coordinates of their sides, ascending, m (m,).
+        tile: length after which the texture repeats, m.
+        jpeg: the texture, a JPEG file.
+    """
+    corners = np.stack(np.meshgrid(north, east), axis=-1).reshape(-1, 2).astype(np.float32)
+    count = len(corners)
+    positions = np.column_stack([corners, np.zeros(count, dtype=np.float32)]).astype(np.float32)
+    normals = np.tile(np.array([0.0, 0.0, -1.0], dtype=np.float32), (count, 1))
     texture = (corners / tile).astype(np.float32)
-    triangles = np.array([0, 2, 1, 0, 3, 2], dtype=np.uint16)
+    row = len(north)
+    first = (np.arange(len(east) - 1)[:, None] * row + np.arange(row - 1)).reshape(-1, 1)
+    triangles = (first + np.array([0, row + 1, 1, 0, row, row + 1])).astype(np.uint16).reshape(-1)
     parts = [positions.tobytes(), normals.tobytes(), texture.tobytes(), triangles.tobytes(), jpeg]
     views, content = [], b""
     for part in parts:
@@ -223,10 +238,10 @@ def _textured_rectangle(half_north: float, half_east: float, tile: float, jpeg: 
         "samplers": [{"magFilter": 9729, "minFilter": 9987, "wrapS": 10497, "wrapT": 10497}],
         "images": [{"bufferView": 4, "mimeType": "image/jpeg"}],
         "accessors": [
-            {"bufferView": 0, "componentType": 5126, "count": 4, "type": "VEC3", **bounds},
-            {"bufferView": 1, "componentType": 5126, "count": 4, "type": "VEC3"},
-            {"bufferView": 2, "componentType": 5126, "count": 4, "type": "VEC2"},
-            {"bufferView": 3, "componentType": 5123, "count": 6, "type": "SCALAR"},
+            {"bufferView": 0, "componentType": 5126, "count": count, "type": "VEC3", **bounds},
+            {"bufferView": 1, "componentType": 5126, "count": count, "type": "VEC3"},
+            {"bufferView": 2, "componentType": 5126, "count": count, "type": "VEC2"},
+            {"bufferView": 3, "componentType": 5123, "count": len(triangles), "type": "SCALAR"},
         ],
         "bufferViews": views,
         "buffers": [{"byteLength": len(content)}],
