@@ -285,8 +285,8 @@ def _vehicles(_: argparse.Namespace) -> int:
 
 def _compile(_: argparse.Namespace) -> int:
     from rosflight_py_sim.kernels import jit
-    from rosflight_py_sim.kernels.library import LibraryError
     from rosflight_py_sim.kernels.preparation import compile_kernels
+    from rosflight_py_sim.kernels.wrappers import LibraryError
 
     try:
         left_out = compile_kernels()

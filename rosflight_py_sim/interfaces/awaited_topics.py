@@ -47,8 +47,8 @@ _REPEAT_S = 0.25
 # A stamp further ahead than this is of another clock: no node of the graph is more than a step ahead.
 _AHEAD_NS = round(STEP_SIZE.maximum * NANOSECONDS)
 
-# Longest time that a message takes to reach a second subscription of the process, s: it is on its way already.
-_DELIVERY_S = 1.0
+DELIVERY_S = 1.0
+"""Longest time that a message takes to reach a second subscription of the process, s: it is on its way already."""
 
 _NEVER_NS = -(1 << 62)
 
@@ -93,7 +93,7 @@ class AwaitedTopic:
     @property
     def is_in_delivery(self) -> bool:
         """Whether other subscriptions may still be about to receive the newest message."""
-        return time.monotonic() - self._newest_s < _DELIVERY_S
+        return time.monotonic() - self._newest_s < DELIVERY_S
 
     def take(self, message: bytes, stamp: int | None, time_ns: int) -> None:
         """Note a message that arrives at `time_ns`; `stamp` is None if its type has no stamp.

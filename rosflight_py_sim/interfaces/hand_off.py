@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter, deque
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
@@ -47,10 +47,13 @@ _STEPS = 16
 # that an additional guest does not change a flight.
 _MORE_TURNS = (STATUS, TRUTH_STATE, CLOCK)
 
-# Period of the check for external publishers and subscriptions, s, and the time after which a check is interrupted
-# until the next period: with hundreds of nodes it takes several times as long.
+# Period of the check for external publishers and subscriptions, s.
 _CHECK_S = 0.02
-_CHECK_LIMIT_S = 0.001
+
+CHECK_LIMIT_S = 0.001
+"""Time after which a check is interrupted until the next period, s: with hundreds of nodes it takes several times as
+long.
+"""
 
 M = TypeVar("M")
 
@@ -274,7 +277,7 @@ class HandOff:
 
     def remove(self, end: Publisher[Any] | Subscription[Any]) -> None:
         """Disconnect a publisher or subscription before it is destroyed."""
-        for name in self._names():
+        for name in self.names:
             outlets, inlets = self.outlets(name), self._inlets.get(name, [])
             for inlet in inlets:
                 inlet.is_removed |= inlet.subscription is end
@@ -324,11 +327,11 @@ class HandOff:
         has been destroyed.
         """
         first = next(iter(self._members))
-        first.create_timer(_CHECK_S, self._go_on_checking, clock=Clock(clock_type=ClockType.STEADY_TIME))
+        first.create_timer(_CHECK_S, self.go_on_checking, clock=Clock(clock_type=ClockType.STEADY_TIME))
 
-    def _go_on_checking(self) -> None:
+    def go_on_checking(self) -> None:
         """Continue the check, or begin the next one."""
-        end_s = time.monotonic() + _CHECK_LIMIT_S
+        end_s = time.monotonic() + CHECK_LIMIT_S
         for _ in self._checking:
             if time.monotonic() > end_s:
                 return
@@ -342,8 +345,9 @@ class HandOff:
     def _checks(self) -> Iterator[None]:
         """Check for guests, and then topic by topic."""
         self._admit_guests()
-        for name in self._names():
-            if any(end.has_changed() for end in (*self.outlets(name), *self._inlets.get(name, ()))):
+        for name in self.names:
+            ends: list[Outlet | Inlet] = [*self.outlets(name), *self.inlets(name)]
+            if any(end.has_changed() for end in ends):
                 self.check_matches(name)
             yield
 
@@ -431,16 +435,22 @@ class HandOff:
             self._has_guests = has_guests
             self._set_plain()
 
-    def _names(self) -> list[str]:
+    @property
+    def names(self) -> list[str]:
+        """Full names of the topics."""
         return list(dict.fromkeys((*self._outlets, *self._inlets)))
+
+    def inlets(self, name: str) -> Sequence[Inlet]:
+        """Receiving ends of a topic, by its full name."""
+        return self._inlets.get(name, ())
 
     def has_taken(self, name: str, data: bytes) -> bool:
         """Whether all subscriptions to a topic that take external messages have taken this one."""
-        return all(data in inlet.taken for inlet in self._inlets.get(name, ()) if inlet.has_external and inlet.deliver)
+        return all(data in inlet.taken for inlet in self.inlets(name) if inlet.has_external and inlet.deliver)
 
     def has_external_publishers(self, name: str) -> bool | None:
         """Whether a subscription of the hand-off to a topic matches an external publisher; None: there is none."""
-        inlets = self._inlets.get(name)
+        inlets = self.inlets(name)
         return any(inlet.has_external for inlet in inlets) if inlets else None
 
     def _connect(self, name: str) -> None:
@@ -477,7 +487,7 @@ class HandOff:
         if len(self._get_nodes()) != self._node_count:
             # A node that was just added may have matched topics before it was added.
             self._admit_guests()
-            for name in self._names():
+            for name in self.names:
                 self.check_matches(name)
         queue = self._queue
         take = queue.popleft

@@ -215,11 +215,11 @@ class Inlet:
         if is_needed != self.has_external:
             self.has_external = is_needed
             if is_needed:
-                self._take_kept()
+                self.take_kept()
             if not self.is_removed:
                 self._show(is_needed)
 
-    def _take_kept(self) -> None:
+    def take_kept(self) -> None:
         """Deliver external messages that arrived while the subscription was not on the executor's list."""
         while self._take is not None and not self.is_removed:
             taken = take_serialised(self.subscription)

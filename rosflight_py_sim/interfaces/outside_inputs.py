@@ -77,6 +77,7 @@ class OutsideInputs:
         is_repeating: whether inputs come from a recorded run, and those that arrive are ignored.
         waits_for_idle: whether steps begin only while the graph is idle, as they did in a recorded run with a pace.
         next_marks: value of `marks` at which the next recorded input is due, unless it is due while the graph is idle.
+        ends: function of each end that takes an input, by its identification.
     """
 
     def __init__(self) -> None:
@@ -85,7 +86,7 @@ class OutsideInputs:
         self.is_repeating = self.waits_for_idle = False
         self.next_marks = _NEVER
         self._recorded: deque[OutsideInput] = deque()
-        self._ends: dict[str, Act] = {}
+        self.ends: dict[str, Act] = {}
         self._names: Counter[str] = Counter()
 
     def repeat(self, recorded: Iterable[OutsideInput], *, paced: bool) -> None:
@@ -106,18 +107,18 @@ class OutsideInputs:
         plain = f"{kind} {name} of {node}"
         self._names[plain] += 1
         end = plain if self._names[plain] == 1 else f"{plain} ({self._names[plain]})"
-        self._ends[end] = act
+        self.ends[end] = act
         return end
 
     def remove_end(self, end: str) -> None:
         """Remove a subscription or service, given its identification, which no other one gets."""
-        self._ends.pop(end, None)
+        self.ends.pop(end, None)
 
     def remove_ends(self, node: str) -> None:
         """Remove the subscriptions and services of a node, given its full name."""
         ending = f" of {node}"
         self._names = Counter({name: count for name, count in self._names.items() if not name.endswith(ending)})
-        self._ends = {end: act for end, act in self._ends.items() if not end.partition(" (")[0].endswith(ending)}
+        self.ends = {end: act for end, act in self.ends.items() if not end.partition(" (")[0].endswith(ending)}
 
     def admits(self, end: str, data: Callable[[], bytes], *, marks: int, idle: bool, time_ns: int) -> bool:
         """Note an input that has arrived; return whether to process it."""
@@ -133,7 +134,7 @@ class OutsideInputs:
         while self._recorded and _is_due(self._recorded[0], marks, idle):
             one = self._recorded.popleft()
             self._prepare()
-            act = self._ends.get(one.end)
+            act = self.ends.get(one.end)
             if act is not None:
                 act(bytes.fromhex(one.data))
             count += 1

@@ -76,7 +76,7 @@ def version() -> str:
 
     numba detects changes in a kernel's file, but not in other files with kernels that it calls.
     """
-    makers = ("library.c", "library.py", "machine_code.py", "record.py", "signatures.py")
+    makers = ("library.c", "library.py", "machine_code.py", "record.py", "signatures.py", "wrappers.py")
     texts = [*(text for _, text in kernel_sources()), *(Path(__file__).with_name(name).read_bytes() for name in makers)]
     return f"kernels-{source_hash(b''.join(texts)).hex()}"  # hashlib would load 4 MiB of OpenSSL
 

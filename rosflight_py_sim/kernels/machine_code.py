@@ -23,8 +23,8 @@ from numba.core.registry import cpu_target
 from numba.np.arrayobj import make_array, populate_array
 
 from rosflight_py_sim.kernels import jit
-from rosflight_py_sim.kernels.library import CPU, OBJECTS, LibraryError, MachineCode, compiled_kernel
 from rosflight_py_sim.kernels.signatures import Argument, arguments_of
+from rosflight_py_sim.kernels.wrappers import CPU, OBJECTS, LibraryError, MachineCode, compiled_kernel
 
 SUPPLIED = {"numba_unpickle", "numba_runtime_build_excinfo_struct", "numba_do_raise"}
 """Functions of numba that `library.c` defines."""

@@ -72,7 +72,7 @@ def _lock() -> Iterator[None]:
     """Context that one process at a time enters."""
     import fcntl
 
-    from rosflight_py_sim.kernels.library import LibraryError
+    from rosflight_py_sim.kernels.wrappers import LibraryError
 
     try:
         file = (jit.library_path().parent / "lock").open("w")

@@ -94,6 +94,9 @@ class LockstepTimeManager(SteppingTimeManager):
     that step only, and the parameter step_size follows it. The parameter step_size_requests lists these vehicles. A
     vehicle that it does not list is added by its first request; beside other vehicles, its requests count from the next
     step on.
+
+    Attributes:
+        all_repeats: number of repetitions of a time so far.
     """
 
     ALIASES: ClassVar[tuple[str, ...]] = ("standalone_time_manager",)
@@ -125,7 +128,7 @@ class LockstepTimeManager(SteppingTimeManager):
         """Set the state before the first truth state."""
         super().initialise()
         self._ready_ns = self._repeated_ns = -1
-        self._repeats, self._all_repeats = 0, 0
+        self._repeats, self.all_repeats = 0, 0
         self._stall_timer: Timer | None = None
 
     def configure(self, values: dict[str, Value]) -> None:
@@ -313,7 +316,7 @@ class LockstepTimeManager(SteppingTimeManager):
         """
         for vehicle in self.timed:
             vehicle.repeats_at_once = vehicle.repeats_at_once + 1 if vehicle is late else _MAX_REPEATS_AT_ONCE
-        self._all_repeats += 1
+        self.all_repeats += 1
         self._repeated_ns = self.time_ns
         self.publish_time()
         for vehicle in self.timed:
@@ -360,7 +363,7 @@ class LockstepTimeManager(SteppingTimeManager):
 
     def diagnose(self, period: Period) -> Iterable[Diagnosis]:
         """Whether the step is being completed."""
-        yield Diagnosis("", "", values={"repeated": self._all_repeats})
+        yield Diagnosis("", "", values={"repeated": self.all_repeats})
         missing = self._missing()
         if self._steps_have_stopped and missing:
             level = Level.ERROR if self._repeats >= _MAX_REPEATS else Level.WARN

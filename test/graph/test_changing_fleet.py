@@ -147,7 +147,7 @@ def test_paused_simulation_stays_at_its_time(graph: MakeGraph) -> None:
     assert g.node("time_manager").now_ns == time_ns + 2_500_000
     assert max(states) == time_ns + 5_000_000
     # The present time of a lockstep simulation is repeated for late nodes only.
-    assert g.node("time_manager")._all_repeats == 0
+    assert g.node("time_manager").all_repeats == 0
 
 
 def test_steps_are_taken_without_vehicles(graph: MakeGraph) -> None:
@@ -224,6 +224,6 @@ def test_memory_and_topics_of_removed_vehicles_are_free(graph: MakeGraph) -> Non
         delete(g, "kite")
         g.spin_for(0.02)
         manager = g.node("time_manager")
-        counts.append((len(g.nodes), len(manager.ends), len(g.hand_off.outside._ends), len(g.executor.get_nodes())))
+        counts.append((len(g.nodes), len(manager.ends), len(g.hand_off.outside.ends), len(g.executor.get_nodes())))
     # Some ends exist from the first reports of the nodes on.
     assert counts[2] == counts[1]

@@ -194,7 +194,7 @@ def test_cost_of_checks_does_not_grow_with_the_square_of_the_number_of_nodes(
     monkeypatch.setattr(SimulationNode, "count_publishers", lambda node, topic: counted.append(topic) or 1)
     for node in nodes:
         assert node.check_publishers() == ""
-    received = {name for name, inlets in composed.hand_off._inlets.items() if inlets}
+    received = {name for name in composed.hand_off.names if composed.hand_off.inlets(name)}
     assert not received.intersection(counted)
     assert "/multirotor_1/sim/truth_state" in received
 
@@ -212,13 +212,13 @@ def test_watch_for_time_modes_survives_the_end_of_its_node(graph: MakeGraph) -> 
 def test_check_for_external_ends_is_interrupted_and_goes_on(graph: MakeGraph, monkeypatch: pytest.MonkeyPatch) -> None:
     """Each period of the check ends after a topic if it takes too long, and each topic has its turn."""
     hand_off = graph(vehicles=two()).hand_off
-    monkeypatch.setattr("rosflight_py_sim.interfaces.hand_off._CHECK_LIMIT_S", -1.0)
+    monkeypatch.setattr("rosflight_py_sim.interfaces.hand_off.CHECK_LIMIT_S", -1.0)
     checked: list[str] = []
     monkeypatch.setattr(Outlet, "has_changed", lambda outlet: checked.append(outlet.name))
-    topics = {name for name, ends in hand_off._outlets.items() if ends}
-    for _ in range(3 * len(hand_off._names())):
+    topics = {name for name in hand_off.names if hand_off.outlets(name)}
+    for _ in range(3 * len(hand_off.names)):
         before = len(checked)
-        hand_off._go_on_checking()
+        hand_off.go_on_checking()
         assert len(set(checked[before:])) <= 1
     assert set(checked) == topics
 

@@ -126,7 +126,7 @@ def test_time_waits_until_each_subscription_of_the_process_has_the_message(
     graph: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The middleware notifies one subscription after the other; a step in between would miss the command."""
-    monkeypatch.setattr("rosflight_py_sim.interfaces.awaited_topics._DELIVERY_S", 3600.0)
+    monkeypatch.setattr("rosflight_py_sim.interfaces.awaited_topics.DELIVERY_S", 3600.0)
     made = graph("-p", "wait_for:=['/command within 3600 s']", "-p", "step_size:=0.02")
     manager, board = made.node("time_manager"), made.node("sil_board")
     publisher = made.tester.create_publisher(Command, "command", 10)
@@ -140,11 +140,11 @@ def test_time_waits_until_each_subscription_of_the_process_has_the_message(
     made.spin_until(lambda: manager.is_stalled and publisher.get_subscription_count() == 2, "the wait")
     before = send()
     made.spin_until(lambda: manager.steps > before, "the step")
-    (inlet,) = made.hand_off._inlets["/command"]
+    (inlet,) = made.hand_off.inlets("/command")
     leave_unserved(board, inlet.subscription)
     before = send()
     assert count_steps(made, 0.3) == 0
-    inlet._take_kept()
+    inlet.take_kept()
     serve(board, inlet.subscription)
     made.spin_until(lambda: manager.steps > before, "the step with the command")
 
