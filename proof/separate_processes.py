@@ -18,7 +18,7 @@ from rosflight_py_sim.ground.stamps import NANOSECONDS, stamp_ns
 from rosflight_py_sim.interfaces.canonical_messages import canonical_form
 from rosflight_py_sim.interfaces.message_definitions import is_stamped, message_class
 from rosflight_py_sim.recording.mcap_file import Recording, Topic, read_recording
-from rosflight_py_sim.step.topics import RC, STATUS, TRUTH_STATE
+from rosflight_py_sim.step.topics import BATTERY, RC, STATUS, TRUTH_STATE
 from rosflight_py_sim.vehicles import vehicle
 
 # Upper limit of the pace, times real time: the subscriber must not lose messages.
@@ -27,7 +27,7 @@ PACE = 0.5
 _TIMEOUT_S = 300.0
 
 # No node waits for these topics, so messages that depend on them may come some steps later.
-_NOT_AWAITED = (RC.name, STATUS.name, "status/rosflight_errors", "rc_raw", "battery")
+_NOT_AWAITED = (RC.name, STATUS.name, "status/rosflight_errors", "rc_raw", BATTERY.name, "battery")
 
 Hashes = dict[int, str]
 """Hash of the first message of each stamp (ns)."""
