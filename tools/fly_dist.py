@@ -26,7 +26,7 @@ SHOW = "from rosflight_py_sim.kernels import jit; print(jit.LIBRARY.__file__)"
 
 
 def main() -> int:
-    """Return the exit status: 1, with the reason on stderr, if the kernels are not used or the flights differ."""
+    """Return the exit status: 1, with the reason on stderr, if kernels are not used or the flights differ."""
     wheels = sorted(str(one) for one in DIST.glob(f"*-{TAG}-{TAG}-*.whl"))
     if len(wheels) != len(PACKAGES):
         needed = f"{len(PACKAGES)} are needed: run make dist"
@@ -60,6 +60,9 @@ def main() -> int:
         expected = subprocess.run([sys.executable, *TRUTH], env=alone, stdout=subprocess.PIPE, text=True, check=True)
         if output(str(python), *TRUTH) != expected.stdout:
             print("a flight with the wheels differs from one with the kernels of this environment", file=sys.stderr)
+            return 1
+        if compiled := sorted(one.stem for one in Path(folder, "cache").rglob("*.nbi")):
+            print(f"numba compiled kernels that the wheel lacks: {', '.join(compiled)}", file=sys.stderr)
             return 1
     print("a flight with the wheels equals one with the kernels of this environment, to the bit")
     return 0

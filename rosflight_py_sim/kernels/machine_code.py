@@ -90,13 +90,14 @@ def machine_code_of(module_names: Sequence[str]) -> MachineCode:
     cpu_target.target_context.refresh()  # compiles numba's runtime, which must be executable
     translator = cpu_target.target_context._internal_codegen = _Translator()
     found: dict[str, tuple[str, tuple[Argument, ...], tuple[str, ...], bool]] = {}
-    failed = []
-    for name, dispatcher, arguments in _kernels(module_names):
+    failed: list[str] = []
+    for name, dispatcher in _kernels(module_names):
         symbol = f"kernel_{name.replace('.', '_')}"
         try:
+            arguments = arguments_of(dispatcher.py_func)
             found[symbol] = (name, arguments, *_translated(dispatcher, arguments, symbol))
-        except (LibraryError, errors.NumbaError) as error:
-            failed.append(f"{name}: {error}")
+        except (LibraryError, TypeError, errors.NumbaError) as error:
+            failed += _left(name, dispatcher, error)
     if not found:
         return MachineCode([], b"", failed)
     module = translator.linked()
@@ -110,25 +111,26 @@ def machine_code_of(module_names: Sequence[str]) -> MachineCode:
 
 def cache_kernels(module_names: Sequence[str]) -> list[str]:
     """Let numba compile and cache the kernels of some modules; return kernels that it cannot compile, with reasons."""
-    failed = []
-    for name, dispatcher, arguments in _kernels(module_names):
+    failed: list[str] = []
+    for name, dispatcher in _kernels(module_names):
         try:
-            dispatcher.compile(tuple(map(_numba_type, arguments)))
-        except errors.NumbaError as error:
-            failed.append(f"{name}: {error}")
+            dispatcher.compile(tuple(map(_numba_type, arguments_of(dispatcher.py_func))))
+        except (TypeError, errors.NumbaError) as error:
+            failed += _left(name, dispatcher, error)
     return failed
 
 
-def _kernels(module_names: Sequence[str]) -> Iterator[tuple[str, Any, tuple[Argument, ...]]]:
-    """Name, dispatcher and arguments of the kernels that some modules define."""
+def _kernels(module_names: Sequence[str]) -> Iterator[tuple[str, Any]]:
+    """Name and dispatcher of the kernels that some modules define."""
     for module_name in module_names:
         for name, value in vars(importlib.import_module(module_name)).items():
-            function = jit.plain(value)
-            if function is value or value.__module__ != module_name:
-                continue
-            arguments = arguments_of(function)
-            if arguments is not None:
-                yield f"{module_name}.{name}", jit.dispatcher(value), arguments
+            if jit.plain(value) is not value and value.__module__ == module_name:
+                yield f"{module_name}.{name}", jit.dispatcher(value)
+
+
+def _left(name: str, dispatcher: Any, error: Exception) -> list[str]:
+    """A kernel that cannot be compiled, with the reason; none for a part of kernels, which is inlined into them."""
+    return [] if dispatcher.targetoptions.get("inline") == "always" else [f"{name}: {error}"]
 
 
 def _optimized(module: Any, exported: Collection[str]) -> Any:

@@ -38,9 +38,13 @@ class Argument:
     record: RecordClass | None = None
 
 
-def arguments_of(function: Callable[..., Any]) -> tuple[Argument, ...] | None:
-    """Arguments of a kernel, given as its plain Python function; None if one is no number, array or record."""
-    hints = typing.get_type_hints(function)
+def arguments_of(function: Callable[..., Any]) -> tuple[Argument, ...]:
+    """Arguments of a kernel, given as its plain Python function.
+
+    Raises:
+        TypeError: the annotation of an argument is no number, array or record.
+    """
+    hints = _hints(function)
     dimensions = dimensions_in(function)
     arguments = []
     for name in inspect.signature(function).parameters:
@@ -52,8 +56,19 @@ def arguments_of(function: Callable[..., Any]) -> tuple[Argument, ...] | None:
         elif is_record(hints[name]):
             arguments.append(Argument("", record=hints[name]))
         else:
-            return None
+            allowed = "float, int, bool, an array, a kernel record"
+            raise TypeError(f"'{name}' is annotated as {hints[name]}; allowed: {allowed}")
     return tuple(arguments)
+
+
+def _hints(function: Callable[..., Any]) -> dict[str, Any]:
+    """Annotations of a function, with generic aliases replaced: NDArray is one from Python 3.12 and numpy 2.5 on."""
+    return {name: _without_alias(hint) for name, hint in typing.get_type_hints(function).items()}
+
+
+def _without_alias(hint: Any) -> Any:
+    value = getattr(typing.get_origin(hint), "__value__", None)
+    return hint if value is None else value[typing.get_args(hint)]
 
 
 def _is_array(hint: Any) -> bool:
@@ -68,7 +83,7 @@ def dimensions_in(function: Callable[..., Any]) -> dict[str, int]:
     The annotation does not give the number: NDArray[np.float64] has no fixed number of dimensions.
     """
     tree = ast.parse(textwrap.dedent(inspect.getsource(function)))
-    arrays = [name for name, hint in typing.get_type_hints(function).items() if _is_array(hint)]
+    arrays = [name for name, hint in _hints(function).items() if _is_array(hint)]
     found: dict[str, int] = defaultdict(int, dict.fromkeys(arrays, 1))
 
     def note(value: ast.expr, dimensions: int) -> None:

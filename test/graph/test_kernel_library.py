@@ -11,11 +11,15 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager
 from importlib import import_module
 from pathlib import Path
+from typing import Any, TypeVar
 
+import numpy as np
 import pytest
+from typing_extensions import TypeAliasType
 
 from rosflight_py_sim.kernels import jit
 from rosflight_py_sim.kernels.library import fill_cache
+from rosflight_py_sim.kernels.signatures import Argument, arguments_of
 from rosflight_py_sim.vehicles import all_vehicles
 from test.tools.free_ports import free_ports
 
@@ -240,6 +244,10 @@ def root(x: float) -> complex:
 @kernel
 def total(x: NDArray[np.float64]) -> float:
     return {}
+
+@kernel
+def first(x: list[float]) -> float:
+    return x[0]
 """
 
 COMPILE = """
@@ -258,6 +266,8 @@ def test_kernels_that_do_not_fit_are_left_to_numba_with_the_reason(command_line:
     assert kernels == "unsuitable.doubled"
     assert failed[0] == "unsuitable.root: returns complex128; allowed: float64, int64, bool"
     assert failed[1].startswith("unsuitable.total: ")
+    allowed = "allowed: float, int, bool, an array, a kernel record"
+    assert failed[-1] == f"unsuitable.first: 'x' is annotated as list[float]; {allowed}"
 
 
 def test_kernel_that_needs_code_of_numba_is_refused(command_line: Run, tmp_path: Path) -> None:
@@ -265,3 +275,16 @@ def test_kernel_that_needs_code_of_numba_is_refused(command_line: Run, tmp_path:
     done = command_line("-c", COMPILE, XDG_CACHE_HOME=str(tmp_path), PYTHONPATH=f"{ROOT}:{tmp_path}")
     assert done.returncode == 1
     assert "LibraryError: a kernel needs numba_attempt_nocopy_reshape of numba" in done.stderr
+
+
+Element = TypeVar("Element", bound=np.generic)
+Alias = TypeAliasType("Alias", np.ndarray[Any, np.dtype[Element]], type_params=(Element,))
+
+
+def test_array_may_be_annotated_with_an_alias() -> None:
+    """From Python 3.12 on, NDArray of numpy 2.5 is such an alias."""
+
+    def sum_of(x: Alias[np.float64], rows: Alias[np.int64]) -> float:
+        return float(x[0] + rows[0, 0])
+
+    assert arguments_of(sum_of) == (Argument("float64", 1), Argument("int64", 2))
