@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from rosflight_py_sim.kernels import jit, library
+from rosflight_py_sim.kernels import jit, library, wrappers
 
 ROOT = Path(__file__).parents[1]
 
@@ -95,8 +95,8 @@ def test_plain_python_on_request_reports_nothing(shipped: Path, tmp_path: Path) 
 @pytest.mark.skipif(platform.machine() != "x86_64", reason="the baseline is that of x86-64")
 def test_library_for_a_newer_processor_is_refused(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     # No processor has both: fma4 is AMD's alone, and avx512pf Intel's.
-    monkeypatch.setattr(library, "FEATURES", {"x86_64": ("fma4", "avx512pf")})
-    monkeypatch.setattr(library, "CPU", {"x86_64": "a processor that does not exist"})
+    monkeypatch.setattr(wrappers, "FEATURES", {"x86_64": ("fma4", "avx512pf")})
+    monkeypatch.setattr(wrappers, "CPU", {"x86_64": "a processor that does not exist"})
     compiler = next(path for name in ("cc", "gcc", "clang") if (path := shutil.which(name)))
-    with pytest.raises(library.LibraryError, match="this processor is older than a processor that does not exist"):
+    with pytest.raises(wrappers.LibraryError, match="this processor is older than a processor that does not exist"):
         library.linked([], tmp_path, compiler)
