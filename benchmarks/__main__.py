@@ -440,7 +440,7 @@ def _sweeps(options: argparse.Namespace) -> Table:
 def _print_services(options: argparse.Namespace, console: Console) -> None:
     run = measured(f"services_run({options.cycles})", "services")
     table = Table(title="The standard services of simulators, for a paused multirotor in one process")
-    for column in ("service", "median (ms)", "greatest (ms)"):
+    for column in ("service", "median (ms)", "maximum (ms)"):
         table.add_column(column, justify="left" if column == "service" else "right")
     for one in run["latencies"]:
         table.add_row(one["service"], f"{one['median_ms']:.1f}", f"{one['greatest_ms']:.1f}")
