@@ -88,7 +88,7 @@ def _open_closed_streams() -> None:
 
 
 def _prepare(name: str) -> None:
-    """Set the environment variables of a program, and refuse those that it cannot use."""
+    """Set the environment variables of a program; exit with an error if a given one is invalid."""
     try:
         stay_on_this_machine()
     except ParameterError as error:

@@ -178,7 +178,7 @@ class ArduPilotFrontEnd(ActuatorFrontEnd):
 
     @classmethod
     def link_obstacle(cls, values: Values) -> str:
-        """The exchange of frames is no radio link: it moves simulated time."""
+        """The link cannot fail: the exchange of frames advances simulated time."""
         return "each step waits for a frame of ArduPilot, so simulated time would stop with the link"
 
     def filenos(self) -> list[int]:

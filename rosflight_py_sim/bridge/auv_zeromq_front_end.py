@@ -45,7 +45,7 @@ _IMAGE_TIMEOUT_NS = 3 * NANOSECONDS
 
 
 class _Envelope(NamedTuple):
-    """What a message of several parts needs besides its bytes."""
+    """Properties of a multipart message other than its bytes."""
 
     counter: str
     publisher: Publisher
@@ -198,7 +198,7 @@ class AuvZeromqFrontEnd(ActuatorFrontEnd):
 
     @classmethod
     def link_obstacle(cls, values: Values) -> str:
-        """While the simulation waits for a command, simulated time stands still."""
+        """The link cannot fail if steps wait for commands: simulated time stands still until one arrives."""
         if values["auv_zeromq.wait_for_clients"]:
             return (
                 "with auv_zeromq.wait_for_clients the simulation waits for its clients, so it would stop with the link"
@@ -206,7 +206,7 @@ class AuvZeromqFrontEnd(ActuatorFrontEnd):
         return ""
 
     def fail(self, vehicle: int, signals: Signals) -> None:
-        """Apply the failures to the messages with the AUV's id."""
+        """Apply failures to the messages with the AUV's id."""
         auv = self._auvs[vehicle]
         auv.uplink.fail([signals])
         auv.downlink.fail([signals])

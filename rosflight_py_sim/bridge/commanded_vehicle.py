@@ -28,11 +28,11 @@ class CommandedVehicle(BridgedVehicle):
             raise ParameterError(link_refusal(failure.text, self.name, obstacle))
 
     def logged_failure(self, text: str) -> str:
-        """The failure with the vehicle."""
+        """The failure, preceded by the vehicle's name."""
         return f"{self.name}: {text}" if self.name else text
 
     def fail(self, signals: Signals) -> None:
-        """Let the link fail."""
+        """Apply the failures of the link."""
         self.commander.fail(self.index, signals)
 
 

@@ -193,11 +193,11 @@ class FrontEndInterface(ABC):
 
     @classmethod
     def link_obstacle(cls, values: Values) -> str:
-        """Reason why the link to the programs cannot fail with these values of parameters; empty if it can."""
-        return "" if cls.fail is not FrontEndInterface.fail else "its front-end has no failures of the link"
+        """Reason why the link to the programs cannot fail with these parameter values; empty if it can."""
+        return "" if cls.fail is not FrontEndInterface.fail else "its front-end does not support failures of the link"
 
     def fail(self, vehicle: int, signals: Signals) -> None:  # noqa: B027
-        """Apply the failures of the link to the programs of a vehicle (`PacketLink`), and no others, from now on."""
+        """From now on, apply exactly these failures to the link between a vehicle and its programs (`PacketLink`)."""
 
     def needs_images(self, vehicle: int) -> bool:
         """Whether snapshots need the vehicle's images at present; asked only if `required_fields` has "images"."""

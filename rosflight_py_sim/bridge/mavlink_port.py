@@ -79,8 +79,8 @@ class MavlinkPort:
     """Receives messages from programs, and sends each message to all of them.
 
     A program takes part from its first valid frame on, until it has sent none for SILENT_S; the peer always receives.
-    Failures of the link affect each datagram, and each message before it is sent to the programs. Each call of
-    `messages` reads a bounded number of bytes, of each program a fair share (see FairInbox).
+    Failures of the link affect each datagram received, and each message before it is sent to the programs. Each call of
+    `messages` reads a bounded number of bytes, and a fair share of them from each program (see FairInbox).
 
     Attributes:
         own: address of the port.
@@ -136,14 +136,14 @@ class MavlinkPort:
             self._forget_silent(now_s)
 
     def time_passed(self, time_ns: int) -> None:
-        """Permit what may be read per simulated time, and send what a failure of the link has delayed."""
+        """Grant the bytes that may be read per simulated time, and send frames whose delay on a late link is over."""
         self._inbox.grant(_GRANTED_HZ * max(time_ns - self._time_ns, 0) / NANOSECONDS)
         self._time_ns = time_ns
         for frame, _ in self._downlink.passed(time_ns):
             self._transmit(frame)
 
     def fail(self, signals: Signals) -> None:
-        """Apply the failures of the link, and no others, from now on."""
+        """Apply exactly these failures of the link from now on."""
         for direction in (self._uplink, self._downlink):
             direction.fail([signals])
 

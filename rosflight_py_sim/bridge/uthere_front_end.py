@@ -215,7 +215,7 @@ class UthereFrontEnd(OffboardFrontEnd):
         return GuidedState(pilot.mode, pilot.cage_triggered, pilot.triggered_last)
 
     def fail(self, vehicle: int, signals: Signals) -> None:
-        """Apply the failures of a plane to the link of all planes, which programs reach by the same port."""
+        """Apply the failures of a plane to the link of all planes, which share one port."""
         self._signals[vehicle] = signals
         for direction in (self._uplink, self._downlink):
             direction.fail(self._signals.values())

@@ -28,7 +28,7 @@ _PARTS = "PARTS"
 
 
 class _Place(NamedTuple):
-    """A node, and its parameter with failures."""
+    """A node and one of its parameters for failures."""
 
     node: str
     parameter: str
@@ -115,7 +115,7 @@ def _nodes_found(node: Node, root: str) -> list[str]:
 
 
 def _check_parts(client: ServiceClient, nodes: Sequence[str], failures: Sequence[Failure]) -> None:
-    """Check that for each failure one of the nodes has the part.
+    """Check that at least one of the nodes has the part of each failure.
 
     Raises:
         ParameterError: no node has it.
@@ -128,7 +128,7 @@ def _check_parts(client: ServiceClient, nodes: Sequence[str], failures: Sequence
         (descriptor,) = _reply(client, DescribeParameters, f"{name}/describe_parameters", request).descriptors
         parts = parts_in(descriptor.additional_constraints)
         if parts is None:
-            return  # A node of another package, which does not list its parts.
+            return  # a node of another package, which does not list its parts
         known.update(parts)
     for one in failures:
         if one.target not in known:
@@ -152,7 +152,7 @@ def _set_all(
 
 
 def _failures_of(client: ServiceClient, name: str) -> dict[_Place, Sequence[str]]:
-    """Failures of a node, and those that it has for single vehicles; empty if it has no such parameter."""
+    """Failures of a node, and its failures for single vehicles; empty if it has no such parameter."""
     from rcl_interfaces.srv import GetParameters, ListParameters
 
     listed = _reply(client, ListParameters, f"{name}/list_parameters", ListParameters.Request()).result.names

@@ -44,7 +44,7 @@ SIGNAL = (OFF, STUCK, WRONG, DRIFT, NOISY)
 LINK, UPLINK, DOWNLINK = LINKS = "link", "uplink", "downlink"
 """Parts of the link between a vehicle and the programs that command it: both directions, or one of them."""
 
-# Kinds with one value whatever the part, and its unit and largest value.
+# Kinds with a single value, whatever the part: unit and largest value.
 _OF_ONE_VALUE = {LATE: ("s", 60.0), DAMAGED: ("0 to 1", 1.0)}
 _NOT_NEGATIVE = (NOISY, *_OF_ONE_VALUE)
 
@@ -114,12 +114,12 @@ _PARTS = "; parts of this node: "
 
 
 def constraints_with_parts(parts: Iterable[str]) -> str:
-    """Constraints of the parameter `failures` of a node, with the parts whose failures the node applies."""
+    """Constraints of a node's parameter `failures`, followed by the parts whose failures the node applies."""
     return f"{FAILURES.constraints}{_PARTS}{', '.join(parts) or 'none'}"
 
 
 def parts_in(constraints: str) -> list[str] | None:
-    """The parts in a text of `constraints_with_parts`; None if the text is another."""
+    """The parts in a text from `constraints_with_parts`; None for any other text."""
     _, found, parts = constraints.partition(_PARTS)
     return parts.split(", ") if found else None
 

@@ -1,4 +1,4 @@
-"""Failures of a link between a vehicle and programs: its packets are lost, late or damaged."""
+"""Failures of a link between a vehicle and programs, whose packets are lost, late or damaged."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from rosflight_py_sim.failures.signal import Effect, FailedSignal, Link
 
 P = TypeVar("P")
 
-# Bytes of the packets in transit, and what a packet counts besides its length. A late link of a paused simulation
-# would otherwise hold everything that arrives.
+# Limit of the bytes in transit, and the overhead counted for each packet. Without a limit, a late link of a paused
+# simulation would hold everything that arrives.
 _MOST_HELD = 1 << 26
 _OVERHEAD = 256
 
@@ -24,12 +24,12 @@ _HIGHEST_BIT = 0x80
 class PacketLink(Generic[P]):
     """One direction of a link. Without failures, every packet passes at once.
 
-    A packet consists of bytes, and of an address or other content, which no failure changes. At most 64 MiB are in
-    transit; further packets are lost.
+    A packet consists of bytes and of an address or other content; failures change only the bytes. At most 64 MiB are
+    in transit; further packets are lost.
     """
 
     def __init__(self, direction: str) -> None:
-        """A direction without failures: UPLINK or DOWNLINK."""
+        """Create a direction, UPLINK or DOWNLINK, without failures."""
         self._direction = direction
         self._effects: Sequence[Effect] = ()
         self._link: Link[tuple[bytes, P]] | None = None
@@ -38,9 +38,9 @@ class PacketLink(Generic[P]):
         self._held = 0
 
     def fail(self, signals: Iterable[Signals]) -> None:
-        """Apply the failures of this direction from now on; a failure that several vehicles have counts once.
+        """Apply the failures of this direction from now on; a failure that several vehicles share counts once.
 
-        Packets in transit are lost if the failures have changed.
+        If the failures have changed, packets in transit are lost.
         """
         parts = [one[part, 0] for one in signals for part in (LINK, self._direction) if (part, 0) in one]
         effects = list({effect.failure.text: effect for part in reversed(parts) for effect in part.effects}.values())
@@ -77,7 +77,7 @@ class PacketLink(Generic[P]):
 
 
 def _damaged(data: bytes, rng: np.random.Generator) -> bytes:
-    """The bytes with one of them changed: its highest bit, so that a text is no longer ASCII, and others at random."""
+    """Copy with one byte changed: its highest bit, so that text is no longer ASCII, and its other bits at random."""
     changed = bytearray(data)
     changed[int(rng.integers(len(data)))] ^= _HIGHEST_BIT | int(rng.integers(_HIGHEST_BIT))
     return bytes(changed)

@@ -1,4 +1,4 @@
-"""The vehicles of a composed graph, which can start again, and be added and removed, while the graph runs."""
+"""The vehicles of a composed graph, which can be restarted, added and removed while the graph runs."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from rosflight_py_sim.world.world_file import corners
 if TYPE_CHECKING:
     from rosflight_py_sim.graph.composition import ComposedGraph
 
-# Events that the executor serves between two collections of ended nodes: a collection takes much longer than an event.
+# Events that the executor handles between two garbage collections: a collection takes much longer than an event.
 _EVENTS = 100
 
 # Larger than any vehicle, m.
@@ -44,8 +44,8 @@ class _Present:
 
     Attributes:
         member: the vehicle.
-        nodes: its nodes; those that serve several vehicles belong to none.
-        start: (19,) truth vector of its start; None: that of its parameters.
+        nodes: its nodes, without those that serve several vehicles.
+        start: (19,) truth vector of its start; None: the start that its parameters give.
     """
 
     member: Member
@@ -54,7 +54,7 @@ class _Present:
 
 
 class ChangeableFleet:
-    """The vehicles of a composed graph, and the nodes that a restart creates again: all of these but the time manager.
+    """The vehicles of a composed graph, and the nodes that a restart creates again, except the time manager.
 
     Attributes:
         can_restart: whether time can be set back.
@@ -67,7 +67,7 @@ class ChangeableFleet:
 
         Args:
             graph: the graph.
-            members: vehicles of the start.
+            members: initial vehicles.
             observers: front-ends of the bridge that observe them.
             can_restart: whether time can be set back.
             seed: seed of the simulation.
@@ -87,15 +87,15 @@ class ChangeableFleet:
         return list(self._present)
 
     def parameters(self, member: Member | None, *, advances_time: bool) -> dict[str, Value]:
-        """Parameters of a node that tell it of the vehicles: nodes that serve all serve those of the start.
+        """Parameters of a node that depend on the vehicles. Nodes that serve all vehicles serve the initial ones.
 
         Args:
-            member: vehicle of the node; None: all.
+            member: vehicle of the node; None: all vehicles.
             advances_time: whether the node is the time manager, which serves the present vehicles.
         """
         served = [one.namespace for one in self._members]
         if member is not None and member.namespace not in served:
-            # Only vehicles with namespaces have parameters of their own in a node that serves several.
+            # A node that serves several vehicles has parameters of a single vehicle only if that has a namespace.
             served = [*filter(None, served), member.namespace]
         if not advances_time:
             world = {} if self._loaded_world is None else {WORLD.name: self._loaded_world}
@@ -124,7 +124,7 @@ class ChangeableFleet:
         return self._graph.add_planned(planned)
 
     def _create_spawned(self, spawned: _Present) -> None:
-        """Create the nodes of a vehicle that is not one of the start, and place it there."""
+        """Create the nodes of a spawned vehicle, and place it at its start."""
         assert spawned.start is not None
         for planned in planned_nodes([spawned.member]):
             spawned.nodes.append(self._add(replace(planned, namespace=spawned.member.namespace, member=spawned.member)))
@@ -136,13 +136,13 @@ class ChangeableFleet:
                     raise PoseError(str(error)) from error
 
     def restart(self, *, paused: bool, entirely: bool) -> None:
-        """End the nodes of the vehicles and the time manager, and create them again, at time 0.
+        """End the nodes of the vehicles and the time manager, and create them again at time 0.
 
-        Other nodes stay: those of services and viewers, and those that have joined.
+        Other nodes remain: those of services and viewers, and those that have joined.
 
         Args:
             paused: whether the simulation is paused at time 0.
-            entirely: with the vehicles of the start; otherwise with the present ones.
+            entirely: whether to restore the initial vehicles; otherwise the present vehicles remain.
         """
         graph = self._graph
         # Calls between the nodes must not lose their replies.
@@ -166,7 +166,7 @@ class ChangeableFleet:
         gc.freeze()
 
     def load_world(self, world: str) -> None:
-        """Start again with another world and without vehicles, paused; this is then the start.
+        """Start again in another world, without vehicles and paused; later restarts return to this world.
 
         Args:
             world: value of the parameter `world`.
@@ -175,12 +175,12 @@ class ChangeableFleet:
         self.restart(paused=True, entirely=True)
 
     def spawn(self, vehicle: Vehicle, namespace: str, truth: NDArray[np.float64], world: str) -> None:
-        """Add a vehicle between two steps; the other vehicles fly as without it.
+        """Add a vehicle between two steps, without an effect on the flights of the other vehicles.
 
         Args:
             vehicle: the vehicle.
-            namespace: of its nodes, relative to the graph's; no other vehicle has it.
-            truth: (19,) its start.
+            namespace: namespace of its nodes, relative to the graph's; no other vehicle has it.
+            truth: (19,) truth vector of its start.
             world: value of the parameter `world`.
 
         Raises:
@@ -197,7 +197,7 @@ class ChangeableFleet:
             try:
                 self._create_spawned(spawned)
             except ParameterError as error:
-                # A new one: the traceback of this one refers to nodes.
+                # A new error, because the traceback of this one refers to nodes.
                 refusal = type(error)(str(error))
             finally:
                 graph.control.is_spawning = False
@@ -254,24 +254,24 @@ class ChangeableFleet:
         graph.turn_until_ready(lambda: is_complete() and graph.hand_off.is_idle and not graph.hand_off.awaits_replies)
         try:
             yield
-            # A state that arrived during the next step would seem to be a repeated one.
+            # A state that arrives during the next step would be taken for a repetition.
             graph.turn_until(lambda: graph.hand_off.is_idle)
         finally:
             if manager is not None:
                 manager.stay_between_steps(False)
 
     def _wait_until_gone(self, nodes: Sequence[weakref.ref[Node]]) -> None:
-        """Wait until ended nodes have been collected.
+        """Wait until the garbage collector has removed ended nodes.
 
-        Publishers exist until then: from those of an ended run, new nodes would receive its latched messages. The
-        executor refers to the nodes until it has run, and they refer to each other in circles.
+        Until then, their publishers exist, and new nodes would receive the latched messages of the ended run. The
+        executor refers to the nodes until it has run, and the nodes refer to each other in cycles.
         """
         gc.unfreeze()
         if not self._graph.turn_until(lambda: self._are_gone(nodes)):
             self._graph.nodes[0].get_logger().warning("ended nodes still exist: the program refers to them")
 
     def _are_gone(self, nodes: Iterable[weakref.ref[Node]]) -> bool:
-        """Whether ended nodes have been collected, once the executor has served some of the waiting events."""
+        """Handle some of the executor's events; then return whether the ended nodes have been collected."""
         for _ in range(_EVENTS):
             self._graph.executor.spin_once(timeout_sec=0.0)
         gc.collect()
@@ -279,7 +279,7 @@ class ChangeableFleet:
 
 
 def _free_start(world: str) -> dict[str, Value]:
-    """Parameters of dynamics for a start at which the vehicle touches nothing, until it is placed at its own."""
+    """Parameters of dynamics for a start in free air, until the vehicle is placed at its own start."""
     objects = world_of({WORLD.name: world}).objects
     top_m = max((-down for one in objects for _, _, down in corners(one)), default=0.0)
     return {
@@ -291,9 +291,9 @@ def _free_start(world: str) -> dict[str, Value]:
 
 
 def spawned_controller(vehicle: Vehicle) -> str:
-    """Flight controller of a vehicle that joins a running simulation: one of its own, but without a front-end.
+    """Flight controller of a spawned vehicle: one that its file names and that needs no front-end, or `sil_board`.
 
-    The front-ends serve the vehicles of the start.
+    The front-ends serve only the initial vehicles.
     """
     own = [name for name in (vehicle.flight_controller, vehicle.autopilot_flight_controller) if name]
     return next((name for name in own if not chosen_flight_controller(name).front_end), "sil_board")

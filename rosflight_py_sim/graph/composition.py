@@ -62,7 +62,7 @@ N = TypeVar("N", bound=SimulationNode)
 # Time limit at the start for nodes that read each other's parameters, s.
 READY_LIMIT_S = 10.0
 
-# The same per node, for fleets.
+# The same for each node, for fleets.
 READY_LIMIT_S_PER_NODE = 0.5
 
 # Longest wait of the executor before `go_on` is called again, s.
@@ -71,7 +71,8 @@ _SPIN_TIMEOUT_S = 0.1
 # After it, a shutdown of the middleware counts as locked up, s. It takes some tenths of a second.
 _SHUTDOWN_S = 8.0
 
-# The same per node: Fast DDS compares each publisher and subscription that ends with all others, 14 s for 161 nodes.
+# The same for each node: Fast DDS compares each publisher and subscription that it removes with all others, which takes
+# 14 s for 161 nodes.
 _SHUTDOWN_S_PER_NODE = 0.4
 
 
@@ -180,7 +181,7 @@ class ComposedGraph:
             self._of_rclpy = {"start_type_description_service": False} if services else {}
             self._own: dict[str, Any] = {"time_mode": time_mode}
             self._sources, self._arguments, self._namespace = sources, common, namespace
-            # A transmitter serves one vehicle, which has it already.
+            # The transmitter serves one vehicle, and an initial vehicle has it.
             self._sources_of = partial(sources_of, weakest={"device": "none"})
             self._strongest = sources_of_arguments(common)
             self._members = vehicles
@@ -199,7 +200,7 @@ class ComposedGraph:
             self._is_described = False
             self._sidecars: list[Sidecar] = []
             self._outliving = outliving
-            # A recording holds one run, of the vehicles of its start; system time cannot be set back.
+            # A recording holds one run of the initial vehicles; system time cannot be set back.
             seed = {**self._options["settings"], **vehicles[0].settings}.get("seed", 0)
             self._fleet = ChangeableFleet(self, vehicles, observers, can_restart=self._simulated, seed=seed)
             self.control = ProcessControl(self._fleet if record is None else None)
@@ -245,7 +246,7 @@ class ComposedGraph:
             self._outliving.extend(self._sidecars)
 
     def add_planned(self, planned: PlannedNode) -> SimulationNode:
-        """Create a node of the plan; `ParameterError` as of the class."""
+        """Create a node of the plan; raises `ParameterError` as the class does."""
         return self._add(planned.executable, absolute_name(self._namespace, planned.namespace), planned.member)
 
     def _start(self, time_manager: str | None, signals: Sequence[int]) -> None:
@@ -289,14 +290,14 @@ class ComposedGraph:
         self.turn_until(lambda: bool(signals) or is_ready())
 
     def turn_until_ready(self, condition: Callable[[], bool] = lambda: True) -> bool:
-        """As `turn_until`, and until all nodes have read the flight controller's parameters."""
+        """`turn_until`, but also until all nodes have read the flight controller's parameters."""
         is_ready = self._readiness()
         return self.turn_until(lambda: condition() and is_ready())
 
     def _readiness(self) -> Callable[[], bool]:
-        """Function that says whether all nodes have read the flight controller's parameters.
+        """Function that returns whether all nodes have read the flight controller's parameters.
 
-        Those of flight controllers that are not part of the graph do not count.
+        Flight controllers that are not part of the graph do not count.
         """
         ours = [node for node in self.nodes if isinstance(node, SimulationNode)]
         # A vehicle whose flight controller is outside of the graph has none of these services here.
@@ -457,7 +458,7 @@ class ComposedGraph:
                 spin_once(_SPIN_TIMEOUT_S)
                 self.hand_off.check()
                 if control.has_request:
-                    # It refers to the time manager, which may end.
+                    # `spin_once` refers to the time manager, which may end.
                     del spin_once
                     control.carry_out()
                     spin_once = self._spinning(go_on)

@@ -1,4 +1,4 @@
-"""Failures of links to programs: which vehicles of a simulation have such a link."""
+"""Check of failures of links to programs: the vehicle must have such a link, and the link must be able to fail."""
 
 from __future__ import annotations
 
@@ -61,10 +61,10 @@ def _obstacle_of(controller: FlightController, given: Mapping[str, Any]) -> str:
 def check_link_failures(
     members: Sequence[Member], sources: ParameterSources, strongest: Sequence[Source] = (), namespace: str = ""
 ) -> None:
-    """Check that of the vehicles to which a failure of the link is given, at least one has a link that can fail.
+    """Check that, for each failure of a link, at least one of the vehicles with this failure has a link that can fail.
 
     Raises:
-        ParameterError: none has; the text names file and line if a parameter file gives the failure.
+        ParameterError: no vehicle has one; the text names file and line if the failure is from a parameter file.
     """
     refusals: dict[str, str] = {}
     able: set[str] = set()

@@ -56,7 +56,7 @@ def fleet(vehicle: Vehicle, *, count: int, spacing: float | None = None, seed: i
 
 
 def seed_of(seed: int, name: str) -> int:
-    """Seed of a vehicle, which depends only on the simulation's seed and the vehicle's name.
+    """Seed of a vehicle, from the simulation's seed and the vehicle's name.
 
     Other vehicles and their order do not change the seed.
     """

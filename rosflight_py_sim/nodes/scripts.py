@@ -142,7 +142,7 @@ class Scripts:
             self._send_if_available(wait, wanted)
             if wait.is_over:
                 self._waits.remove(wait)
-                text = f"no reply of {wanted.service} within {wanted.limit_s:g} s"
+                text = f"no reply from {wanted.service} within {wanted.limit_s:g} s"
                 if not wait.is_sent:
                     text = f"the service {wanted.service} is not available; is its node running?"
                 failure = RefusedError(Code.OPERATION_FAILED, text)
