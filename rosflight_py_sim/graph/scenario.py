@@ -216,7 +216,7 @@ def _mission_settings(item: Item, own: NamedParameters) -> dict[str, Value]:
 
 
 def check_link_failure(item: Item, text: str, scenario: Scenario, member: Member, *, has_programs: bool = True) -> None:
-    """Check that a vehicle has a link that can fail, if a failure in a file concerns its link.
+    """Check that the link of a vehicle can fail if a failure in a file concerns it.
 
     Args:
         item: the failure in the file.

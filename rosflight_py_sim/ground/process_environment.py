@@ -57,7 +57,7 @@ def profile_variable(version: str) -> str:
 def address_towards(peers: str) -> str:
     """IPv4 address of this machine from which it reaches the peers; 127.0.0.1 if it reaches none on other machines.
 
-    Prints a warning if no network leads to a peer at present: Fast DDS opens no address later.
+    Prints a warning if no network leads to a peer at present, because Fast DDS opens addresses only at its start.
 
     Args:
         peers: host names and IPv4 addresses, separated by semicolons, as in ROS_STATIC_PEERS.
@@ -79,7 +79,7 @@ def address_towards(peers: str) -> str:
     if len(found) > 1:
         text = ", ".join(f"'{peer}' from {address}" for address, peer in found.items())
         raise ParameterError(
-            f"environment variable {_PEERS}: '{peers}' given, whose machines this one reaches from several addresses "
+            f"environment variable {_PEERS}: '{peers}' given, which this machine reaches from several addresses "
             f"({text}); allowed: machines of one network, or set {_ADDRESS} to the address of this machine to use"
         )
     return next(iter(found), _LOOPBACK)
@@ -89,7 +89,7 @@ def _source_address(peer: str) -> str | None:
     """Address from which this machine reaches a peer; None if no network leads to it."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
         try:
-            # This sends nothing: it only selects the route, for which any port serves.
+            # This sends nothing. It only selects the route, so any port will do.
             probe.connect((peer, 7400))
         except (socket.gaierror, UnicodeError) as error:
             reason = getattr(error, "strerror", None) or error
@@ -104,7 +104,7 @@ def _source_address(peer: str) -> str | None:
 
 
 def _is_running(address: str, probe: socket.socket) -> bool:
-    """Whether the interface with an address has a link; Fast DDS ignores addresses of the others (netdevice(7))."""
+    """Whether the interface with an address is running; Fast DDS ignores those that are not (netdevice(7))."""
     for _, name in socket.if_nameindex():
         request = struct.pack("256s", name.encode())
         try:

@@ -48,7 +48,7 @@ _REPEAT_S = 0.25
 _AHEAD_NS = round(STEP_SIZE.maximum * NANOSECONDS)
 
 DELIVERY_S = 1.0
-"""Longest time that a message takes to reach a second subscription of the process, s: it is on its way already."""
+"""Longest time until a message that one subscription of the process has received reaches another one, s."""
 
 _NEVER_NS = -(1 << 62)
 
@@ -92,7 +92,7 @@ class AwaitedTopic:
 
     @property
     def is_in_delivery(self) -> bool:
-        """Whether other subscriptions may still be about to receive the newest message."""
+        """Whether other subscriptions may not have received the newest message yet."""
         return time.monotonic() - self._newest_s < DELIVERY_S
 
     def take(self, message: bytes, stamp: int | None, time_ns: int) -> None:
@@ -189,10 +189,10 @@ class AwaitedTopics:
         return [topic for topic in self.topics if topic.is_missing(time_ns)]
 
     def _is_in_delivery(self) -> bool:
-        """Whether a subscription of the process has yet to receive a message that has arrived here.
+        """Whether another subscription of the process has yet to receive a message that has arrived here.
 
-        The middleware notifies one subscription after the other, in an order of its own, and the executor may run in
-        between.
+        The middleware notifies the subscriptions one after the other, in an undefined order, and the executor may run
+        in between.
         """
         hand_off = self._manager.hand_off
         return hand_off is not None and any(

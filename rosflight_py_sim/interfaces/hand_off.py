@@ -51,8 +51,8 @@ _MORE_TURNS = (STATUS, TRUTH_STATE, CLOCK)
 _CHECK_S = 0.02
 
 CHECK_LIMIT_S = 0.001
-"""Time after which a check is interrupted until the next period, s: with hundreds of nodes it takes several times as
-long.
+"""Time after which a check is interrupted until the next period, s. With hundreds of nodes, a check takes several
+times as long.
 """
 
 M = TypeVar("M")
@@ -343,7 +343,7 @@ class HandOff:
             pass
 
     def _checks(self) -> Iterator[None]:
-        """Check for guests, and then topic by topic."""
+        """Check for guests, and then check each topic."""
         self._admit_guests()
         for name in self.names:
             ends: list[Outlet | Inlet] = [*self.outlets(name), *self.inlets(name)]
@@ -445,11 +445,11 @@ class HandOff:
         return self._inlets.get(name, ())
 
     def has_taken(self, name: str, data: bytes) -> bool:
-        """Whether all subscriptions to a topic that take external messages have taken this one."""
+        """Whether all subscriptions to a topic that take external messages have taken this message."""
         return all(data in inlet.taken for inlet in self.inlets(name) if inlet.has_external and inlet.deliver)
 
     def has_external_publishers(self, name: str) -> bool | None:
-        """Whether a subscription of the hand-off to a topic matches an external publisher; None: there is none."""
+        """Whether a subscription to a topic matches an external publisher; None if the topic has no subscription."""
         inlets = self.inlets(name)
         return any(inlet.has_external for inlet in inlets) if inlets else None
 

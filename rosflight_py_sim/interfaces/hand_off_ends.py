@@ -25,7 +25,7 @@ from rosflight_py_sim.step.topics import StepTopic
 # Greatest number of handed-off messages of which copies may still arrive through the middleware, which queues a few.
 _ECHOES = 64
 
-# Number of external messages after which one is no longer known to have been taken.
+# Number of external messages that an inlet remembers as taken.
 _REMEMBERED = 16
 
 M = TypeVar("M")
@@ -51,7 +51,7 @@ class Outlet:
         is_encoded: whether messages are encoded, for external subscriptions or for a tap.
         is_received: whether there is a subscription or a tap.
         is_plain: whether messages need nothing but delivery to `at_once` and `targets`.
-        is_removed: whether the publisher has been destroyed, without another in its place.
+        is_removed: whether the publisher has been destroyed without a replacement.
     """
 
     def __init__(
@@ -166,7 +166,7 @@ class Inlet:
         end: identification of the subscription for inputs from outside.
         is_removed: whether the subscription is being destroyed; a callback may destroy its own.
         has_external: whether an external publisher matches, so that messages are taken from the middleware.
-        taken: last external messages.
+        taken: the newest external messages taken.
     """
 
     def __init__(

@@ -111,7 +111,7 @@ class OutsideInputs:
         return end
 
     def remove_end(self, end: str) -> None:
-        """Remove a subscription or service, given its identification, which no other one gets."""
+        """Remove a subscription or service by its identification, which is not used again."""
         self.ends.pop(end, None)
 
     def remove_ends(self, node: str) -> None:

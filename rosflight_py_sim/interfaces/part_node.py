@@ -27,8 +27,8 @@ class PartNode(SimulationNode):
     """Base class of a part's node: derive from the part's class first, then from this one.
 
     `StepJoin` joins the inputs. A change of the parameter `failures` affects neither the failures that stay in the list
-    nor the part's models. The active failures are published on sim/failures. Those of a hosted part are given by the
-    same parameter, or by the one of its vehicle (`values_of_vehicle`), and published in the part's namespace.
+    nor the part's models. The active failures are published on sim/failures. The failures of a hosted part are set by
+    the same parameter, or by that of its vehicle (`values_of_vehicle`), and published in the part's namespace.
 
     Class attributes:
         WITHOUT_ROS: part that runs in a flight without ROS, for a node that adds to it only what such a flight does not
@@ -110,7 +110,7 @@ class PartNode(SimulationNode):
 
     @property
     def active_failures(self) -> list[str]:
-        """Failures that are active, in words, with the vehicles of those of hosted parts."""
+        """Active failures, in words; those of hosted parts are preceded by the vehicle."""
         return [f"{at}: {text}" if at else text for at, part in self._failing for text in part.failures.texts]
 
     def on_failures_changed(self, texts: Sequence[str]) -> None:
@@ -118,7 +118,7 @@ class PartNode(SimulationNode):
         self._publish_failures("", texts)
 
     def _describe_failures(self) -> None:
-        """List the parts whose failures the node applies in the descriptor of the parameter."""
+        """List in the parameter's descriptor the parts whose failures the node applies."""
         if FAILURES.name in self.values:
             parts = dict.fromkeys(name for _, part in self._failing for name in part.fallible(part.values))
             descriptor = self.describe_parameter(FAILURES.name)

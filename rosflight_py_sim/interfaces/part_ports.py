@@ -61,7 +61,7 @@ class _Discovery:
         self.has_ended = False
 
     def is_available(self) -> bool:
-        # A client that has been destroyed cannot be asked.
+        # A destroyed client must not be used.
         ready = not self.has_ended and self._client.service_is_ready()
         if ready:
             self._missed_s = None
@@ -81,7 +81,7 @@ class PartPorts:
         join: join of the inputs of the part's answers.
         offered: the part's services, by name.
         readers: readers of the flight controller's parameters.
-        ends: publishers, subscriptions and the like of a part that the node only hosts.
+        ends: publishers, subscriptions, clients, services and timers of a part that the node only hosts.
     """
 
     def __init__(self, node: SimulationNode, part: Part, at: str = "", renamed: Renamed = same) -> None:
@@ -149,11 +149,11 @@ class PartPorts:
             self._polled.pop().close()
 
     def disconnect(self) -> None:
-        """Destroy the ends of all ports, for a node that runs the part no longer."""
+        """Destroy the ends of all ports, because the node no longer runs the part."""
         self.close()
         for discovery in self._discoveries:
             discovery.has_ended = True
-        # A latched topic may have another publisher since.
+        # A latched topic may have a new publisher by now.
         published = {end.topic_name for end in self.ends if isinstance(end, Publisher)}
         for end in self._node.ends:
             if end in self.ends or (isinstance(end, Publisher) and end.topic_name in published):

@@ -17,7 +17,7 @@ class PoseError(ParameterError):
 
 
 class Simulation(Protocol):
-    """The whole simulation, as the process that runs it can change it while it runs.
+    """The whole simulation, and the changes that its process can make while it runs.
 
     Attributes:
         can_restart: whether time can be set back.
@@ -26,10 +26,10 @@ class Simulation(Protocol):
     can_restart: bool
 
     def restart(self, *, paused: bool, entirely: bool) -> None:
-        """Start again at time 0; `entirely`: with the vehicles of the start, otherwise with the present ones."""
+        """Start again at time 0, `entirely` with the initial vehicles, otherwise with the present ones."""
 
     def load_world(self, world: str) -> None:
-        """Start again with another world and without vehicles, paused; this is then the start.
+        """Start again in another world, without vehicles and paused; later restarts return to this world.
 
         Args:
             world: value of the parameter `world`.
@@ -40,8 +40,8 @@ class Simulation(Protocol):
 
         Args:
             vehicle: the vehicle.
-            namespace: of its nodes, relative to the simulation's; no other vehicle has it.
-            truth: (19,) its start.
+            namespace: namespace of its nodes, relative to the simulation's; no other vehicle has it.
+            truth: (19,) truth vector of its start.
             world: value of the parameter `world`.
 
         Raises:
@@ -63,7 +63,7 @@ class ProcessControl:
     Attributes:
         has_quit: whether a node has requested the end of the process.
         simulation: the simulation; None if the process does not run all of it, or if it must not change.
-        is_spawning: whether the nodes of a vehicle are being created that takes its first step later.
+        is_spawning: whether the nodes of a vehicle are being created that will take its first step later.
         error: why the last request was refused; None if it was carried out.
     """
 
@@ -79,7 +79,7 @@ class ProcessControl:
         self.has_quit = True
 
     def request(self, act: Callable[[], None]) -> None:
-        """Request a call of a method of `simulation`; the requesting node stays."""
+        """Request a call of a method of `simulation`; the requesting node remains."""
         assert self._act is None
         self._act, self.error = act, None
 

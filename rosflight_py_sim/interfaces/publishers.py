@@ -125,7 +125,7 @@ class PublisherWatch:
     def __init__(self, node: Node, topics: Iterable[str], has_others: Callable[[str], bool]) -> None:
         """Watch topics, by their full names, that only this node may publish.
 
-        `has_others` says whether a topic may have other publishers.
+        `has_others` returns whether a topic may have other publishers.
         """
         self._node, self._topics, self._has_others = node, tuple(topics), has_others
         self._hosts: Hosts | None = None

@@ -100,7 +100,7 @@ def leave_unserved(node: Node, subscription: Subscription[Any]) -> None:
 
 
 def forget_destroyed(node: Node) -> None:
-    """Release the references that rclpy keeps to destroyed subscriptions, clients and the like of a node."""
+    """Release rclpy's references to destroyed subscriptions, clients, services and timers of a node."""
     group = node.default_callback_group
     group.entities = {one for one in group.entities if one() is not None}
 

@@ -235,7 +235,7 @@ class SimulationNode(TableNode):
     def _has_other_publishers(self, topic: str) -> bool:
         """Whether a topic of the node may have other publishers, by its full name."""
         external = None if self.hand_off is None else self.hand_off.has_external_publishers(topic)
-        # The middleware searches all publishers of the graph to count those of a topic.
+        # To count the publishers of a topic, the middleware searches all publishers of the graph.
         return self.count_publishers(topic) > 1 if external is None else external
 
     @property

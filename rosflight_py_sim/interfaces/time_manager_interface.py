@@ -85,7 +85,7 @@ class TimedVehicle(Part):
         super().__init__({})
 
     def begin(self) -> None:
-        """Send whether time has started: a vehicle may join later."""
+        """Send whether time has started, because a vehicle may join later."""
         self.send_has_started(Bool(data=self.manager.steps > 0))
 
     @queued(FAULT)
@@ -221,18 +221,18 @@ class TimeManagerInterface(PartNode, ABC):
             self.on_resume()
 
     def stay_between_steps(self, stay: bool) -> None:
-        """Begin no further step, so that vehicles can be added and removed, or go on."""
+        """Begin no further step, so that vehicles can be added and removed; with `stay` False, continue."""
         self.is_between_steps = stay
         if not stay:
             self.on_resume()
 
     @property
     def joining_ns(self) -> int:
-        """Time, ns, of the first step of a vehicle that is added now."""
+        """Time of the first step of a vehicle that is added now, ns."""
         return self._present_ns
 
     def add_vehicle(self, name: str) -> None:
-        """Serve one more vehicle; between two steps only.
+        """Serve another vehicle; call this only between two steps.
 
         Args:
             name: its namespace, relative to the node's own.
@@ -242,7 +242,7 @@ class TimeManagerInterface(PartNode, ABC):
         self.host(vehicle, name)
 
     def remove_vehicle(self, name: str) -> None:
-        """Stop serving a vehicle; between two steps only."""
+        """Stop serving a vehicle; call this only between two steps."""
         vehicle = next(one for one in self.timed if one.name == name)
         self.vehicles = [other for other in self.vehicles if other != name]
         self.timed = [one for one in self.timed if one is not vehicle]

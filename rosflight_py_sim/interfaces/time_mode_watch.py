@@ -22,10 +22,10 @@ _ON_CLOCK = ("paced", "gated")
 
 
 class TimeModeWatch:
-    """Subscribes to /diagnostics and keeps the nodes with a time mode that is incompatible with one time mode.
+    """Subscribes to /diagnostics and keeps a list of nodes whose time mode is incompatible with a given one.
 
-    The nodes of a process that have the same time mode share a watch. A node belongs to the same simulation as another
-    one when one of the two namespaces contains the other.
+    The nodes of a process that have the same time mode share a watch. Two nodes belong to the same simulation if one of
+    their namespaces contains the other.
 
     Attributes:
         node: node that has the subscription.

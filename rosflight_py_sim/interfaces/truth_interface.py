@@ -117,7 +117,7 @@ class TruthInterface(Truth, PartNode):
             self.join_at(time_ns)
 
     def join_at(self, time_ns: int) -> None:
-        """Set the time at which a vehicle that is new to the simulation takes its first step, and publish its state."""
+        """Set the time of a new vehicle's first step, and publish the vehicle's state."""
         self.time_is_known = True
         self.time_ns = time_ns
         self.update_clock(time_ns)

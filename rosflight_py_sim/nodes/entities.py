@@ -1,4 +1,4 @@
-"""The entities of the standard services, by name: those of the start, and those that have been spawned since."""
+"""The entities of the standard services, by name: the initial ones and the spawned ones."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ class Entities(Mapping[str, Entity]):
     def __init__(
         self, host: Callable[[Entity, str], Entity], unhost: Callable[[Entity], None], start: list[Entity]
     ) -> None:
-        """Connect the entities of the start.
+        """Connect the initial entities.
 
         Args:
             host: connects an entity in a namespace.
             unhost: disconnects an entity.
-            start: the entities.
+            start: the initial entities.
         """
         self._host, self._unhost, self._start = host, unhost, start
         self._present: dict[str, Entity] = {}
@@ -26,7 +26,7 @@ class Entities(Mapping[str, Entity]):
             self.add(entity)
 
     def __getitem__(self, name: str) -> Entity:
-        """The entity with that name."""
+        """The entity with this name."""
         return self._present[name]
 
     def __iter__(self) -> Iterator[str]:
@@ -39,11 +39,11 @@ class Entities(Mapping[str, Entity]):
 
     @property
     def spawned(self) -> list[Entity]:
-        """Those that have been spawned."""
+        """The spawned entities."""
         return [one for one in self._present.values() if one not in self._start]
 
     def add(self, entity: Entity) -> None:
-        """Connect one more entity."""
+        """Connect another entity."""
         entity.truth, entity.description = None, entity.initial
         self._present[entity.name] = entity
         self._host(entity, entity.namespace)
@@ -54,12 +54,12 @@ class Entities(Mapping[str, Entity]):
         self._unhost(entity)
 
     def leave(self) -> None:
-        """Remove all entities; from now on, the start has none."""
+        """Remove all entities; from now on, there are no initial ones."""
         self._start = []
         self.restart(entirely=True)
 
     def restart(self, *, entirely: bool) -> None:
-        """Forget all states and descriptions; `entirely`: return to the entities of the start."""
+        """Discard all states and descriptions; with `entirely`, return to the initial entities."""
         if entirely:
             for entity in list(self._present.values()):
                 if entity not in self._start:

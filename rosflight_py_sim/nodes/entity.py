@@ -157,8 +157,8 @@ def truth_in_frame(pose: Pose, frame: Array | None) -> Array:
     """Truth vector (19,) of a vehicle at rest.
 
     Args:
-        pose: its pose, in the axes of the world or of `frame`, in which x, y, z point forward, left and up.
-        frame: (19,) truth vector of the vehicle whose axes these are; None: the axes of the world.
+        pose: its pose, in the axes of the world or of `frame`, whose x, y and z point forward, left and up.
+        frame: (19,) truth vector of the vehicle that has these axes; None: the axes of the world.
     """
     truth = truth_of_enu(_AT_REST, pose, None)
     if frame is None:

@@ -35,7 +35,7 @@ CATEGORIES = {
 
 
 class EntityServices:
-    """Answers the requests; each public method is the script of a service."""
+    """Scripts of the services for entities; each public method serves one of them."""
 
     def __init__(self, entities: Mapping[str, Entity]) -> None:
         """Serve the entities, by name."""
@@ -155,7 +155,7 @@ def check_pose(pose: Any, code: int) -> None:
     """Check a pose.
 
     Raises:
-        RefusedError: with that code: a number is not finite, or the orientation is no quaternion of length 1.
+        RefusedError: with this code, if a number is not finite or the orientation is not a quaternion of length 1.
     """
     p, q = pose.position, pose.orientation
     place, turn = [p.x, p.y, p.z], [q.x, q.y, q.z, q.w]

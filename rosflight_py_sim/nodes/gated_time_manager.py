@@ -136,7 +136,7 @@ class GatedTimeManager(SteppingTimeManager):
         self._missing.update(message for message, one in self._gating.items() if one.is_late(self.time_ns))
 
     def add_vehicle(self, name: str) -> None:
-        """Serve one more vehicle, whose messages open the gate from the next step on."""
+        """Serve another vehicle; from the next step on, wait for its messages too."""
         super().add_vehicle(name)
         self._expect(name)
 
@@ -145,7 +145,7 @@ class GatedTimeManager(SteppingTimeManager):
         self._gating |= {(name, row): ExpectedInput() for row in (RC, COMMAND)}
 
     def remove_vehicle(self, name: str) -> None:
-        """Wait for the messages of a vehicle no longer."""
+        """Stop waiting for the messages of a vehicle."""
         super().remove_vehicle(name)
         self._missing = {one for one in self._missing if one[0] != name}
         self._answers = {one for one in self._answers if one[0] != name}

@@ -96,7 +96,7 @@ class LockstepTimeManager(SteppingTimeManager):
     step on.
 
     Attributes:
-        all_repeats: number of repetitions of a time so far.
+        all_repeats: total number of repeated times.
     """
 
     ALIASES: ClassVar[tuple[str, ...]] = ("standalone_time_manager",)
@@ -181,7 +181,7 @@ class LockstepTimeManager(SteppingTimeManager):
             self._set_requested_step()
 
     def add_vehicle(self, name: str) -> None:
-        """Serve one more vehicle, which is ready for the next step."""
+        """Serve another vehicle, which is ready for the next step."""
         super().add_vehicle(name)
         vehicle = self.timed[-1]
         if not self.has_time:
@@ -192,7 +192,7 @@ class LockstepTimeManager(SteppingTimeManager):
             vehicle.send_step_size(StepSize(self.time_ns, self.time_ns + self._step_ns, is_requested=False))
 
     def remove_vehicle(self, name: str) -> None:
-        """Stop serving a vehicle; if its state alone was missing, the step is complete."""
+        """Stop serving a vehicle; if only its state was missing, the step is complete."""
         vehicle = next(one for one in self.timed if one.name == name)
         super().remove_vehicle(name)
         self._withdraw(vehicle)

@@ -1,4 +1,4 @@
-"""Services of a simulation, as the page calls them: found in the graph, called by scripts, with readable reports."""
+"""Services of a simulation for the page: discovered in the graph and called by scripts, with readable reports."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ _TYPES = {
 }
 
 Report = Callable[[str, str, bool], None]
-"""Function of the result of a call: name of the action, text of the reply, and whether it succeeded."""
+"""Function that receives the result of a call: name of the action, text of the reply, and whether it succeeded."""
 
 
 class PageServices:
-    """Calls of services, each action of the page a script; a script ends at the first call that fails.
+    """Calls of services. Each action of the page is a script, which ends at the first call that fails.
 
     All methods, scripts and callbacks run in the thread of the node's executor.
     """
@@ -61,7 +61,7 @@ class PageServices:
         return {name for name in there if name not in self._clients or self._clients[name].service_is_ready()}
 
     def _aliased(self, service: str) -> str:
-        # The node of a vehicle follows the vehicle's namespace.
+        # The name of a vehicle's node comes after the vehicle's namespace.
         return "/".join(self._aliases.get(part, part) for part in service.split("/"))
 
     def run(self, label: str, *scripts: Script) -> None:

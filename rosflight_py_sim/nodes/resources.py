@@ -1,4 +1,4 @@
-"""Vehicle and world files that a call of the standard services names, or has the content of."""
+"""Vehicle and world files that a call of the standard services gives by name or by content."""
 
 from __future__ import annotations
 
@@ -26,17 +26,17 @@ from rosflight_py_sim.world.world_file import base_of
 RESOURCE_FOLDER = Parameter(
     "resource_folder",
     "",
-    "Folder of the vehicle and world files that the standard services may name; if empty, the node's working "
-    "directory. Files in this package's config/, in registered folders and in share/ of installed ROS packages can "
-    "also be named. With / a call may name any file",
+    "Folder of the vehicle and world files that calls of the standard services may name; if empty, the node's working "
+    "directory. Files in this package's config/, in registered folders and in share/ of installed ROS packages are "
+    "also allowed. With /, all files are allowed",
     read_only=True,
 )
 
 FORMATS = ("yaml",)
-"""Formats of files, by the ends of their names."""
+"""Formats of files."""
 
 DRY_LAND_NAME = "dry land"
-"""Name of the world without a file: level ground."""
+"""Name of level ground, the world without a file."""
 
 _SUFFIXES = (".yaml", ".yml")
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
@@ -70,9 +70,9 @@ class Given:
     """A resource of a request: a name or file, or the content of a file.
 
     Attributes:
-        name: a name of the catalogue, if it is one.
-        file: a file, if it is one.
-        text: the content, if it is given.
+        name: name in the catalogue; otherwise empty.
+        file: path of the file; otherwise None.
+        text: content of the file; otherwise empty.
     """
 
     name: str = ""
@@ -81,25 +81,25 @@ class Given:
 
 
 class Resources:
-    """Finds the files of requests, in allowed folders only: every program that reaches the graph can name files."""
+    """Finds the files of requests, only in allowed folders, because every program in the graph can send requests."""
 
     def __init__(self, folder: str) -> None:
-        """Allow a folder, and those of this package and of installed packages."""
+        """Allow a folder, and the folders of this package and of installed packages."""
         groups = [registered_folders(group)[0] for group in ("vehicles", "worlds")]
         self._copies, self._numbers = TemporaryDirectory(prefix="rosflight_py_sim_"), itertools.count()
         self._folders = [expanded(folder), share_directory() / "config", *(one for group in groups for one in group)]
 
     def given(self, request: Any, field: str, names: Sequence[str], codes: Codes) -> Given:
-        """The resource of a request of any release of the types.
+        """The resource of a request, of any release of the types.
 
         Args:
-            request: with the fields uri and resource_string, or a field with these.
-            field: name of the field with these, from release 2 on.
-            names: names of the catalogue.
+            request: the request, which has the fields uri and resource_string itself or in another field.
+            field: name of that other field, from release 2 on.
+            names: names in the catalogue.
             codes: codes of the service.
 
         Raises:
-            RefusedError: there is none, it has another format, or is not found.
+            RefusedError: the request has no resource, or its format is not supported, or its file does not exist.
         """
         resource = getattr(request, field, request)
         uri, text = resource.uri, resource.resource_string
@@ -177,12 +177,12 @@ class Resources:
             raise RefusedError(WorldCode.PARSE_ERROR, str(error).replace(value, _GIVEN_TEXT)) from error
 
     def close(self) -> None:
-        """Remove the copies of contents that were given."""
+        """Remove the files that hold the content of requests."""
         self._copies.cleanup()
 
 
 def _path_of(uri: str) -> str | None:
-    """Path of a local file; None for an address of another kind."""
+    """Path of a local file; None for any other kind of address."""
     if not _SCHEME.match(uri):
         return uri
     parts = urlsplit(uri)

@@ -51,8 +51,8 @@ from rosflight_py_sim.step.topics import (
 
 _TICK_S = 0.1
 
-# Simulated time without a message after which the link counts as broken: the flight controller sends its status at
-# 10 Hz.
+# Simulated time without a message after which the link is reported as broken. The flight controller sends its status
+# at 10 Hz.
 _LONGEST_SILENCE_NS = 2 * NANOSECONDS
 
 # Beam width that ROSflight's rosflight_io publishes, because the message has none, rad.

@@ -1,4 +1,4 @@
-"""Changes of the simulation by the standard services: one at a time, and those that the process carries out."""
+"""Changes of the simulation by the standard services, of which only one runs at a time."""
 
 from __future__ import annotations
 
@@ -15,27 +15,27 @@ class SimulationChanges:
     """Changes of one simulation."""
 
     def __init__(self, control: ProcessControl) -> None:
-        """Change the simulation of a process."""
+        """Prepare changes of the simulation of a process."""
         self._control = control
         self._under_way = ""
 
     @property
     def can_spawn(self) -> bool:
-        """Whether vehicles can come and go: the whole simulation runs in this process, and is not recorded."""
+        """Whether vehicles can be added and removed: the whole simulation runs in this process, and is not recorded."""
         return self._control.simulation is not None
 
     @property
     def can_restart(self) -> bool:
-        """Whether time can be set back, too."""
+        """Whether time can also be set back."""
         simulation = self._control.simulation
         return simulation is not None and simulation.can_restart
 
     @contextmanager
     def alone(self, what: str) -> Generator[None, None, None]:
-        """Context of a change, beside which there is no other.
+        """Context of a change, during which no other change can begin.
 
         Raises:
-            RefusedError: another one is under way.
+            RefusedError: another change is under way.
         """
         if self._under_way:
             raise RefusedError(
@@ -49,7 +49,7 @@ class SimulationChanges:
             self._under_way = ""
 
     def carry_out(self, act: Callable[[Simulation], None]) -> Generator[Until, bool, ParameterError | None]:
-        """Wait until the process has carried out a change; return why it refuses it, if it does."""
+        """Wait until the process has carried out a change; return the error if the change was refused."""
         control, simulation = self._control, self._control.simulation
         assert simulation is not None
         control.request(lambda: act(simulation))
@@ -57,7 +57,7 @@ class SimulationChanges:
         return control.error
 
     def restart(self, *, paused: bool, entirely: bool) -> Script:
-        """Start the simulation again at time 0; `entirely` as of `Simulation.restart`.
+        """Start the simulation again at time 0; `entirely` as in `Simulation.restart`.
 
         Raises:
             RefusedError: a node refuses its parameters.

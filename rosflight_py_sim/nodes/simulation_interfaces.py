@@ -130,7 +130,7 @@ class SimulationInterfaces(PartNode):
         self._action = StepsAction(self, scripts, state.simulate_steps)
 
     def _entity_of_start(self, namespace: str, shape: Appearance) -> Entity:
-        """A vehicle of the start."""
+        """Entity of an initial vehicle."""
         kind = str(values_of_vehicle(self.values, namespace)[VEHICLE_TYPE.name])
         if not kind:
             return Entity(namespace or "vehicle", namespace, Description(_ROBOT), shape)
@@ -143,7 +143,7 @@ class SimulationInterfaces(PartNode):
         return Entity(namespace or tag, namespace, Description(_ROBOT, text, [tag]), shape)
 
     def destroy_node(self) -> None:
-        """Also remove the copies of worlds that were given by their contents."""
+        """Also remove the files of worlds that were given by content."""
         if self._resources is not None:
             self._resources.close()
         super().destroy_node()
@@ -154,7 +154,7 @@ class SimulationInterfaces(PartNode):
 
 
 def _entity(chosen: Vehicle, name: str, namespace: str) -> Entity:
-    """A vehicle that is spawned.
+    """Entity of a spawned vehicle.
 
     Raises:
         ParameterError: a physics parameter that its shape needs is missing or invalid.

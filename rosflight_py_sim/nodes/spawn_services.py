@@ -34,7 +34,7 @@ _ALLOWED_NAMES = (
 
 
 class SpawnServices:
-    """Answers the requests; each public method is the script of a service."""
+    """Scripts of the services that spawn and delete entities; each public method serves one of them."""
 
     def __init__(
         self,
@@ -53,7 +53,7 @@ class SpawnServices:
             resources: vehicle files.
             entity_of: creates the entity of a vehicle, with a name and a namespace.
             around: namespace of the simulation.
-            world: returns the value of the parameter `world`; None: no world is loaded.
+            world: returns the value of the parameter `world`, or None if no world is loaded.
         """
         self._entities, self._changes, self._resources = entities, changes, resources
         self._entity_of, self._around, self._world = entity_of, around.strip("/"), world
@@ -65,7 +65,7 @@ class SpawnServices:
             response.entity_name = yield from self._spawn(request)
 
     def spawn_entities(self, request: Any, response: Any) -> Script:
-        """Add vehicles one by one; a refused one does not hinder the others."""
+        """Add vehicles one after the other; if one is refused, continue with the next."""
         self._check_offered("spawn_entities")
         failed = []
         with self._changes.alone("spawn_entities"):
@@ -129,7 +129,7 @@ class SpawnServices:
         return name
 
     def _name(self, given: str, may_rename: bool, kind: str) -> str:
-        """Unique name, from that of the request, or from the vehicle's if the request may be renamed.
+        """Unique name, based on the name in the request, or on the vehicle's if renaming is allowed.
 
         Raises:
             RefusedError: the name is invalid or taken.
@@ -157,7 +157,7 @@ class SpawnServices:
         """Namespace relative to the simulation's; empty if none is given.
 
         Raises:
-            RefusedError: it is invalid, outside of the simulation's, or taken.
+            RefusedError: the namespace is invalid, taken, or outside the simulation's.
         """
         if not given:
             return ""
@@ -178,7 +178,7 @@ class SpawnServices:
         return namespace
 
     def _truth(self, given: PoseStamped) -> Array:
-        """Truth vector (19,) at rest in a pose, which is given in the world or in the axes of an entity.
+        """Truth vector (19,) at rest in a pose that is given in the axes of the world or of an entity.
 
         Raises:
             RefusedError: the pose or its frame is invalid.
@@ -200,7 +200,7 @@ def _is_name(text: str) -> bool:
 
 @contextmanager
 def _refusing(code: int) -> Any:
-    """Convert the refusal of a parameter into one of the service."""
+    """Convert a parameter error into a refusal by the service."""
     try:
         yield
     except ParameterError as error:

@@ -80,7 +80,7 @@ class StandaloneTimeManager(TimeManagerInterface):
         return self._time_ns % NANOSECONDS
 
     def add_vehicle(self, name: str) -> None:
-        """Serve one more vehicle, whose truth state no longer gives the time."""
+        """Serve another vehicle; once time has started, its truth state does not set the time."""
         super().add_vehicle(name)
         if self.has_time:
             self.timed[-1].end_port("take_truth")

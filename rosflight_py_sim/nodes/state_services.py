@@ -106,7 +106,7 @@ class StateServices:
             entities: its entities.
             changes: its changes.
             delete: script that removes an entity during a change.
-            has_world: whether a world is loaded.
+            has_world: returns whether a world is loaded.
         """
         self._node, self._scripts, self._time, self._entities = node, scripts, time, entities
         self._changes, self._delete, self._has_world = changes, delete, has_world
@@ -187,7 +187,7 @@ class StateServices:
         self._is_stopped = True
 
     def _restart(self, *, paused: bool, entirely: bool = True) -> Script:
-        """Start the simulation again at time 0; `entirely`: with the vehicles of the start."""
+        """Start the simulation again at time 0; with `entirely`, return to the initial vehicles."""
         self._entities.restart(entirely=entirely)
         yield from self._changes.restart(paused=paused, entirely=entirely)
         entities = self._entities.values()
@@ -198,7 +198,7 @@ class StateServices:
             )
 
     def start_over(self, world: str) -> Script:
-        """Start again without vehicles, in another world, and stop; during a change of the simulation."""
+        """Start again without vehicles, in another world, and stop; a change must be under way."""
         yield from self._time.pause(True)
         self._entities.leave()
         error = yield from self._changes.carry_out(lambda simulation: simulation.load_world(world))
@@ -240,7 +240,7 @@ class StateServices:
             raise RefusedError(Code.OPERATION_FAILED, f"steps {steps} given; allowed: 1 to {_MOST_STEPS}")
 
     def reset_simulation(self, request: Any, response: Any) -> Script:
-        """Return time, the vehicles, or both to their starts, and remove spawned ones; play or pause as before."""
+        """Reset time, the vehicles or both, and remove spawned vehicles; stay playing or paused."""
         allowed = self._allowed_scopes()
         if request.scope not in allowed:
             texts = ", ".join(f"{scope} ({allowed[scope]})" for scope in sorted(allowed))
@@ -265,7 +265,7 @@ class StateServices:
                 yield from self._reset_states(list(self._entities.values()))
 
     def _allowed_scopes(self) -> dict[int, str]:
-        """Scopes that can be reset, each with its text: all sums of those that are offered."""
+        """Scopes that can be reset, with their texts: all sums of the offered scopes."""
         offered = {_SCOPES.SCOPE_STATE: "state"}
         if self._changes.can_restart:
             offered = {_SCOPES.SCOPE_TIME: "time", **offered}

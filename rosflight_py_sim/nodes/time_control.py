@@ -36,7 +36,7 @@ class TimeControl(Part):
     setting = calls(SetParametersAtomically, *(f"{name}/set_parameters_atomically" for name in _NODES))
 
     def __init__(self, node: SimulationNode, entities: Mapping[str, Entity]) -> None:
-        """Control the time of these entities, by name."""
+        """Control the time of these entities, which are given by name."""
         super().__init__({})
         self._node, self._entities = node, entities
         self.is_stepping = False

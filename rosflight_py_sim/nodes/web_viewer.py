@@ -206,7 +206,7 @@ class WebViewer(PartNode):
 
     @property
     def calls(self) -> PageServices:
-        """Calls of the simulation's services; use only in the executor's thread."""
+        """Calls of the simulation's services; use them only in the executor's thread."""
         return self._calls
 
     @property

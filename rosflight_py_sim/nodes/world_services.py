@@ -47,7 +47,7 @@ class _Place:
 
 
 class WorldServices:
-    """Answers the requests; each public method is the script of a service.
+    """Scripts of the services for worlds; each public method serves one of them.
 
     Attributes:
         given: value of the parameter that selects the world; None: no world is loaded.
@@ -68,7 +68,7 @@ class WorldServices:
             given: value of the parameter that selects it.
             resources: world files.
             changes: changes of the simulation.
-            start_over: script that starts again without vehicles, in the world that a value of the parameter selects.
+            start_over: script that starts again without vehicles, in the world that its argument selects.
         """
         self._resources, self._changes, self._start_over = resources, changes, start_over
         self._use(world, given)

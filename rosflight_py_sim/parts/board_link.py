@@ -82,7 +82,7 @@ class MessagePort(Protocol):
         """Messages that have arrived, at most a bounded number."""
 
     def time_passed(self, time_ns: int) -> None:
-        """Permit what may be received per simulated time, and deliver what a failure of the link has delayed."""
+        """Grant the bytes that may be received per simulated time, and deliver frames that a late link has delayed."""
 
     def send(self, message: Any, system: int) -> None:
         """Send a message of the system with that number."""

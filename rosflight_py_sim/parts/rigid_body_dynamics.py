@@ -96,7 +96,7 @@ class RigidBodyDynamics(Dynamics):
         self.body.set_truth(truth)
 
     def start_from(self, truth: NDArray[np.float64]) -> None:
-        """Place the vehicle at another start, in the wind there."""
+        """Place the vehicle at another start, with the wind at that place."""
         super().start_from(truth)
         self.wind.step(self.body.truth, 0.0)
         self._air_ned = self.wind.wind_ned

@@ -279,7 +279,7 @@ class RosflightBoard(CommandServices, ParameterServices, StatusReports, Estimate
             )
 
     def fail(self, signals: Signals) -> None:
-        """Let the topic `command` and the MAVLink link fail."""
+        """Apply the failures of the topic `command` and of the MAVLink link."""
         command = signals.get((_COMMAND, 0))
         self._link = None if command is None else Link(command, LOST)
         if self.link is not None:

@@ -117,10 +117,10 @@ class Truth(Part, ABC):
         self.set_sim_state(self._initial_truth)
 
     def start_from(self, truth: NDArray[np.float64]) -> None:
-        """Place the vehicle at another start than that of the parameters, to which a reset returns it, too.
+        """Place the vehicle at a start other than that of the parameters; a reset also returns it there.
 
         Raises:
-            ValueError: as of `set_sim_state`.
+            ValueError: as in `set_sim_state`.
         """
         self.set_sim_state(truth)
         self._given_start = self.compute_truth().copy()

@@ -13,8 +13,8 @@ class RecordedFailure(NamedTuple):
     """A failure that was active.
 
     Attributes:
-        begin_s: its beginning, s.
-        end_s: its end, s; None if the recording ends before.
+        begin_s: start time, s.
+        end_s: end time, s; None if the recording ends earlier.
         node: the node that applied it.
         text: the failure in words.
     """
@@ -26,11 +26,11 @@ class RecordedFailure(NamedTuple):
 
 
 def failures_of(recording: Recording, namespace: str) -> list[RecordedFailure]:
-    """Failures of a vehicle in the order of their beginnings.
+    """Failures of a vehicle, in the order of their start times.
 
     Args:
         recording: the recording.
-        namespace: of the vehicle, with a leading slash; empty for none.
+        namespace: namespace of the vehicle, with a leading slash; empty for none.
     """
     topic = recording.named(f"{namespace}/{ACTIVE_FAILURES}")
     if topic is None:
@@ -38,7 +38,7 @@ def failures_of(recording: Recording, namespace: str) -> list[RecordedFailure]:
     ended: list[RecordedFailure] = []
     begins_s: dict[tuple[str, str], float] = {}
     for time_s, message in zip(topic.kept_s.tolist(), decoded(topic), strict=False):
-        # "NODE: FAILURE, FAILURE" or "NODE: none"; a text of failures contains no comma.
+        # "NODE: FAILURE, FAILURE" or "NODE: none"; the text of a failure contains no comma.
         node, _, texts = str(getattr(message, "data", "")).partition(": ")
         active = {(node, text) for text in texts.split(", ") if text and texts != "none"}
         for one in [one for one in begins_s if one[0] == node and one not in active]:

@@ -177,9 +177,9 @@ class Part:
 
     @classmethod
     def fallible(cls, values: Mapping[str, Any]) -> Collection[str]:
-        """Names of the targets that can fail with these values of parameters; by default FALLIBLE.
+        """Names of the targets that can fail with these parameter values; by default FALLIBLE.
 
-        Failures of other targets are ignored: they are those of other nodes, which have the same list.
+        Failures of other targets are ignored: other nodes, which have the same list, apply them.
         """
         return cls.FALLIBLE
 
@@ -217,7 +217,7 @@ class Part:
             self.on_failures_changed(now)
 
     def logged_failure(self, text: str) -> str:
-        """A failure in words for the log; by default as it is given."""
+        """Text of a failure for the log; by default unchanged."""
         return text
 
     def on_failures_changed(self, texts: Sequence[str]) -> None:

@@ -53,7 +53,7 @@ _KINDS = {"motor": True, "servo": False}
 
 
 class MissingFileError(ParameterError):
-    """Error for a vehicle file that names a file which does not exist."""
+    """Error for a vehicle file that names a file that does not exist."""
 
 
 def read_vehicle(file: Path, text: str | None = None) -> Vehicle:

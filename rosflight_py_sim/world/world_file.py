@@ -70,10 +70,10 @@ _KEYS = ("pool", "sea_floor", "water", "start", "objects")
 
 
 def base_of(document: Item) -> Path | None:
-    """File of the world that a world is based on; None if it is based on none.
+    """File of the world on which a world is based; None if it is based on no other.
 
     Raises:
-        WorldError: there is no such world, or the document has other keys than a world.
+        WorldError: there is no such world, or the document has keys that a world does not have.
     """
     section = document.section(("based_on", *_KEYS))
     if "based_on" not in section:
@@ -85,7 +85,7 @@ def base_of(document: Item) -> Path | None:
 
 
 def _sections(document: Item) -> Section:
-    """The keys of a world, and those that it takes from the world that it is based on."""
+    """The keys of a world, and those that it takes from the world on which it is based."""
     section, file = document.section(("based_on", *_KEYS)), base_of(document)
     if file is None:
         return section

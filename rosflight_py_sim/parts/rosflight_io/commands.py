@@ -32,7 +32,7 @@ def answering(action: Callable[[P], Outcome]) -> Callable[[P, Trigger.Request, T
 
 
 def performing(name: str, command: BoardCommand) -> Service:
-    """Trigger service by which the board performs a command."""
+    """Trigger service that makes the board perform a command."""
 
     @answering
     def perform(part: CommandServices) -> Outcome:

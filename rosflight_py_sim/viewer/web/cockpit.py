@@ -44,7 +44,7 @@ class Cockpit:
     """Path of the WebSocket, on the page's port."""
 
     FIRST: ClassVar[str] = f"{SOCKET}/software_rendering.js"
-    """Path of the program that runs before viser's: it lets pages without a graphics card draw fewer pixels."""
+    """Path of the script that runs before viser's: without a graphics card, it makes the page draw fewer pixels."""
 
     def __init__(self) -> None:
         """Read the files."""

@@ -21,7 +21,7 @@ FAR = 15000.0
 _PLAIN, _HILLS = 9000.0, 8000.0
 
 # Coordinates of the lines that divide the plain into rectangles, m. Browsers that render on the CPU compute the depth
-# of a triangle that reaches from a vehicle to the horizon so roughly that the vehicle would stand in the ground.
+# of a triangle from a vehicle to the horizon so inaccurately that the vehicle would appear to be sunk into the ground.
 _FROM_START = 10.0 * 3.0 ** np.arange(7)
 _LINES = np.array([-_PLAIN, *-_FROM_START[::-1], *_FROM_START, _PLAIN])
 

@@ -24,7 +24,7 @@ class Addition(Protocol):
 
     SOCKET: ClassVar[str]
     FIRST: ClassVar[str]
-    """Path of a JavaScript file that runs before viser's program."""
+    """Path of a script that runs before viser's program."""
 
     @property
     def files(self) -> Mapping[str, tuple[str, bytes]]:
@@ -85,7 +85,7 @@ def own_requests(address: str, addition: Addition | None) -> Iterator[None]:
 
 
 def _run_before(page: Any, program: str) -> None:
-    """Let viser's page, a response, run the JavaScript file of a path before viser's program."""
+    """Make viser's page, a response, run the script at a path before viser's program."""
     before, head, after = page.body.partition(b"<head>")
     assert head, "viser's page has no head"
     page.body = before + head + f'<script src="{program}"></script>'.encode() + after
