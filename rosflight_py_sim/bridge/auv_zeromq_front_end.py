@@ -338,7 +338,7 @@ class AuvZeromqFrontEnd(ActuatorFrontEnd):
         self._pass_on(auv, [(b"".join(content), _Envelope(counter, publisher, list(map(len, content))))])
 
     def _pass_on(self, auv: _Auv, packets: Iterable[tuple[bytes, _Envelope]] = ()) -> None:
-        """Transmit messages, and those that a failure of the link has delayed until now."""
+        """Transmit messages, and earlier ones whose delay on a late link is over."""
         for data, (counter, publisher, lengths) in auv.downlink.passed(self._time_ns, packets):
             ends = list(itertools.accumulate(lengths))
             publisher.send([bytes((auv.auv_id,)), *(data[end - n : end] for end, n in zip(ends, lengths, strict=True))])

@@ -136,7 +136,7 @@ class MavlinkPort:
             self._forget_silent(now_s)
 
     def time_passed(self, time_ns: int) -> None:
-        """Grant the bytes that may be read per simulated time, and send frames whose delay on a late link is over."""
+        """Grant the bytes that may be read in this time, and send frames whose delay on a late link is over."""
         self._inbox.grant(_GRANTED_HZ * max(time_ns - self._time_ns, 0) / NANOSECONDS)
         self._time_ns = time_ns
         for frame, _ in self._downlink.passed(time_ns):

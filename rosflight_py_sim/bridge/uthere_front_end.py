@@ -422,7 +422,7 @@ class UthereFrontEnd(OffboardFrontEnd):
         self._pass_on([(text.encode("ascii"), (kind, client))])
 
     def _pass_on(self, packets: Iterable[tuple[bytes, tuple[str, str]]] = ()) -> None:
-        """Transmit packets, and those that a failure of the link has delayed until now."""
+        """Transmit packets, and earlier ones whose delay on a late link is over."""
         for data, (kind, client) in self._downlink.passed(self.served_ns, packets):
             self._transmit(data, kind, client)
 

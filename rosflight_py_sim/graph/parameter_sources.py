@@ -43,7 +43,7 @@ class ParameterSources:
     def with_vehicle(
         self, member: Member, sources_of: Callable[[Sequence[Member]], ParameterSources]
     ) -> ParameterSources:
-        """These sources with those of a further vehicle, which `sources_of` returns; unchanged if it is one of them."""
+        """These sources, and those that `sources_of` returns for a further vehicle; unchanged if they include it."""
         if any(member is one for one in self.members):
             return self
         own = {**self.own, **sources_of([member]).own}

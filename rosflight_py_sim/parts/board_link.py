@@ -82,7 +82,7 @@ class MessagePort(Protocol):
         """Messages that have arrived, at most a bounded number."""
 
     def time_passed(self, time_ns: int) -> None:
-        """Grant the bytes that may be received per simulated time, and deliver frames that a late link has delayed."""
+        """Grant the bytes that may be received in this time, and deliver frames whose delay on a late link is over."""
 
     def send(self, message: Any, system: int) -> None:
         """Send a message of the system with that number."""

@@ -10,7 +10,7 @@ const FULL_CLIMB = 5;
 
 const POINTS = { 0: "N", 90: "E", 180: "S", 270: "W" };
 
-// Text of a number to one decimal; a small negative number is 0.0.
+// A number as text with one decimal; a small negative number becomes 0.0.
 function tenths(value) {
   const text = value.toFixed(1);
   return text === "-0.0" ? "0.0" : text;
