@@ -12,8 +12,8 @@ Compiled kernels come from one of two places:
   valid only for the sources from which it was built, for one Python, and on a processor of its baseline.
 - numba, if there is no library of these sources, or for arguments that the library's kernel does not take. numba
   compiles at the first call and caches the result. Before a flight without a library, `prepare_kernels`
-  (`preparation.py`) builds the library or, without a C compiler, fills numba's cache. A library of a wheel that cannot
-  be used is reported on stderr.
+  (`preparation.py`) builds the library, which the process then uses, or, without a C compiler, fills numba's cache. A
+  library of a wheel that cannot be used is reported on stderr.
 
 With the environment variable ROSFLIGHT_PY_SIM_NO_JIT set to 1, kernels are plain Python even if numba is installed.
 """
@@ -267,12 +267,38 @@ def _behind(compiled: Any) -> Any:
 def _compiled(function: Callable[P, R], options: dict[str, Any]) -> Callable[P, R]:
     if not COMPILED:
         return function
-    if LIBRARY is None:
-        return _compiled_by_numba(function, options)
-    compiled: Callable[P, R] = LIBRARY.kernel(
-        f"{function.__module__}.{function.__qualname__}", Kernel(function, options)
-    )
-    return compiled
+    if LIBRARY is not None:
+        return _of_library(LIBRARY, Kernel(function, options))
+    by_numba = _compiled_by_numba(function, options)
+    _BY_NUMBA.append(by_numba)
+    return by_numba
+
+
+def _of_library(library: ModuleType, by_numba: Kernel) -> Any:
+    """The library's kernel, or the given one if the library has none of that name."""
+    function = by_numba.py_func
+    return library.kernel(f"{function.__module__}.{function.__qualname__}", by_numba)
+
+
+_BY_NUMBA: list[Any] = []
+
+
+def adopt_library() -> None:
+    """Use a kernel library that has been built since the start, in all modules, instead of compiling by numba."""
+    global LIBRARY
+    if LIBRARY is not None or (LIBRARY := found_library()) is None:
+        return
+    adopted = {}
+    for one in _BY_NUMBA:
+        fallback = Kernel(one.py_func, {})
+        fallback.dispatcher = one
+        if (compiled := _of_library(LIBRARY, fallback)) is not fallback:
+            adopted[id(one)] = compiled
+    for name, module in list(sys.modules.items()):
+        if name.startswith(f"{_PACKAGE.name}."):
+            for key, value in list(vars(module).items()):
+                if id(value) in adopted:
+                    setattr(module, key, adopted[id(value)])
 
 
 def _compiled_by_numba(function: Callable[P, R], options: dict[str, Any]) -> Callable[P, R]:

@@ -41,6 +41,7 @@ def prepare_kernels(signals: Sequence[int] = ()) -> None:
         while not signals:
             with contextlib.suppress(subprocess.TimeoutExpired):
                 child.wait(_CHECK_S)
+                jit.adopt_library()
                 return
     finally:
         if child.returncode is None:
