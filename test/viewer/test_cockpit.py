@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
+import socket
 import time
 from collections.abc import Iterator
 
 import numpy as np
 import pytest
+import viser
 from websockets.exceptions import ConnectionClosed
 from websockets.sync.client import connect
+from websockets.typing import Subprotocol
 
 from rosflight_py_sim.transmitter.keyboard import Action
 from rosflight_py_sim.transmitter.page import DRAWN_STICKS, KEYBOARD, StickReport
@@ -130,6 +133,16 @@ def test_page_of_another_origin_cannot_fly(served: Served) -> None:
     for path in ("/cockpit", "/cockpit/pilot.js"):
         with pytest.raises(Exception, match="403"):
             connect(f"ws://{served.address}{path}", origin="http://evil.example", compression=None)  # type: ignore[arg-type]
+
+
+def test_program_that_names_no_compression_gets_the_page_and_its_socket(served: Served) -> None:
+    """A browser always sends Accept-Encoding; other clients need not."""
+    with socket.create_connection(served.address.split(":"), timeout=TIMEOUT_S) as plain:
+        plain.sendall(f"GET / HTTP/1.1\r\nHost: {served.address}\r\nConnection: close\r\n\r\n".encode())
+        assert plain.recv(64).startswith(b"HTTP/1.1 200 OK")
+    subprotocol = Subprotocol(f"viser-v{viser.__version__}")
+    with connect(f"ws://{served.address}/", subprotocols=[subprotocol], compression=None) as page:
+        assert page.recv(timeout=TIMEOUT_S)
 
 
 def test_pilot_takes_the_controls_reports_and_closes_the_page(served: Served) -> None:

@@ -55,7 +55,9 @@ def own_requests(address: str, addition: Addition | None) -> Iterator[None]:
             head = Headers({"Content-Type": kind, "Content-Length": str(len(content)), "Cache-Control": "no-cache"})
             response = Response(http.HTTPStatus.OK, "OK", head, content)
         elif addition is not None and path == "/":
-            del request.headers["Accept-Encoding"]  # viser compresses its page for browsers that accept that
+            # viser compresses its page for browsers that accept that. Other clients may lack the header.
+            if "Accept-Encoding" in request.headers:
+                del request.headers["Accept-Encoding"]
             response = own(connection, request)
             if response is not None:  # None: the request opens viser's WebSocket
                 _run_before(response, addition.FIRST)
