@@ -354,7 +354,7 @@ class HandOff:
     def check_matches(self, name: str) -> None:
         """Check for external publishers and subscriptions of a topic."""
         outlets = self.outlets(name)
-        for inlet in self._inlets.get(name, []):
+        for inlet in self.inlets(name):
             inlet.check_matches([outlet for outlet in outlets if fit(outlet, inlet)])
         for outlet in outlets:
             if outlet.check_matches():
@@ -454,7 +454,7 @@ class HandOff:
         return any(inlet.has_external for inlet in inlets) if inlets else None
 
     def _connect(self, name: str) -> None:
-        outlets, inlets = self.outlets(name), self._inlets.get(name, [])
+        outlets, inlets = self.outlets(name), self.inlets(name)
         for outlet in outlets:
             outlet.connect([inlet for inlet in inlets if fit(outlet, inlet)])
             if outlet.targets and outlet.topic is CLOCK and self.clock is not None:

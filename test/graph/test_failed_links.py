@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 from diagnostic_msgs.msg import DiagnosticArray
 from free_ports import free_ports
+from linked_vehicle import linked_multirotor
 from mavlink_client import MavlinkClient
 from rcl_interfaces.srv import SetParameters
 from rclpy.parameter import Parameter
@@ -19,7 +19,7 @@ from std_msgs.msg import UInt32
 from rosflight_py_sim.autopilot.cage import CageBit
 from rosflight_py_sim.failures.failure import FAILURES
 from rosflight_py_sim.graph.fleet import Member
-from rosflight_py_sim.graph.rosflight_io import OURS, with_rosflight_io
+from rosflight_py_sim.graph.rosflight_io import OURS
 from rosflight_py_sim.graph.scenario import load_scenario
 from rosflight_py_sim.ground.parameters import ParameterError
 from rosflight_py_sim.interfaces.diagnostics import DIAGNOSTICS_QOS
@@ -114,16 +114,7 @@ def test_link_to_ardupilot_cannot_fail(graph: Make) -> None:
 
 
 def test_rosflight_io_reports_the_lost_link_and_works_again_after_it(graph: Make) -> None:
-    board_port, program_port = free_ports(2)
-    (member,) = with_rosflight_io([Member(vehicle("multirotor"))], OURS)
-    ports = {
-        "mavlink.port": board_port,
-        "mavlink.peer_port": program_port,
-        "bind_port": program_port,
-        "remote_port": board_port,
-    }
-    member = replace(member, settings={**member.settings, **ports})
-    g = graph(vehicles=[member], multiplier=1.0).ready()
+    g = graph(vehicles=[linked_multirotor(OURS)], multiplier=1.0).ready()
     g.spin_until(lambda: g.call("all_params_received").success, "all parameters")
     g.set_parameter("sil_board", FAILURES.name, ["link lost"])
     g.spin_for(2.2)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from free_ports import free_ports
+from linked_vehicle import linked_multirotor
 from rosflight_msgs.msg import AuxCommand, Command, Error
 from rosflight_msgs.srv import ParamFile, ParamGet, ParamSet
 from std_msgs.msg import Bool, String
@@ -47,17 +47,7 @@ def flown(request: pytest.FixtureRequest, graph: MakeGraph) -> MakeGraph:
     """A function that makes a graph whose interface is that of the parameter; all parameters are known to it."""
 
     def make(*arguments: str, **options: Any) -> Any:
-        (member,) = with_rosflight_io([Member(vehicle("multirotor"))], request.param)
-        if request.param == OURS:
-            board_port, program_port = free_ports(2)
-            ports = {
-                "mavlink.port": board_port,
-                "mavlink.peer_port": program_port,
-                "bind_port": program_port,
-                "remote_port": board_port,
-            }
-            member = replace(member, settings={**member.settings, **ports})
-        g = graph(*arguments, vehicles=[member], multiplier=REAL_TIME, **options).ready()
+        g = graph(*arguments, vehicles=[linked_multirotor(request.param)], multiplier=REAL_TIME, **options).ready()
         g.spin_until(lambda: g.call("all_params_received").success, "all parameters")
         return g
 
