@@ -64,6 +64,11 @@ class Calibrations:
         self._command = command
         self._log = log
 
+    @property
+    def are_running(self) -> bool:
+        """Whether any calibration takes samples."""
+        return self.imu.running or self.mag.running or self.baro.running or self.airspeed.running
+
     def start_imu(self) -> str:
         """Average gyros and accelerometer."""
         self._machine.refuse_while_armed("IMU calibration")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -12,6 +14,7 @@ from rosflight_py_sim.firmware.parameters import FirmwareParameters
 from rosflight_py_sim.firmware.quirks import REPAIRED, Quirks
 from rosflight_py_sim.ground import pulse_width
 from rosflight_py_sim.ground.pulse_width import MOTOR, OUTPUTS
+from rosflight_py_sim.kernels.chain import StepTime
 from rosflight_py_sim.kernels.jit import kernel, kernel_part
 from rosflight_py_sim.kernels.record import kernel_record
 
@@ -24,6 +27,9 @@ SUSPICIOUS_MIXER = 2
 """Result bit: a motor setting above SUSPICIOUS_OUTPUT before scaling, by the mixer or a command beyond full thrust."""
 
 SUSPICIOUS_OUTPUT = 2.0
+
+ORDINARY = -1
+"""Result of `firmware_pass`: the sample needs an ordinary pass of the firmware."""
 
 PARAMETERS_USED = (
     sensors.IMU_PARAMETERS | estimator.PARAMETERS_USED | controller.PARAMETERS_USED | mixer.PARAMETERS_USED
@@ -125,6 +131,116 @@ def control_step(
     if greatest > SUSPICIOUS_OUTPUT:
         findings |= SUSPICIOUS_MIXER
     return findings
+
+
+@kernel_record
+class PassState:
+    """What a pass of the firmware without Python needs besides the arguments of `control_step`.
+
+    Attributes:
+        is_quiet: whether the sample needs nothing but `control_step`: there is no error and no calibration, and it is
+            not the first.
+        start_us: time of the first pass, us.
+        imu_time_us: time of the last sample, us.
+        findings: result of `control_step` in the last pass.
+        armed: whether motors and integrators run.
+        mixer_is_valid: whether the outputs are mixed.
+        holds_thrust_density: whether `thrust_density` stays as it is, in place of the present air density.
+        air_density: kg/m^3.
+        thrust_density: air density for the maximum thrust (kg/m^3).
+        voltage: of the battery (V).
+        temperature: of the IMU (K).
+    """
+
+    is_quiet: bool
+    start_us: int
+    imu_time_us: int
+    findings: int
+    armed: bool
+    mixer_is_valid: bool
+    holds_thrust_density: bool
+    air_density: float
+    thrust_density: float
+    voltage: float
+    temperature: float
+
+
+def new_pass_state() -> PassState:
+    """A state that lets every pass be ordinary."""
+    return PassState(
+        is_quiet=False,
+        start_us=0,
+        imu_time_us=0,
+        findings=0,
+        armed=False,
+        mixer_is_valid=False,
+        holds_thrust_density=False,
+        air_density=0.0,
+        thrust_density=0.0,
+        voltage=0.0,
+        temperature=0.0,
+    )
+
+
+@kernel
+def firmware_pass(
+    time: StepTime,
+    now: PassState,
+    measured: NDArray[np.float64],
+    corrections: NDArray[np.float64],
+    settings: ControlSettings,
+    sample: NDArray[np.float64],
+    imu: NDArray[np.float64],
+    estimate: NDArray[np.float64],
+    memory: NDArray[np.float64],
+    command: NDArray[np.float64],
+    matrix: NDArray[np.float64],
+    channels: NDArray[np.float64],
+    raw: NDArray[np.float64],
+    pwm: NDArray[np.float64],
+    whole_pwm: NDArray[np.int64],
+) -> int:
+    """Take the sample `measured` (6,), accelerometer and gyro, and run `control_step`.
+
+    Return ORDINARY, with nothing changed, if the pass needs more than that; 0; or, if the findings of `control_step`
+    differ from those of the last pass, 1 more than the new ones.
+    """
+    time_us = time.time_ns // 1000
+    total = now.temperature
+    for i in range(6):
+        total += measured[i]
+    if not now.is_quiet or not math.isfinite(total) or time_us <= now.imu_time_us:
+        return ORDINARY
+    for i in range(6):
+        sample[i] = measured[i]
+    sample[6] = now.temperature
+    dt = (time_us - now.imu_time_us) * 1e-6
+    now.imu_time_us = time_us
+    findings = control_step(
+        corrections,
+        settings,
+        sample,
+        imu,
+        estimate,
+        memory,
+        command,
+        matrix,
+        channels,
+        raw,
+        pwm,
+        whole_pwm,
+        (time_us - now.start_us) * 1e-6,
+        dt,
+        now.armed,
+        now.mixer_is_valid,
+        now.air_density,
+        now.thrust_density if now.holds_thrust_density else now.air_density,
+        now.voltage,
+    )
+    if findings == now.findings:
+        return 0
+    now.findings = findings
+    return findings + 1
 
 
 def setting_at_full_throttle(

@@ -18,15 +18,17 @@ from numpy.typing import NDArray
 from rosflight_py_sim.firmware import command as commands
 from rosflight_py_sim.firmware import controller, estimator, rc, sensors
 from rosflight_py_sim.firmware.calibrations import Calibrations
-from rosflight_py_sim.firmware.control_step import PARAMETERS_USED as KERNEL_PARAMETERS
 from rosflight_py_sim.firmware.control_step import (
+    ORDINARY,
     SUSPICIOUS_MIXER,
     SUSPICIOUS_OUTPUT,
     UNHEALTHY_ESTIMATE,
     control_settings,
     control_step,
+    firmware_pass,
     setting_at_full_throttle,
 )
+from rosflight_py_sim.firmware.control_step import PARAMETERS_USED as KERNEL_PARAMETERS
 from rosflight_py_sim.firmware.error_log import ErrorLog
 from rosflight_py_sim.firmware.inputs import Inputs
 from rosflight_py_sim.firmware.mixer import mixer_step
@@ -38,7 +40,9 @@ from rosflight_py_sim.firmware.state_machine import ErrorFlag, Event, Log, Sever
 from rosflight_py_sim.firmware.status import Status
 from rosflight_py_sim.firmware.surroundings import FirmwareSurroundings
 from rosflight_py_sim.ground.pulse_width import LOW_US, MOTOR, OUTPUTS, pulse_of
+from rosflight_py_sim.kernels.chain import ChainLink, StepTime
 from rosflight_py_sim.kernels.jit import bound
+from rosflight_py_sim.kernels.record import assign
 
 IMU_TIMEOUT_US = 1_000_000
 """Time without an IMU sample after which the IMU counts as not responding."""
@@ -135,7 +139,23 @@ class Firmware(Inputs):
         self.imu_gyro = self._imu[1]
         self.imu_temperature = 0.0
 
-        self._read_control_parameters()
+        self._corrections = sensors.imu_settings(self.parameters)
+        self._settings = control_settings(self.parameters, self.quirks)
+        self._memory_of_pass = (
+            self._corrections,
+            self._settings,
+            self._sample,
+            self._imu,
+            self._estimate,
+            self._memory,
+            self.command.combined,
+            self.mixer_matrix,
+            self._channels,
+            self.outputs,
+            self._pwm,
+            self.whole_pulse_widths,
+        )
+        self._control_step = bound(control_step, *self._memory_of_pass)
         self._thrust_density = self.air_density
         self._check_mixer()
         self._check_failsafe()
@@ -188,9 +208,14 @@ class Firmware(Inputs):
             self._control()
         elif self._imu_is_missed(time_us):
             machine.raise_error(ErrorFlag.IMU_NOT_RESPONDING)
+        self.finish_pass(time_us)
+        return self._pwm
+
+    def finish_pass(self, time_us: int) -> None:
+        """Do what follows the mixer in a pass: inputs that arrive, the receiver, the choice of the command, errors."""
+        machine = self.state_machine
         if time_us >= self._link.due:
             self._link.advance(time_us)
-
         if (
             self.receiver.new_frame
             or time_us >= self._rc_due_us
@@ -202,26 +227,54 @@ class Firmware(Inputs):
             self._update_status()
         elif time_us >= self._error_log.due_us:
             self._error_log.update(time_us, machine.errors, machine.armed)
-        return self._pwm
+
+    # Compiled passes.
+
+    @property
+    def due_us(self) -> float:
+        """Time from which on `finish_pass` has something to do if there is no further input, us."""
+        return min(self._link.due, self._rc_due_us, self.command.due_us, self._error_log.due_us)
+
+    def link(self, time: StepTime, measured: NDArray[np.float64], temperature_k: float) -> ChainLink | None:
+        """Link of a chain that runs the first part of a pass, up to the mixer, on an IMU sample.
+
+        `measured` (6,) is the memory of the samples: specific force (m/s^2) and angular rate (rad/s), sensor axes.
+        `prepare_pass` must be called after every call of `finish_pass`. None before the second sample.
+        """
+        if self._start_us is None or self._last_imu_us is None or self.quirks.command_chosen_every_pass:
+            return None
+        now = self._now
+        now.start_us, now.imu_time_us, now.findings = self._start_us, self._last_imu_us, self._findings
+        now.holds_thrust_density, now.temperature = self.quirks.held_greatest_thrust, temperature_k
+        self.prepare_pass()
+
+        def attend(time_ns: int, status: int) -> None:
+            if status != ORDINARY:
+                self._follow_findings(status - 1)
+                return
+            ax, ay, az, p, q, r = measured.tolist()
+            leave(0)
+            self.receive_imu(time_ns // 1000, (p, q, r), (ax, ay, az), now.temperature)
+            self.step(time_ns // 1000)
+            now.imu_time_us, now.findings = self._last_imu_us or 0, self._findings
+
+        def leave(answered_ns: int) -> None:
+            self._last_imu_us = self._imu_time_us = self.time_us = now.imu_time_us
+            self._findings, self.imu_temperature = now.findings, now.temperature
+
+        return ChainLink(bound(firmware_pass, time, now, measured, *self._memory_of_pass), attend, leave)
+
+    def prepare_pass(self) -> None:
+        """Set what may have changed since the last pass for the passes of `link`."""
+        now, machine = self._now, self.state_machine
+        now.is_quiet = not (machine.errors or self.calibrations.are_running)
+        now.armed, now.mixer_is_valid = machine.armed, not self._mixers.fault
+        now.air_density, now.thrust_density = self.air_density, self._thrust_density
+        now.voltage = self.battery.voltage
 
     def _read_control_parameters(self) -> None:
-        self._corrections = sensors.imu_settings(self.parameters)
-        self._settings = control_settings(self.parameters, self.quirks)
-        self._control_step = bound(
-            control_step,
-            self._corrections,
-            self._settings,
-            self._sample,
-            self._imu,
-            self._estimate,
-            self._memory,
-            self.command.combined,
-            self.mixer_matrix,
-            self._channels,
-            self.outputs,
-            self._pwm,
-            self.whole_pulse_widths,
-        )
+        self._corrections[:] = sensors.imu_settings(self.parameters)
+        assign(self._settings, control_settings(self.parameters, self.quirks))
 
     def _imu_is_missed(self, time_us: int) -> bool:
         since = self._start_us if self._last_imu_us is None else self._last_imu_us

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from rosflight_py_sim.firmware import estimator, mixer, sensors
 from rosflight_py_sim.firmware.calibrations import Calibrations
 from rosflight_py_sim.firmware.command import CommandMux
+from rosflight_py_sim.firmware.control_step import new_pass_state
 from rosflight_py_sim.firmware.parameters import FirmwareParameters
 from rosflight_py_sim.firmware.quirks import Quirks
 from rosflight_py_sim.firmware.rc import Receiver
@@ -58,7 +59,12 @@ class Inputs:
         self.diff_pressure_temperature = 0.0
         self.range = 0.0
         self.time_us = 0
+        self._now = new_pass_state()
         self._mag_sampled = self._diff_pressure_sampled = False
+
+    def receive_imu_temperature(self, temperature_k: float) -> None:
+        """Receive the temperature (K) of the IMU's next samples in compiled passes."""
+        self._now.temperature = temperature_k
 
     def receive_mag(self, flux: Sequence[float]) -> None:
         """Receive a magnetometer sample (T, sensor axes)."""
@@ -77,7 +83,7 @@ class Inputs:
         self.baro_pressure = pressure_pa
         self.baro_temperature = temperature_k
         self.altitude = sensors.pressure_altitude(pressure_pa)
-        self.air_density = sensors.density_from_pressure(pressure_pa)
+        self.air_density = self._now.air_density = sensors.density_from_pressure(pressure_pa)
         calibration = self.calibrations.baro
         if calibration.running:
             calibration.take(self.time_us, pressure_pa)
@@ -103,6 +109,7 @@ class Inputs:
         if not math.isfinite(voltage + current):
             return
         self.battery.receive(voltage, current)
+        self._now.voltage = self.battery.voltage
 
     def receive_rc(self, time_us: int, channels_us: Sequence[int]) -> None:
         """Receive an RC frame: eight pulse widths (us).

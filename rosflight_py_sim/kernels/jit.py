@@ -23,7 +23,7 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import cache, cached_property, partial
 from importlib.machinery import EXTENSION_SUFFIXES, ExtensionFileLoader
 from importlib.util import find_spec, module_from_spec, source_hash, spec_from_file_location
@@ -245,6 +245,26 @@ def bound(compiled: Callable[..., R], *first: Any) -> Callable[..., R]:
     """
     made: Callable[..., R] | None = None if LIBRARY is None else LIBRARY.bind(compiled, *first)
     return partial(compiled, *first) if made is None else made
+
+
+def chained(links: Sequence[Callable[[], Any]]) -> Callable[[int], tuple[int, int]]:
+    """Kernels, all arguments of which are bound, that run one after the other, and after the last the first again.
+
+    A kernel of a chain returns a status, an integer or a boolean, or nothing, which counts as 0. The chain is called
+    with the number of the first kernel to run. It runs until a kernel returns a status other than 0, and returns the
+    number of that kernel and the status.
+    """
+    made: Callable[[int], tuple[int, int]] | None = None if LIBRARY is None else LIBRARY.chain(*links)
+    return partial(_run_chain, links) if made is None else made
+
+
+def _run_chain(links: Sequence[Callable[[], Any]], start: int) -> tuple[int, int]:
+    index = start
+    while True:
+        status = links[index]()
+        if status:
+            return index, int(status)
+        index = (index + 1) % len(links)
 
 
 def plain(compiled: Callable[P, R]) -> Callable[P, R]:

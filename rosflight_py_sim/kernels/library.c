@@ -13,17 +13,19 @@
 #define TAKE void *into, PyObject *const *arguments, Py_ssize_t first, Py_ssize_t last
 
 /* A kernel: its function for Python, and its parts. `take` stores arguments number first to last - 1 as C values, or
-   returns 0 if one has another type; `run` calls the kernel with the stored ones. */
+   returns 0 if one has another type; `run` calls the kernel with the stored ones. So does `status`, which returns the
+   kernel's integer or boolean, or 0 if it returns nothing; it is NULL for a kernel with another result. */
 struct entry {
     PyMethodDef method;
     Py_ssize_t size, count;
     int (*take)(TAKE);
     PyObject *(*run)(void *with);
+    int64_t (*status)(void *with);
 };
 
-#define ENTRY(name, symbol, count) \
+#define ENTRY(name, symbol, count, status) \
     { {name, (PyCFunction)(void (*)(void))call_##symbol, METH_FASTCALL | METH_KEYWORDS, NULL}, \
-        sizeof(struct taken_##symbol), count, take_##symbol, run_##symbol }
+        sizeof(struct taken_##symbol), count, take_##symbol, run_##symbol, status }
 
 /* What the machine code calls when a kernel raises, in this order. All names but kernel_raised are numba's. */
 
@@ -228,8 +230,75 @@ static PyObject *bind(PyObject *module, PyObject *const *arguments, Py_ssize_t c
     Py_RETURN_NONE;
 }
 
+/* Bound kernels that run one after the other. */
+struct chain {
+    PyObject_HEAD
+    PyObject *links;
+};
+
+/* Run the kernels from the one with the given number on, and after the last the first again, until one returns a status
+   other than 0; return its number and the status. */
+static PyObject *call_chain(PyObject *self, PyObject *given, PyObject *named)
+{
+    PyObject *links = ((struct chain *)self)->links;
+    Py_ssize_t index, count = PyTuple_GET_SIZE(links);
+    (void)named;
+    if (!PyArg_ParseTuple(given, "n", &index))
+        return NULL;
+    if (index < 0 || index >= count)
+        return PyErr_Format(PyExc_IndexError, "link %zd given; allowed: 0 to %zd", index, count - 1);
+    for (;;) {
+        struct bound *link = (struct bound *)PyTuple_GET_ITEM(links, index);
+        int64_t status = link->entry->status(link->taken);
+        if (raised())
+            return NULL;
+        if (status)
+            return Py_BuildValue("nL", index, (long long)status);
+        if (++index == count)
+            index = 0;
+    }
+}
+
+static void free_chain(PyObject *self)
+{
+    Py_XDECREF(((struct chain *)self)->links);
+    PyObject_Free(self);
+}
+
+static PyTypeObject chain_type = {
+    PyVarObject_HEAD_INIT(NULL, 0)
+    .tp_name = "rosflight_kernels.chain",
+    .tp_basicsize = sizeof(struct chain),
+    .tp_flags = Py_TPFLAGS_DEFAULT,
+    .tp_call = call_chain,
+    .tp_dealloc = free_chain,
+};
+
+/* A chain of kernels, all of whose arguments are bound, or None if one is no such kernel or returns another result. */
+static PyObject *chain(PyObject *module, PyObject *const *links, Py_ssize_t count)
+{
+    (void)module;
+    for (Py_ssize_t i = 0; i < count; i++) {
+        struct bound *link = (struct bound *)links[i];
+        if (Py_TYPE(links[i]) != &bound_type || !link->entry->status
+            || PyTuple_GET_SIZE(link->given) != link->entry->count)
+            Py_RETURN_NONE;
+    }
+    struct chain *made = PyObject_New(struct chain, &chain_type);
+    if (!made)
+        return NULL;
+    made->links = PyTuple_New(count);
+    for (Py_ssize_t i = 0; made->links && i < count; i++)
+        PyTuple_SET_ITEM(made->links, i, Py_NewRef(links[i]));
+    if (made->links)
+        return (PyObject *)made;
+    Py_DECREF(made);
+    return NULL;
+}
+
 static PyMethodDef functions[] = {
     {"kernel", kernel, METH_VARARGS, NULL},
+    {"chain", (PyCFunction)(void (*)(void))chain, METH_FASTCALL, NULL},
     {"bind", (PyCFunction)(void (*)(void))bind, METH_FASTCALL, NULL},
     {NULL, NULL, 0, NULL},
 };
@@ -245,7 +314,7 @@ PyMODINIT_FUNC PyInit_rosflight_kernels(void)
         return NULL;
     }
     import_array();
-    if (PyType_Ready(&bound_type) < 0)
+    if (PyType_Ready(&bound_type) < 0 || PyType_Ready(&chain_type) < 0)
         return NULL;
     return PyModule_Create(&definition);
 }

@@ -35,6 +35,7 @@ class CompiledKernel:
         count: number of arguments.
         records: module and name of the classes of its arguments that are records.
         wrapper: C code of the function that Python calls.
+        status: name of the function that a chain calls; NULL if the kernel's result is no status.
     """
 
     name: str
@@ -42,6 +43,7 @@ class CompiledKernel:
     count: int
     records: frozenset[tuple[str, str]]
     wrapper: str
+    status: str
 
 
 @dataclass(frozen=True)
@@ -61,8 +63,14 @@ class MachineCode:
 
 def c_functions(kernels: Sequence[CompiledKernel]) -> str:
     """C code of the functions that Python calls, of their table, and of the check of the processor."""
-    table = [f'    ENTRY("{one.name}", {one.symbol}, {one.count}),' for one in kernels]
-    table = ["static struct entry kernels[] = {", *table, "    {{NULL, NULL, 0, NULL}, 0, 0, NULL, NULL},", "};", ""]
+    table = [f'    ENTRY("{one.name}", {one.symbol}, {one.count}, {one.status}),' for one in kernels]
+    table = [
+        "static struct entry kernels[] = {",
+        *table,
+        "    {{NULL, NULL, 0, NULL}, 0, 0, NULL, NULL, NULL},",
+        "};",
+        "",
+    ]
     records = sorted(set[tuple[str, str]]().union(*(one.records for one in kernels)))
     machine = platform.machine()
     lacks = " || ".join(f'!__builtin_cpu_supports("{feature}")' for feature in FEATURES.get(machine, ())) or "0"
@@ -159,4 +167,17 @@ def compiled_kernel(
         "}",
         "",
     ]
-    return CompiledKernel(name, symbol, len(arguments), frozenset(records), "\n".join(lines))
+    status = "NULL"
+    if not in_tuple and set(results) <= {"int64", "bool"}:
+        status = f"status_{symbol}"
+        lines += [
+            f"static int64_t {status}(void *with)",
+            "{",
+            f"    struct taken_{symbol} *t = with;",
+            *(variables or ["    (void)t;"]),
+            f"    {symbol}({', '.join(passed)});",
+            f"    return {'r0' if results else '0'};",
+            "}",
+            "",
+        ]
+    return CompiledKernel(name, symbol, len(arguments), frozenset(records), "\n".join(lines), status)

@@ -16,6 +16,7 @@ from std_msgs.msg import String
 
 from rosflight_py_sim.ground.parameters import ParameterTable, Values
 from rosflight_py_sim.ground.shared_parameters import TAKE_OFF_TIMEOUT
+from rosflight_py_sim.kernels.chain import NEVER_NS
 from rosflight_py_sim.missions.take_off import TakeOffWatch
 from rosflight_py_sim.recording.motion_summary import MotionSummary, summarise_motion
 from rosflight_py_sim.recording.state_log import Array, StateLog
@@ -168,6 +169,13 @@ class MissionJudge(ABC):
     def has_begun(self) -> bool:
         """Whether the log suffices for a verdict."""
         return len(self.log) >= 2
+
+    @property
+    def idle_until_ns(self) -> int:
+        """Time until which the messages of wind, outputs and state need not arrive in a pipeline, ns."""
+        if not self.is_on or self.has_ended:
+            return NEVER_NS
+        return self._schedule.next_ns
 
     def newest(self, topic: StepTopic[M]) -> M:
         """Newest message of a topic."""

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterable, Mapping
-from typing import Any, ClassVar, Generic, Protocol, TypeVar
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
+from typing import Any, ClassVar, Generic, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,11 +14,23 @@ from rosflight_py_sim.failures.failure import Failure
 from rosflight_py_sim.failures.schedule import Signals
 from rosflight_py_sim.ground.parameters import ParameterError, Value, Values, number
 from rosflight_py_sim.ground.pulse_width import OUTPUTS
+from rosflight_py_sim.ground.stamps import NANOSECONDS
+from rosflight_py_sim.kernels.chain import Cell, Cells, ChainLink, Due, StepTime, gate, keeps
+from rosflight_py_sim.kernels.jit import bound, kernel
 from rosflight_py_sim.parts.forces_and_moments import ForcesAndMoments
 from rosflight_py_sim.step.diagnosis import Diagnosis, Level
 from rosflight_py_sim.step.ports import output
 from rosflight_py_sim.step.topic_statistics import Period
-from rosflight_py_sim.step.topics import TRUTH_ROTOR_SPEEDS, Outputs
+from rosflight_py_sim.step.topics import (
+    FORCES_AND_MOMENTS,
+    PWM_OUTPUT,
+    TRUTH_ROTOR_SPEEDS,
+    TRUTH_STATE,
+    TRUTH_WIND,
+    TRUTH_WIND_RATES,
+    Outputs,
+    Wrench,
+)
 from rosflight_py_sim.step.vehicle_state import VehicleState
 
 # State of charge at which a pilot should land, and at which the vehicle should no longer be in the air.
@@ -67,10 +80,41 @@ class VehicleModel(Protocol):
         """Take over the state of another model of the same class."""
 
 
+@runtime_checkable
+class CompiledModel(VehicleModel, Protocol):
+    """A vehicle whose `update` is one kernel."""
+
+    @property
+    def wrench(self) -> NDArray[np.float64]:
+        """Last wrench (6,), N and N m; each update overwrites the array."""
+
+    def bound_update(
+        self,
+        truth: NDArray[np.float64],
+        wind_ned: NDArray[np.float64],
+        pwm_us: NDArray[np.float64],
+        dt: float,
+        wind_rates: NDArray[np.float64],
+    ) -> Callable[[], None]:
+        """`update` for steps of `dt` as one kernel, which works on the arrays by their memory."""
+
+
 def rotor_speed_message(model: VehicleModel, time_ns: int) -> Outputs:
     """The speeds of a model's rotors, as published."""
     speeds = model.rotor_speeds.tolist()
     return Outputs(time_ns, speeds + [0.0] * (OUTPUTS - len(speeds)))
+
+
+def _wrench_message(wrench: NDArray[np.float64], time_ns: int) -> Wrench:
+    numbers = wrench.tolist()
+    return Wrench(time_ns, numbers[:3], numbers[3:])
+
+
+@kernel
+def take_pulses(pulse_us: NDArray[np.int64], pwm_us: NDArray[np.float64]) -> None:
+    """Copy the pulse widths of the flight controller's outputs."""
+    for i in range(len(pulse_us)):
+        pwm_us[i] = pulse_us[i]
 
 
 Model = TypeVar("Model", bound=VehicleModel)
@@ -87,6 +131,7 @@ class ModelledForces(ForcesAndMoments, Generic[Model]):
 
     ACTUATORS: ClassVar[tuple[str, ...]] = ("motor", "servo")
     FALLIBLE: ClassVar[tuple[str, ...]] = (*ForcesAndMoments.FALLIBLE, "cell")
+    REPLACED: ClassVar[tuple[str, ...]] = ("answer", "run", "update_forces_and_torques", "publish_battery")
 
     send_rotor_speeds = output(TRUTH_ROTOR_SPEEDS)
 
@@ -158,14 +203,49 @@ class ModelledForces(ForcesAndMoments, Generic[Model]):
         self, state: VehicleState, wind_ned: NDArray[np.float64], pwm_us: NDArray[np.float64], dt: float
     ) -> NDArray[np.float64]:
         """Compute the wrench, and publish battery and rotor speeds when they are due."""
-        model, time_ns, schedule = self._model, self.time_ns, self.battery_schedule
+        model, schedule = self._model, self.battery_schedule
         assert model is not None
         wrench = model.update(state.truth, wind_ned, pwm_us, dt, self.wind_rates)
-        if schedule.since_ns <= time_ns < schedule.next_ns:
-            return wrench  # Voltage and current are computed only for a message that is due.
+        # Voltage and current are computed only for a message that is due.
+        if not schedule.since_ns <= self.time_ns < schedule.next_ns:
+            self._send_battery()
+        return wrench
+
+    def _send_battery(self) -> None:
+        model, time_ns = self.model, self.time_ns
         if self.publish_battery(time_ns, model.battery_voltage, model.current_a) and len(model.rotor_speeds):
             self.send_rotor_speeds(rotor_speed_message(model, time_ns))
-        return wrench
+
+    # Compiled answers.
+
+    def cells(self) -> Cells:
+        """The wrench, if the model has a kernel for it."""
+        model = self.model
+        if not isinstance(model, CompiledModel) or not keeps(type(model), "bound_update", "update"):
+            return {}
+        wrench = model.wrench
+        return {FORCES_AND_MOMENTS.name: Cell(wrench, partial(_wrench_message, wrench))}
+
+    def links(self, time: StepTime, cells: Cells) -> Sequence[ChainLink] | None:
+        """Compute the wrench in the chain; None with failures, or if the model has no kernel for it."""
+        model = self.model
+        if self.has_failures or not isinstance(model, CompiledModel):
+            return None
+        pulse_us, pwm_us, schedule = cells[PWM_OUTPUT.name].memory, self._pwm_us, self.battery_schedule
+        truth, wind = cells[TRUTH_STATE.name].memory, cells[TRUTH_WIND.name].memory
+        rates = cells[TRUTH_WIND_RATES.name].memory if self.has_rotational_gusts() else self.wind_rates
+        battery = Due(at_ns=schedule.next_ns)
+
+        def send_battery(time_ns: int) -> None:
+            self.time_ns = time_ns
+            self._send_battery()
+            battery.at_ns = schedule.next_ns
+
+        return (
+            ChainLink(bound(take_pulses, pulse_us, pwm_us)),
+            ChainLink(model.bound_update(truth, wind, pwm_us, time.step_ns / NANOSECONDS, rates)),
+            gate(time, battery, send_battery),
+        )
 
     def diagnose(self, period: Period) -> Iterable[Diagnosis]:
         """State of charge of the battery."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from rosflight_py_sim.ground.parameters import ParameterTable, Value, number
 from rosflight_py_sim.ground.shared_parameters import ROTATIONAL_GUSTS, SEED, WIND_STREAM
 from rosflight_py_sim.ground.stamps import NANOSECONDS
+from rosflight_py_sim.kernels.chain import Cell, Cells, ChainLink, StepTime
 from rosflight_py_sim.parts.dynamics import Dynamics
 from rosflight_py_sim.physics.dynamics import DYNAMICS_PARAMETERS, VehicleDynamics
 from rosflight_py_sim.physics.ignored_wind import ignored_wind
@@ -18,7 +19,17 @@ from rosflight_py_sim.physics.immersion import reach_of
 from rosflight_py_sim.physics.waves import WAVE_PARAMETERS, Waves
 from rosflight_py_sim.physics.wind import WIND_PARAMETERS, Wind, with_model_parameters
 from rosflight_py_sim.step.ports import synchronized
-from rosflight_py_sim.step.topics import PWM_OUTPUT, PulseWidths
+from rosflight_py_sim.step.topics import (
+    FORCES_AND_MOMENTS,
+    PWM_OUTPUT,
+    TRUTH_STATE,
+    TRUTH_WIND,
+    TRUTH_WIND_RATES,
+    PulseWidths,
+    WindRates,
+    WindSample,
+)
+from rosflight_py_sim.step.vehicle_state import VehicleState
 
 
 class RigidBodyDynamics(Dynamics):
@@ -35,6 +46,11 @@ class RigidBodyDynamics(Dynamics):
     ALIASES: ClassVar[tuple[str, ...]] = ("standalone_dynamics",)
     PARAMETERS: ClassVar[ParameterTable] = (
         Dynamics.PARAMETERS + ParameterTable(SEED) + DYNAMICS_PARAMETERS + WIND_PARAMETERS + WAVE_PARAMETERS
+    )
+
+    REPLACED: ClassVar[tuple[str, ...]] = (
+        *("answer", "run", "move", "apply_forces_and_torques", "send_forces", "send_state"),
+        *("compute_truth", "compute_wind_truth", "compute_wind_rates"),
     )
 
     body: VehicleDynamics
@@ -108,6 +124,35 @@ class RigidBodyDynamics(Dynamics):
     def follows_outputs(self) -> bool:
         """Whether wheels are steered or braked by outputs of the flight controller."""
         return self.body.follows_outputs
+
+    # Compiled answers.
+
+    def cells(self) -> Cells:
+        """True state and wind."""
+        truth, wind = self.body.truth, self.wind.wind_ned
+        cells = {
+            TRUTH_STATE.name: Cell(truth, lambda time_ns: VehicleState(time_ns, truth.copy())),
+            TRUTH_WIND.name: Cell(wind, lambda time_ns: WindSample(time_ns, wind.tolist())),
+        }
+        rates = self._wind_rates
+        if rates is not None:
+            cells[TRUTH_WIND_RATES.name] = Cell(rates, lambda time_ns: WindRates(time_ns, rates.tolist()))
+        return cells
+
+    def links(self, time: StepTime, cells: Cells) -> Sequence[ChainLink] | None:
+        """Advance body and wind in the chain; None with failures, waves, added mass or wheels that outputs move."""
+        if self.has_failures or self.waves.exist or self.follows_outputs():
+            return None
+        dt = time.step_ns / NANOSECONDS
+        moved = self.body.link(cells[FORCES_AND_MOMENTS.name].memory, dt)
+        blown = self.wind.links(self.body.truth, dt)
+        if moved is None or blown is None:
+            return None
+
+        def leave(answered_ns: int) -> None:
+            self.time_ns = answered_ns + time.step_ns
+
+        return (moved._replace(leave=leave), *blown)
 
     def start_over(self) -> None:
         """Return the body to its start; the wind continues."""

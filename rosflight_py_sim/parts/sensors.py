@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from struct import Struct
 from typing import Any, ClassVar
@@ -16,6 +16,8 @@ from rosflight_py_sim.failures.schedule import Signals
 from rosflight_py_sim.ground.node_kinds import NodeKind
 from rosflight_py_sim.ground.parameters import ParameterError, ParameterTable, Value, number
 from rosflight_py_sim.ground.shared_parameters import SEED, START_DATE, TIME_MODE
+from rosflight_py_sim.ground.stamps import NANOSECONDS
+from rosflight_py_sim.kernels.chain import NEVER_NS, Cell, Cells, ChainLink, Due, StepTime, gate, keeps
 from rosflight_py_sim.parts.readings import (
     AirspeedReading,
     BarometerReading,
@@ -37,7 +39,7 @@ from rosflight_py_sim.sensing import (
     SENSORS,
     THERMOMETER,
 )
-from rosflight_py_sim.sensing.inertial import UNKNOWN
+from rosflight_py_sim.sensing.inertial import UNKNOWN, InertialSensor
 from rosflight_py_sim.sensing.sampling import Read, Sampling
 from rosflight_py_sim.sensing.sensor import FURTHER_SENSORS, SENSOR_STAMPS, TRUE_ERRORS_RATE, Sensor
 from rosflight_py_sim.step.part import Part
@@ -45,6 +47,7 @@ from rosflight_py_sim.step.ports import drop, later, output, ports_of, synchroni
 from rosflight_py_sim.step.schedule import Schedule
 from rosflight_py_sim.step.topics import (
     CLOCK,
+    IMU,
     STATUS,
     TRUTH_BATTERY,
     TRUTH_ERRORS,
@@ -59,8 +62,6 @@ from rosflight_py_sim.step.topics import (
     WindSample,
 )
 from rosflight_py_sim.step.vehicle_state import VehicleState
-
-_NEVER_NS = 1 << 63
 
 # In a fifth of the time that numpy takes to make an array of a list.
 _write: Callable[..., None] = Struct("3d").pack_into
@@ -99,6 +100,7 @@ class Sensors(Part, ABC):
         ParameterTable(TIME_MODE, START_DATE, FAILURES, TRUE_ERRORS_RATE, SENSOR_STAMPS, FURTHER_SENSORS),
     )
     FALLIBLE: ClassVar[tuple[str, ...]] = tuple(name for one in SENSORS for name in one.failures)
+    REPLACED: ClassVar[tuple[str, ...]] = ("answer", "run")
 
     send_imu = INERTIAL_SENSOR
     send_gnss = GNSS_RECEIVER
@@ -273,7 +275,11 @@ class Sensors(Part, ABC):
 
     @later(TRUTH_ROTOR_SPEEDS)
     def _on_rotor_speeds(self, speeds: Outputs) -> None:
-        self.rotor_speeds = np.array(speeds.values)
+        if len(self.rotor_speeds) == len(speeds.values):
+            self.rotor_speeds[:] = speeds.values
+        else:
+            self.rotor_speeds = np.array(speeds.values)
+            self.relink()
 
     _wind = synchronized(TRUTH_WIND, initial=WindSample(-1, (0.0, 0.0, 0.0)))
 
@@ -298,11 +304,21 @@ class Sensors(Part, ABC):
             for schedule in (*(one.schedule for one in self._slow), self._errors_schedule):
                 schedule.restart()
             self._slow_ns = 0
+        self._answer_slow(time_ns, state)
+        sample = self._imu.measure(time_ns, state)
+        if self._has_bias:
+            self._send_imu_bias(time_ns)
+        self._imu.send(sample)
+        if time_ns >= self._errors_schedule.next_ns and self._errors_schedule.due(time_ns):
+            self._send_errors(time_ns)
+
+    def _answer_slow(self, time_ns: int, state: VehicleState) -> None:
+        """Send the measurements that arrive, and sample the sensors that are due, without the IMU."""
         for line in self._late:
             if time_ns >= line.due:
                 line.advance(time_ns)
         if time_ns >= self._slow_ns:
-            next_ns = _NEVER_NS
+            next_ns = NEVER_NS
             for one in self._slow:
                 schedule = one.schedule
                 if time_ns >= schedule.next_ns and schedule.due(time_ns):
@@ -311,12 +327,59 @@ class Sensors(Part, ABC):
                 if schedule.next_ns < next_ns:
                     next_ns = schedule.next_ns
             self._slow_ns = next_ns
-        sample = self._imu.measure(time_ns, state)
-        if self._has_bias:
-            self._send_imu_bias(time_ns)
-        self._imu.send(sample)
-        if time_ns >= self._errors_schedule.next_ns and self._errors_schedule.due(time_ns):
-            self._send_errors(time_ns)
+
+    # Compiled answers.
+
+    def cells(self) -> Cells:
+        """The IMU's measurement, if its model measures."""
+        imu = self.models.get(self._imu.sensor.sensor)
+        if not isinstance(imu, InertialSensor):
+            return {}
+        return {IMU.name: Cell(imu.measured, lambda time_ns: self._imu.message(time_ns, imu.fields()))}
+
+    def links(self, time: StepTime, cells: Cells) -> Sequence[ChainLink] | None:
+        """Sample the IMU in the chain, and the other sensors when they are due.
+
+        None if the IMU fails, has a latency, is not read by its model, or if its biases are published.
+        """
+        imu, sampling = self.models.get(self._imu.sensor.sensor), self._imu
+        if not isinstance(imu, InertialSensor) or self.update_of(sampling.sensor) is not None:
+            return None
+        if not keeps(type(imu), "links", "read", "sample"):
+            return None
+        if self.has_failures or self._has_bias or sampling.line is not None:
+            return None
+        truth = cells[TRUTH_STATE.name].memory
+        state = self._state = VehicleState(time.time_ns, truth)
+        wind = cells[TRUTH_WIND.name]
+        slow, errors = self.wake, Due(at_ns=self._errors_schedule.next_ns)
+        slow.at_ns = 0
+
+        def answer_slow(time_ns: int) -> None:
+            state.time_ns = time_ns
+            self._wind = wind.message(time_ns)
+            if self.held.waiting:
+                self.held.deliver(time_ns)
+            self._answer_slow(time_ns, state)
+            imu.set_conditions(self)
+            if self.held.waiting:
+                slow.at_ns = 0
+            else:
+                slow.at_ns = int(min([NEVER_NS, self._slow_ns, *(line.due for line in self._late)]))
+
+        def answer_errors(time_ns: int) -> None:
+            if self._errors_schedule.due(time_ns):
+                self._send_errors(time_ns)
+            errors.at_ns = self._errors_schedule.next_ns
+
+        def leave(answered_ns: int) -> None:
+            sampling.sampled_ns = answered_ns
+
+        return (
+            gate(time, slow, answer_slow)._replace(leave=leave),
+            *imu.links(truth, self.rotor_speeds, time.step_ns / NANOSECONDS),
+            gate(time, errors, answer_errors, is_late=True),
+        )
 
     def _drop_in_transit(self) -> None:
         """Drop the measurements that have not arrived."""

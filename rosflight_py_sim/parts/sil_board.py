@@ -6,7 +6,7 @@ The firmware itself is in rosflight_py_sim.firmware; this part connects it to me
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -31,6 +31,7 @@ from rosflight_py_sim.ground.confined_files import expanded
 from rosflight_py_sim.ground.node_kinds import NodeKind
 from rosflight_py_sim.ground.parameters import Parameter, ParameterError, ParameterTable, Value, number
 from rosflight_py_sim.ground.shared_parameters import TIME_MODE
+from rosflight_py_sim.kernels.chain import NEVER_NS, Cell, Cells, ChainLink, Due, StepTime, gate
 from rosflight_py_sim.parts.board_link import BoardLink, MessagePort
 from rosflight_py_sim.parts.rosflight_io.commands import CommandServices
 from rosflight_py_sim.parts.rosflight_io.estimates import EstimateOutputs
@@ -135,6 +136,7 @@ class RosflightBoard(CommandServices, ParameterServices, StatusReports, Estimate
         FAILURES,
     )
     FALLIBLE: ClassVar[tuple[str, ...]] = (_COMMAND, *LINKS)
+    REPLACED: ClassVar[tuple[str, ...]] = ("answer", "run", "receive_imu")
 
     board: Board
 
@@ -251,6 +253,7 @@ class RosflightBoard(CommandServices, ParameterServices, StatusReports, Estimate
     def receive_external_attitude(self, attitude: AttitudeEstimate) -> None:
         """Receive an attitude that another estimator gives."""
         x, y, z, w = attitude.quaternion_xyzw
+        self.wake.at_ns = 0
         self.board.firmware.set_external_attitude((w, x, y, z))
 
     repeated_clock = repeated()
@@ -307,13 +310,62 @@ class RosflightBoard(CommandServices, ParameterServices, StatusReports, Estimate
             self._imu_is_new = False
             if self._has_estimates:
                 self._send_estimates(time_ns)
+        self._send_due(time_ns)
+        if self.link is not None:
+            self.link.finish_pass(time_ns)
+
+    def _send_due(self, time_ns: int) -> None:
+        firmware = self.board.firmware
         if self._output_schedule.due(time_ns):
             self.send_output(Outputs(time_ns, firmware.outputs.tolist()))
         if self._status_schedule.due(time_ns) or firmware.status_changed:
             firmware.status_changed = False
             self.send_reports(status_report(time_ns, firmware.status))
-        if self.link is not None:
-            self.link.finish_pass(time_ns)
+
+    # Compiled answers.
+
+    def cells(self) -> Cells:
+        """The pulse widths."""
+        pulse_us = self.board.firmware.whole_pulse_widths
+        return {PWM_OUTPUT.name: Cell(pulse_us, lambda time_ns: PulseWidths(time_ns, pulse_us.tolist()))}
+
+    def links(self, time: StepTime, cells: Cells) -> Sequence[ChainLink] | None:
+        """Run the firmware up to the mixer in the chain, and the rest when it has something to do.
+
+        None with a MAVLink link, a failing link, receivers of the estimates, or if `use_timer` is false.
+        """
+        has_link = self.link is not None or self.has_failures
+        if has_link or self._has_estimates or self.measures_loop_time or not self.values["use_timer"]:
+            return None
+        firmware = self.board.firmware
+        controlled = firmware.link(time, cells[IMU.name].memory, self.imu_temperature_k)
+        if controlled is None:
+            return None
+        inputs, rest = self.wake, Due(at_ns=0)
+        inputs.at_ns = 0
+
+        def take_inputs(time_ns: int) -> None:
+            self.held.deliver(time_ns)
+            inputs.at_ns = 0 if self.held.waiting else NEVER_NS
+            rest.at_ns = 0
+
+        def attend(time_ns: int, status: int) -> None:
+            controlled.attend(time_ns, status)
+            rest.at_ns = 0
+
+        def finish(time_ns: int) -> None:
+            time_us = firmware.time_us = time_ns // 1000
+            firmware.finish_pass(time_us)
+            firmware.prepare_pass()
+            self._send_due(time_ns)
+            due_ns = firmware.due_us * 1000
+            rest.at_ns = int(min(NEVER_NS, due_ns, self._output_schedule.next_ns, self._status_schedule.next_ns))
+
+        return (
+            gate(time, inputs, take_inputs),
+            controlled._replace(attend=attend),
+            gate(time, rest, finish, is_late=True),
+        )
 
     def answer_again(self, time_ns: int) -> None:
         """Send the last pulse widths."""

@@ -14,17 +14,18 @@ even while height and airspeed change. `rotational_gusts.py` has the rotation of
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from typing import ClassVar
+from collections.abc import Callable, Sequence
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rosflight_py_sim.ground.parameters import Parameter, ParameterTable, Values, number
 from rosflight_py_sim.ground.shared_parameters import ROTATIONAL_GUSTS
+from rosflight_py_sim.kernels.chain import ChainLink
 from rosflight_py_sim.kernels.jit import bound, kernel
 from rosflight_py_sim.kernels.record import assign
-from rosflight_py_sim.physics.normal_draws import normal_draws
+from rosflight_py_sim.physics.normal_draws import NormalDraws
 from rosflight_py_sim.physics.rotational_gusts import RotatingAir, rotate_air, still_air
 from rosflight_py_sim.physics.wind_model import Array, WindModel, airspeed_in
 
@@ -202,21 +203,21 @@ class DrydenTurbulence(WindModel):
 
     def __init__(self, values: Values, rng: np.random.Generator) -> None:
         """Draw the filters' states from their stationary distribution."""
-        self._normals = normal_draws(rng, 5)
+        self._normals = NormalDraws(rng, 5)
         self._filters = rng.standard_normal(5) * np.array([1.0, 0.5, 0.5, 0.5, 0.5])
         self._filters[1] += self._filters[2]
         self._filters[3] += self._filters[4]
         strength = number(values, "turbulence_wind_speed_20ft"), number(values, "turbulence_intensity")
         turbulence_ned = np.zeros(3)
-        self._add: Callable[..., None] = bound(add_turbulence, *strength, self._filters, turbulence_ned)
+        self._models: tuple[Any, ...] = (*strength, self._filters, turbulence_ned)
+        self._add: Callable[..., None] = bound(add_turbulence, *self._models)
         if values[ROTATIONAL_GUSTS.name]:
             rolling = rng.spawn(1)[0]
             self._air = still_air(number(values, "turbulence_span"), float(rolling.standard_normal()))
-            self._rolls = normal_draws(rolling, 1)
+            self._rolls = NormalDraws(rolling, 1)
             self.rates_body = np.zeros(3)
-            self._add = bound(
-                add_turning_turbulence, *strength, self._filters, turbulence_ned, self._air, self.rates_body
-            )
+            self._models = (*self._models, self._air, self.rates_body)
+            self._add = bound(add_turning_turbulence, *self._models)
 
     @classmethod
     def is_switched_on(cls, values: Values) -> bool:
@@ -229,6 +230,18 @@ class DrydenTurbulence(WindModel):
             self._add(dt, mean_ned, truth, next(self._normals), wind_ned)
         else:
             self._add(dt, mean_ned, truth, next(self._normals), wind_ned, next(self._rolls))
+
+    def links(self, wind_ned: Array, mean_ned: Array, truth: Array, dt: float) -> Sequence[ChainLink]:
+        """Draw the numbers, then advance and add the turbulence."""
+        normals, rolls = np.zeros(5), np.zeros(1)
+        arguments = dt, mean_ned, truth, normals, wind_ned
+        if self.rates_body is None:
+            return self._normals.link(normals), ChainLink(bound(add_turbulence, *self._models, *arguments))
+        return (
+            self._normals.link(normals),
+            self._rolls.link(rolls),
+            ChainLink(bound(add_turning_turbulence, *self._models, *arguments, rolls)),
+        )
 
     def adopt(self, other: DrydenTurbulence) -> None:
         """Keep the filters' states."""

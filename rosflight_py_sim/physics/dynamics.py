@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rosflight_py_sim.ground.parameters import Parameter, ParameterError, ParameterTable, Values, number
+from rosflight_py_sim.kernels.chain import ChainLink
 from rosflight_py_sim.kernels.jit import bound
 from rosflight_py_sim.physics.brakes import BRAKE_PARAMETERS, Brakes
 from rosflight_py_sim.physics.contact import (
@@ -227,8 +228,7 @@ class VehicleDynamics:
         release(self.truth, anchors)
         anchors[: len(self._anchors)] = self._anchors
         self._solids, self._anchors = solids, anchors
-        self._integrate = bound(
-            advance,
+        self._models = (
             self.truth,
             self._body,
             self._earth,
@@ -242,6 +242,16 @@ class VehicleDynamics:
             self._felt,
             self._hold,
         )
+        self._integrate = bound(advance, *self._models)
+
+    def link(self, wrench: NDArray[np.float64], dt: float) -> ChainLink | None:
+        """Link of a chain for steps of `dt` under the wrench in an array (6,), which works on it by its memory.
+
+        None for a vehicle with added mass, or that has not moved from its start.
+        """
+        if len(self._water) or self._at_start:
+            return None
+        return ChainLink(bound(advance, *self._models, wrench, dt), lambda _, diverged: self._fail(diverged))
 
     def step(
         self,

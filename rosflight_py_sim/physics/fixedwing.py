@@ -10,6 +10,7 @@ the other, unsteady flow, ground effect, compressibility.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from copy import copy
 
 import numpy as np
@@ -275,9 +276,8 @@ class FixedWing(BatteryPowered):
         self._accelerations, self._inflows, self._halfway = np.zeros(1), np.zeros((1, 2)), np.zeros(1)
         self._battery = full_battery(self._powertrain.full_voltage)
         self._causes, self._commanded = np.zeros(9), np.zeros(1)
-        self._wrench = np.zeros(6)
-        self._advance = bound(
-            driven_wrench,
+        self.wrench = np.zeros(6)
+        self._models = (
             self._mixer,
             self._limits,
             self._airframe,
@@ -294,8 +294,20 @@ class FixedWing(BatteryPowered):
             self._battery,
             self._causes,
             self._commanded,
-            self._wrench,
+            self.wrench,
         )
+        self._advance = bound(driven_wrench, *self._models)
+
+    def bound_update(
+        self,
+        truth: NDArray[np.float64],
+        wind_ned: NDArray[np.float64],
+        pwm_us: NDArray[np.float64],
+        dt: float,
+        wind_rates: NDArray[np.float64],
+    ) -> Callable[[], None]:
+        """`update` for steps of `dt` as one kernel, which works on the arrays by their memory."""
+        return bound(driven_wrench, *self._models, truth, wind_ned, wind_rates, pwm_us, dt)
 
     def set_mixer(self, mixer: NDArray[np.float64]) -> None:
         """Set the mapping from outputs to surfaces and throttle.
@@ -322,7 +334,7 @@ class FixedWing(BatteryPowered):
         show it from the next call on. The next call overwrites the returned array.
         """
         self._advance(truth, wind_ned, wind_rates, pwm_us, dt)
-        return self._wrench
+        return self.wrench
 
     def steady_wrench(
         self,

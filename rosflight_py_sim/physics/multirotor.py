@@ -39,6 +39,7 @@ torque, a limit of the rotor drag, which is linear in the speed, interaction bet
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from copy import copy
 
 import numpy as np
@@ -291,9 +292,8 @@ class Multirotor(BatteryPowered):
         self._accelerations, self._inflows = np.zeros(count), np.zeros((count, 2))
         self._halfway, self._commanded = np.zeros(count), np.zeros(count)
         self._battery = full_battery(self._powertrain.full_voltage)
-        self._wrench = np.zeros(6)
-        self._advance = bound(
-            multirotor_wrench,
+        self.wrench = np.zeros(6)
+        self._models = (
             self._aerodynamics,
             self._ground_effect,
             self._powertrain,
@@ -305,8 +305,20 @@ class Multirotor(BatteryPowered):
             self._halfway,
             self._commanded,
             self._battery,
-            self._wrench,
+            self.wrench,
         )
+        self._advance = bound(multirotor_wrench, *self._models)
+
+    def bound_update(
+        self,
+        truth: NDArray[np.float64],
+        wind_ned: NDArray[np.float64],
+        pwm_us: NDArray[np.float64],
+        dt: float,
+        wind_rates: NDArray[np.float64],
+    ) -> Callable[[], None]:
+        """`update` for steps of `dt` as one kernel, which works on the arrays by their memory."""
+        return bound(multirotor_wrench, *self._models, truth, wind_ned, wind_rates, pwm_us, dt)
 
     def update(
         self,
@@ -324,7 +336,7 @@ class Multirotor(BatteryPowered):
         its acceleration acts at once. The next call overwrites the returned array.
         """
         self._advance(truth, wind_ned, wind_rates, pwm_us, dt)
-        return self._wrench
+        return self.wrench
 
     def steady_wrench(
         self, truth: NDArray[np.float64], wind_ned: NDArray[np.float64], throttles: NDArray[np.float64]

@@ -2,26 +2,68 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from itertools import chain
-
 import numpy as np
 from numpy.typing import NDArray
+
+from rosflight_py_sim.kernels.chain import ChainLink
+from rosflight_py_sim.kernels.jit import bound, kernel
+from rosflight_py_sim.kernels.record import kernel_record
 
 ROWS = 1024
 
 
-def normal_draws(rng: np.random.Generator, width: int) -> Iterator[NDArray[np.float64]]:
+@kernel_record
+class Place:
+    """Place in a block of numbers.
+
+    Attributes:
+        row: the next row to use.
+    """
+
+    row: int
+
+
+@kernel
+def take_row(block: NDArray[np.float64], place: Place, row: NDArray[np.float64]) -> bool:
+    """Copy the next row of a block (n, m) to `row` (m,); return whether it was the last."""
+    for i in range(block.shape[1]):
+        row[i] = block[place.row, i]
+    place.row += 1
+    return bool(place.row == block.shape[0])
+
+
+class NormalDraws:
     """Endless rows (width,) of independent standard normal numbers from `rng`, reproducible by seed.
 
-    At most ROWS further draws overwrite a row.
+    `next` returns a row, which at most ROWS further draws overwrite.
     """
-    return chain.from_iterable(_blocks(rng, width))
 
+    __slots__ = ("_block", "_rng", "_row", "_rows")
 
-def _blocks(rng: np.random.Generator, width: int) -> Iterator[list[NDArray[np.float64]]]:
-    block = np.empty((ROWS, width))
-    rows = list(block)
-    while True:
-        rng.standard_normal(out=block)
-        yield rows
+    def __init__(self, rng: np.random.Generator, width: int) -> None:
+        self._rng, self._row = rng, ROWS
+        self._block = np.empty((ROWS, width))
+        self._rows = list(self._block)
+
+    def __next__(self) -> NDArray[np.float64]:
+        row = self._row
+        if row == ROWS:
+            row = self._fill()
+        self._row = row + 1
+        return self._rows[row]
+
+    def _fill(self) -> int:
+        self._rng.standard_normal(out=self._block)
+        return 0
+
+    def link(self, row: NDArray[np.float64]) -> ChainLink:
+        """Link of a chain that writes the next numbers to `row` (width,)."""
+        place = Place(row=self._fill() if self._row == ROWS else self._row)
+
+        def refill(time_ns: int, status: int) -> None:
+            place.row = self._fill()
+
+        def leave(answered_ns: int) -> None:
+            self._row = place.row
+
+        return ChainLink(bound(take_row, self._block, place, row), refill, leave)

@@ -5,7 +5,7 @@ Each model is a class (`wind_model.py`); `registry.py` has the models of this pa
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
 import numpy as np
@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 
 from rosflight_py_sim.ground.parameters import Parameter, ParameterError, ParameterTable, Values
 from rosflight_py_sim.ground.registry import own_objects, registered_class
-from rosflight_py_sim.kernels.jit import kernel
+from rosflight_py_sim.kernels.chain import ChainLink, keeps
+from rosflight_py_sim.kernels.jit import bound, kernel
 from rosflight_py_sim.physics.wind_model import WindModel
 
 BUILT_IN: Mapping[str, type[WindModel]] = own_objects("wind_models")
@@ -135,6 +136,20 @@ class Wind:
             copy_velocity(self._rates[0], self.rates_body)
             for rates in self._rates[1:]:
                 self.rates_body += rates
+
+    def links(self, truth: NDArray[np.float64], dt: float) -> Sequence[ChainLink] | None:
+        """Links of a chain for steps of `dt`, for the truth state in an array (19,); None if a model has none."""
+        if self._means or len(self._rates) > 1:
+            return None
+        links = [ChainLink(bound(copy_velocity, self._mean_ned, self.wind_ned))] if self._changes else []
+        for model in self._models.values():
+            if model.IS_CONSTANT:
+                continue
+            added = model.links(self.wind_ned, self._mean_ned, truth, dt)
+            if added is None or not keeps(type(model), "links", "add"):
+                return None
+            links += added
+        return links
 
     def adopt(self, other: Wind) -> None:
         """Copy the state of another wind, model by model."""

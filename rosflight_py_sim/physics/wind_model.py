@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rosflight_py_sim.ground.parameters import ParameterTable, Values
+from rosflight_py_sim.kernels.chain import ChainLink
 from rosflight_py_sim.kernels.jit import kernel
 from rosflight_py_sim.physics.rotations import rotate_to_inertial
 
@@ -78,6 +79,10 @@ class WindModel(ABC):
             truth: state of the vehicle at the end of the step (19,): see `physics`.
             dt: s; 0 in the first call, at the start of a simulation, which adds the velocity there.
         """
+
+    def links(self, wind_ned: Array, mean_ned: Array, truth: Array, dt: float) -> Sequence[ChainLink] | None:
+        """`add` for steps of `dt` as links of a chain, which work on the arrays by their memory; by default None."""
+        return None
 
     def adopt(self, other: Any) -> None:  # noqa: B027 (not every model has a state)
         """Copy the state of a model of the same class with other parameters; by default do nothing."""

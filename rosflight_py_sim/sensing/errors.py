@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 
 from rosflight_py_sim.ground.parameters import Parameter, ParameterTable, Values, number
 from rosflight_py_sim.kernels.jit import kernel
-from rosflight_py_sim.physics.normal_draws import normal_draws
+from rosflight_py_sim.physics.normal_draws import NormalDraws
 
 # Columns of the channel array that the kernels work on; one row per channel.
 NOISE_DENSITY, BIAS_RANGE, WALK_DENSITY, DECAY_RATE, TURN_ON, UNIT_WALK, BIAS, ERROR = range(8)
@@ -191,7 +191,7 @@ class ErrorModel:
             term.walk_density**2 / (2.0 * term.decay_rate) if term.decay_rate > 0.0 else 0.0 for term in terms
         ]
         self._noise_densities = [term.noise_density for term in terms]
-        self.normals = normal_draws(rng, 2 * len(terms))
+        self.normals = NormalDraws(rng, 2 * len(terms))
         # Variances for the last dt, which rarely changes.
         self._variances_dt, self._variances = math.nan, [0.0]
 

@@ -39,7 +39,7 @@ from rosflight_py_sim.ground.stamps import NANOSECONDS
 from rosflight_py_sim.kernels.jit import bound, kernel
 from rosflight_py_sim.kernels.record import kernel_record
 from rosflight_py_sim.physics.earth import SEMI_MAJOR
-from rosflight_py_sim.physics.normal_draws import normal_draws
+from rosflight_py_sim.physics.normal_draws import NormalDraws
 from rosflight_py_sim.physics.rotations import rotate_to_inertial
 from rosflight_py_sim.sensing.errors import (
     BIAS,
@@ -214,7 +214,7 @@ class GnssReceiver(SensorModel):
         terms += [_VELOCITY.terms(values)] * 3
         self._terms = terms
         super().__init__(ErrorModel(terms, rng))
-        self._episode_draws = normal_draws(rng.spawn(1)[0], 5)
+        self._episode_draws = NormalDraws(rng.spawn(1)[0], 5)
         forward, right, down = np.array(values["gnss_antenna_position"], dtype=np.float64).tolist()
         self._reception = Reception(
             forward=forward,

@@ -28,6 +28,7 @@ Position and misalignment are estimates for a flight controller in the middle of
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from typing import Any, cast
 
 import numpy as np
@@ -35,6 +36,7 @@ from numpy.typing import NDArray
 
 from rosflight_py_sim.failures.failure import Target
 from rosflight_py_sim.ground.parameters import Parameter, ParameterTable, Values, number
+from rosflight_py_sim.kernels.chain import ChainLink
 from rosflight_py_sim.kernels.jit import bound, kernel
 from rosflight_py_sim.kernels.record import kernel_record
 from rosflight_py_sim.physics.earth import (
@@ -202,6 +204,21 @@ class ImuSettings:
     warm_up_time: float
 
 
+@kernel_record
+class Conditions:
+    """Inputs of a compiled sample besides the true state, and whether the airframe vibrates.
+
+    Attributes:
+        armed: whether the vehicle is armed.
+        temperature: true temperature of the IMU (K); not a number while it is unknown.
+        vibrates: whether the last measurement has the white noise of a vibrating airframe.
+    """
+
+    armed: bool
+    temperature: float
+    vibrates: bool
+
+
 class InertialSensor(SensorModel):
     """Three-axis gyro and accelerometer.
 
@@ -255,8 +272,8 @@ class InertialSensor(SensorModel):
         self.gyro_bias = self._state[9:12]
         self.accel_response, self.gyro_response, self.g_sensitivity = self._responses
         self.vibrates = False
-        self._measure = bound(
-            sample_inertial,
+        self._conditions = Conditions(armed=False, temperature=math.nan, vibrates=False)
+        self._models = (
             self._earth,
             self._settings,
             self._responses,
@@ -269,9 +286,11 @@ class InertialSensor(SensorModel):
             self._errors.channels,
             self._state,
         )
+        self._measure = bound(sample_inertial, *self._models)
         # Covariances, and what they follow from: the time between two samples and whether the airframe vibrates.
         self._covariances: tuple[Any, Any] = (), ()
         self._covariances_dt, self._covariances_vibrate = math.nan, False
+        self._step_s = 0.0
         self._scale_draws()
         self._fill_biases()
 
@@ -302,8 +321,11 @@ class InertialSensor(SensorModel):
         """Angular rate (rad/s, 3), specific force (m/s^2, 3) and the covariance of each (9)."""
         temperature_k = around.models[_THERMOMETER].temperature_k
         self.sample(state.truth, dt, around.armed, around.rotor_speeds, temperature_k)
-        if dt != self._covariances_dt or self.vibrates is not self._covariances_vibrate:
-            self._covariances_dt, self._covariances_vibrate = dt, self.vibrates
+        return self._fields(dt, self.vibrates)
+
+    def _fields(self, dt: float, vibrates: bool) -> tuple[Any, ...]:
+        if dt != self._covariances_dt or vibrates is not self._covariances_vibrate:
+            self.vibrates, self._covariances_dt, self._covariances_vibrate = vibrates, dt, vibrates
             accel, gyro = self.variances(dt)
             self._covariances = covariance(gyro), covariance(accel)
         of_gyro, of_accel = self._covariances
@@ -327,6 +349,34 @@ class InertialSensor(SensorModel):
             temperature_k: true temperature of the IMU, K; not a number while it is unknown.
         """
         self.vibrates = self._measure(truth, dt, armed, rotor_speeds, temperature_k, next(self._errors.normals))
+
+    # Compiled samples.
+
+    @property
+    def measured(self) -> NDArray[np.float64]:
+        """The last measurement: accelerometer and gyro, (6,), m/s^2 and rad/s."""
+        return self._state[0:6]
+
+    def fields(self) -> tuple[Any, ...]:
+        """What `read` would have returned for the last sample of `links`."""
+        return self._fields(self._step_s, self._conditions.vibrates)
+
+    def set_conditions(self, around: Surroundings) -> None:
+        """Set the inputs besides the true state for the samples of `links`."""
+        self._conditions.armed = around.armed
+        self._conditions.temperature = around.models[_THERMOMETER].temperature_k
+
+    def links(self, truth: NDArray[np.float64], rotor_speeds: NDArray[np.float64], dt: float) -> Iterable[ChainLink]:
+        """Links that sample each step; the arguments as in `sample`, both arrays by their memory."""
+        conditions, row = self._conditions, np.zeros(12)
+        conditions.vibrates, self._step_s = self.vibrates, dt
+
+        def leave(answered_ns: int) -> None:
+            self.vibrates = conditions.vibrates
+
+        yield self._errors.normals.link(row)
+        sampled = bound(sample_inertial_under, conditions, *self._models, truth, dt, rotor_speeds, row)
+        yield ChainLink(sampled, leave=leave)
 
     def _scale_draws(self) -> None:
         """Compute matrices and temperature coefficients from the draws."""
@@ -409,6 +459,47 @@ def sample_inertial(
         state[3 + axis] = converted(rate, settings.gyro_limit, settings.gyro_resolution)
         state[9 + axis] = channels[3 + axis, BIAS] + drifted
     return bool(vibrates)
+
+
+@kernel
+def sample_inertial_under(
+    conditions: Conditions,
+    earth: Earth,
+    settings: ImuSettings,
+    responses: NDArray[np.float64],
+    drift: NDArray[np.float64],
+    noise: NDArray[np.float64],
+    warm_up: NDArray[np.float64],
+    waves: NDArray[np.float64],
+    phases: NDArray[np.float64],
+    shake: NDArray[np.float64],
+    channels: NDArray[np.float64],
+    state: NDArray[np.float64],
+    truth: NDArray[np.float64],
+    dt: float,
+    rotor_speeds: NDArray[np.float64],
+    normals: NDArray[np.float64],
+) -> None:
+    """`sample_inertial` with the inputs of a record, to which it also writes whether the airframe vibrates."""
+    conditions.vibrates = sample_inertial(
+        earth,
+        settings,
+        responses,
+        drift,
+        noise,
+        warm_up,
+        waves,
+        phases,
+        shake,
+        channels,
+        state,
+        truth,
+        dt,
+        conditions.armed,
+        rotor_speeds,
+        conditions.temperature,
+        normals,
+    )
 
 
 _OFF = (0.0, 0.0, 0.0)

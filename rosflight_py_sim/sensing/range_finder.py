@@ -39,7 +39,7 @@ from rosflight_py_sim.ground.parameters import Parameter, ParameterError, Parame
 from rosflight_py_sim.ground.shared_parameters import GROUND_ALTITUDE
 from rosflight_py_sim.kernels.jit import bound, kernel
 from rosflight_py_sim.kernels.record import kernel_record
-from rosflight_py_sim.physics.normal_draws import normal_draws
+from rosflight_py_sim.physics.normal_draws import NormalDraws
 from rosflight_py_sim.physics.rotations import rotate_to_inertial
 from rosflight_py_sim.sensing.converter import converted
 from rosflight_py_sim.sensing.errors import ERROR, ErrorModel, ErrorSource, advance_errors
@@ -186,7 +186,7 @@ class RangeFinder(SensorModel):
     def __init__(self, values: Values, rng: np.random.Generator, name: str = "range") -> None:
         super().__init__(ErrorModel([_errors_of(name).terms(values)], rng))
         self._name = name
-        self._signal = normal_draws(rng.spawn(1)[0], 1)
+        self._signal = NormalDraws(rng.spawn(1)[0], 1)
         self.min_range = number(values, f"{name}_min_range")
         self.max_range = number(values, f"{name}_max_range")
         self.field_of_view = number(values, f"{name}_field_of_view")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from rosflight_py_sim.failures.schedule import Signals
@@ -30,6 +30,7 @@ class Sampling:
         read: function that measures; set by the part.
         line: messages in transit; None without a latency.
         send: sends a message with the sensor's failures, after the latency.
+        sampled_ns: time of the last measurement, ns; -1 before the first.
     """
 
     read: Read
@@ -42,7 +43,7 @@ class Sampling:
         """
         rate_hz, delay_ns = sensor.rate_hz(part.values), sensor.latency_ns(part.values)
         self.sensor, self.schedule, self._message = sensor, Schedule(rate_hz), sensor.topic.carried
-        self._period_s, self._sampled_ns = 1.0 / rate_hz, -1
+        self._period_s, self.sampled_ns = 1.0 / rate_hz, -1
         self._measured = {name: failing.measured() for name, failing in sensor.failures.items()}
         self._publish: Callable[[Any], None] = getattr(part, sensor.name)
         self._has_arrival_stamps = part.values[SENSOR_STAMPS.name] == ARRIVAL
@@ -55,9 +56,13 @@ class Sampling:
 
     def measure(self, time_ns: int, state: VehicleState) -> Any:
         """Message of a new measurement; for the first one, the time since the last one counts as one period."""
-        last_ns, self._sampled_ns, read = self._sampled_ns, time_ns, self.read
+        last_ns, self.sampled_ns, read = self.sampled_ns, time_ns, self.read
         dt = (time_ns - last_ns) / NANOSECONDS if 0 <= last_ns < time_ns else self._period_s
         return new_message(self._message, (time_ns, *read(time_ns, state, dt)))
+
+    def message(self, time_ns: int, fields: Iterable[Any]) -> Any:
+        """Message of a measurement at a time (ns), given the fields after the stamp."""
+        return new_message(self._message, (time_ns, *fields))
 
     def fail(self, signals: Signals) -> None:
         """Apply those of these failures that affect the sensor, and no others, from now on."""

@@ -12,6 +12,7 @@ from rosflight_py_sim.ground.node_kinds import NodeKind
 from rosflight_py_sim.ground.parameters import ParameterTable, Value
 from rosflight_py_sim.ground.shared_parameters import CLOCK_PARAMETERS, with_clock
 from rosflight_py_sim.ground.start_date import start_of, unix_ns
+from rosflight_py_sim.kernels.chain import Cells, ChainLink, Due, StepTime
 from rosflight_py_sim.step.join import JoinRule
 from rosflight_py_sim.step.ports import Input, Kind, Port, Service, ports_of
 from rosflight_py_sim.step.stamped_inputs import StampedInputs
@@ -54,6 +55,7 @@ class Part:
         FILLS: default names of further nodes that the part's node replaces.
         PARAMETERS: the part's parameters, which `table_for` may extend.
         FALLIBLE: names of the targets that can fail, from `failures.failure.TARGETS`.
+        REPLACED: methods that the `links` of the class replace; a class that overrides one runs it instead.
 
     Attributes:
         values: value of each parameter, checked.
@@ -61,6 +63,7 @@ class Part:
         has_failures: whether there are failures, active or not.
         lockstep: whether answers wait for the inputs with the trigger's stamp.
         idle_until_ns: time until which triggers need no answer, ns; a pipeline skips earlier ones.
+        wake: time at which a chain asks the part for an answer by Python; a gate of its `links`.
         answered_ns: stamp of the last answer, ns; -1 before the first. During `answer`, the stamp of the previous one.
     """
 
@@ -70,6 +73,7 @@ class Part:
     FILLS: ClassVar[tuple[str, ...]] = ()
     PARAMETERS: ClassVar[ParameterTable] = CLOCK_PARAMETERS
     FALLIBLE: ClassVar[tuple[str, ...]] = ()
+    REPLACED: ClassVar[tuple[str, ...]] = ("answer", "run")
 
     values: dict[str, Value]
     given: frozenset[str] = frozenset()
@@ -126,6 +130,7 @@ class Part:
         self.failures = FailureSchedule()
         self.held = StampedInputs()
         self.lockstep, self.idle_until_ns, self.answered_ns = True, 0, -1
+        self.wake = Due(at_ns=0)
 
     def configure(self, values: dict[str, Value]) -> None:
         """Build everything that depends on parameters; called at the start and at each change.
@@ -172,6 +177,27 @@ class Part:
 
     def make_stale(self) -> None:
         """Make the last answer stale, so that a repeated trigger gets a new one. Has no effect without ROS."""
+
+    # Compiled answers.
+
+    def cells(self) -> Cells:
+        """Numbers that the kernels of `links` write, by topic; by default none."""
+        return {}
+
+    def links(self, time: StepTime, cells: Cells) -> Sequence[ChainLink] | None:
+        """The part's answers as links of a chain, to be run in place of `answer` in each step.
+
+        Args:
+            time: time of the step.
+            cells: numbers of the topics of all parts of the chain.
+
+        Returns:
+            the links, or None if `answer` must run; by default None.
+        """
+        return None
+
+    def relink(self) -> None:
+        """Make the links out of date: memory that they work on has been replaced. Only a pipeline needs to know."""
 
     # Failures.
 

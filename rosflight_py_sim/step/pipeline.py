@@ -3,6 +3,9 @@
 The trajectory equals that of the node graph in lockstep, bit for bit. In each step, the parts that are triggered by the
 time answer first. Inputs receive a message within the sender's call, except triggers and queued inputs: these
 receive it after the sender's call has returned, in the order of sending.
+
+Where the answers of all parts are kernels, the steps are compiled (`compiled_steps.py`), and messages are sent only
+when a part needs them. The trajectory is the same.
 """
 
 from __future__ import annotations
@@ -16,13 +19,15 @@ from rosflight_msgs.srv import ParamGet
 from std_msgs.msg import Bool
 
 from rosflight_py_sim.ground.parameters import number
+from rosflight_py_sim.kernels.chain import StepTime
+from rosflight_py_sim.step.compiled_steps import Act, CompiledSteps, Newest, Receiver, Take, compiled_steps
 from rosflight_py_sim.step.part import Part
 from rosflight_py_sim.step.ports import Call, Calls, FirmwareReading, Input, Kind, Output, Polled, Service, drop
 from rosflight_py_sim.step.schedule import Schedule
 from rosflight_py_sim.step.topics import CLOCK, PARAMS_CHANGED, SIM_STEP_SIZE, StepSize, StepTopic
 
-Take = Callable[[Any], None]
-"""Function that takes a topic's messages."""
+_TRIED_EVERY = 100
+"""Number of steps after which a pipeline that does not compile its steps tries again."""
 
 
 class UnconnectedError(ValueError):
@@ -39,26 +44,33 @@ class Pipeline:
     Attributes:
         parts: the parts, in the order in which time triggers them.
         time_ns: time of the next step, ns.
+        compiles: whether steps are compiled as soon as possible.
     """
 
     def __init__(
-        self, parts: Sequence[Part], step_ns: int, receivers: Iterable[tuple[StepTopic[Any], Take]] = ()
+        self, parts: Sequence[Part], step_ns: int, receivers: Iterable[Receiver | tuple[StepTopic[Any], Take]] = ()
     ) -> None:
         """Connect the parts, and begin each of them.
 
         Args:
             parts: the parts, in the order in which time triggers them.
             step_ns: length of a step, ns.
-            receivers: further receivers, each as a topic and the function that takes its messages.
+            receivers: further receivers, each as a `Receiver`, or as a topic and the function that takes all of its
+                messages.
 
         Raises:
             UnconnectedError: the parts cannot be connected.
         """
         self.parts = tuple(parts)
         self.time_ns, self._step_ns = 0, step_ns
+        self.compiles = True
         self._queue: deque[tuple[Callable[[int, Any], None], int, Any]] = deque()
-        self._on_time: list[Callable[[int], None]] = []
+        self._acts: list[Act] = []
         self._triggers: set[Take] = set()
+        self._receivers: list[Receiver] = []
+        self._compiled: CompiledSteps | None = None
+        # Time from which on it is worth trying to compile the steps, ns.
+        self._compile_ns = 3 * step_ns
         self._takes: dict[str, list[Take]] = {}
         self._inputs: dict[tuple[Part, str, str], tuple[str, Take]] = {}
         self._shortened: list[list[Take]] = []
@@ -67,12 +79,11 @@ class Pipeline:
             for port in part.ports(Input):
                 self._receive(part, port)
             for read in part.ports(Polled):
-                newest = _Newest()
-                self._takes.setdefault(read.topic.name, []).append(newest.take)
+                newest = Newest()
+                self._add_receiver(Receiver(read.topic, newest.take, part=part, newest=newest))
                 read.bind(part, newest.pop)
-        self._takes.setdefault(PARAMS_CHANGED.name, []).append(self._on_params_changed)
-        for topic, take in receivers:
-            self._takes.setdefault(topic.name, []).append(take)
+        for one in ((PARAMS_CHANGED, self._on_params_changed), *receivers):
+            self._add_receiver(Receiver(*one))
         self._check_senders()
         for part in parts:
             self._connect(part)
@@ -84,15 +95,76 @@ class Pipeline:
 
     def step(self) -> None:
         """Take one step, with all answers to its time; an exception in a part ends the step."""
+        self.advance(self.time_ns + self._step_ns)
+
+    def advance(self, until_ns: int) -> None:
+        """Take steps until `until_ns`, or until the end of a step in which a part has sent a message that was needed.
+
+        A step that is not compiled always ends the call. An exception in a part ends the step.
+        """
+        if self._compiled is None and self.compiles and self.time_ns >= self._compile_ns:
+            self._compile()
+        if self._compiled is None:
+            self._step()
+            return
+        try:
+            self._compiled.advance(until_ns)
+        finally:
+            self.time_ns = self._time.time_ns
+            self._end_step()
+            if self._is_out_of_date:
+                self._leave()
+
+    def _step(self) -> None:
         time_ns = self.time_ns
-        for act in self._on_time:
-            act(time_ns)
+        for act in self._acts:
+            act.run(time_ns)
         self._run_triggered()
+        self._end_step()
+        self.time_ns = time_ns + self._step_ns
+
+    def _end_step(self) -> None:
         if self._shortened:
             for takes in self._shortened:
                 takes.remove(drop)
             self._shortened.clear()
-        self.time_ns = time_ns + self._step_ns
+
+    # Compiled steps.
+
+    @property
+    def is_compiled(self) -> bool:
+        """Whether the last step was compiled, and the next one will be."""
+        return self._compiled is not None
+
+    def _compile(self) -> None:
+        self._time = StepTime(time_ns=self.time_ns, step_ns=self._step_ns, until_ns=0)
+        self._compiled = compiled = compiled_steps(
+            self.parts, self._time, self._acts, self._receivers, self._queue, self._run_triggered
+        )
+        if compiled is not None:
+            for one in self._receivers:
+                if one.newest is not None and compiled.sends(one.topic.name):
+                    one.newest.follow(compiled, one.topic.name)
+        self._is_out_of_date, self._stored = False, (-1, 0)
+        self._compile_ns = self.time_ns + _TRIED_EVERY * self._step_ns
+
+    def _store(self) -> None:
+        """Let the parts have by Python what their kernels have changed, before something else changes the parts."""
+        compiled = self._compiled
+        if compiled is None or self._stored == (self._time.time_ns, compiled.at):
+            return
+        self._stored, self._is_out_of_date = (self._time.time_ns, compiled.at), True
+        for name, message in compiled.store().items():
+            for one in self._receivers:
+                if one.topic.name == name and one.part in compiled.parts:
+                    one.take(message)
+
+    def _leave(self) -> None:
+        self._store()
+        for one in self._receivers:
+            if one.newest is not None:
+                one.newest.end()
+        self._compiled, self._compile_ns = None, self.time_ns
 
     def _run_triggered(self) -> None:
         queue = self._queue
@@ -116,17 +188,31 @@ class Pipeline:
                 f"no part offers the service {service}; offered: {', '.join(sorted(self._services))}"
             )
         part, port = self._services[service]
+        return self._serving(part, port)(request or port.service_type.Request(), port.service_type.Response())
+
+    def _serving(self, part: Part, port: Service) -> Callable[[Any, Any], Any]:
+        """Function that answers a service, which may change the part."""
         answer: Callable[[Any, Any], Any] = getattr(part, port.name)
-        return answer(request or port.service_type.Request(), port.service_type.Response())
+
+        def serve(request: Any, response: Any) -> Any:
+            self._store()
+            return answer(request, response)
+
+        return serve
+
+    def _add_receiver(self, receiver: Receiver) -> None:
+        self._receivers.append(receiver)
+        self._takes.setdefault(receiver.topic.name, []).append(receiver.take)
 
     def _receive(self, part: Part, port: Input[Any]) -> None:
         kind, take = port.kind, port.taker(part)
         if port.at:
             raise UnconnectedError(f"{part.DEFAULT_NAME} receives {port.topic.name} of another vehicle")
         if kind is Kind.TICKS:
-            self._on_time.append(_ticking(Schedule(number(part.values, port.rate)), part.run))
+            schedule = Schedule(number(part.values, port.rate))
+            self._acts.append(Act(part, _ticking(schedule, part.run), lambda: schedule.next_ns))
         elif kind is Kind.TRIGGER and port.topic is CLOCK:
-            self._on_time.append(part.run)
+            self._acts.append(Act(part, part.run, None))
         elif kind is not Kind.REPEATED:
             if kind is Kind.TRIGGER:
                 take = self._trigger(part)
@@ -135,7 +221,9 @@ class Pipeline:
                 take = self._queued(take)
             elif kind in (Kind.LATER, Kind.EXPECTED):
                 take = _holding(part, take)
-            self._takes.setdefault(port.topic.name, []).append(take)
+            idle_until = partial(getattr, part, "idle_until_ns") if kind is Kind.TRIGGER else None
+            is_triggered = kind in (Kind.TRIGGER, Kind.QUEUED)
+            self._add_receiver(Receiver(port.topic, take, idle_until, part, is_triggered))
             self._inputs[part, port.family, port.name] = port.topic.name, take
 
     def _connect(self, part: Part) -> None:
@@ -144,16 +232,19 @@ class Pipeline:
         for called in part.ports(Calls):
             called.bind(part, {name: self._call_of(name) for name in called.topics})
         part.end_port = partial(self._end_port, part)  # type: ignore[method-assign]
+        part.relink = self._store  # type: ignore[method-assign]
 
     def _call_of(self, service: str) -> Call:
         if service not in self._services:
             return _UNAVAILABLE
         part, port = self._services[service]
-        return Call.answered_by(port.service_type, getattr(part, port.name))
+        return Call.answered_by(port.service_type, self._serving(part, port))
 
     def _end_port(self, part: Part, name: str) -> None:
         topic, take = self._inputs.pop((part, "", name), ("", None))
         if take is not None:
+            self._store()
+            self._receivers = [one for one in self._receivers if one.take is not take]
             # The list may be delivering a message, so it gets shorter only at the end of the step.
             takes = self._takes[topic]
             takes[takes.index(take)] = drop
@@ -226,17 +317,6 @@ class Pipeline:
         return values
 
 
-class _Newest:
-    """The newest message of a topic until it is read; `take` stores a message."""
-
-    def __init__(self) -> None:
-        self._message: deque[Any] = deque(maxlen=1)
-        self.take = self._message.append
-
-    def pop(self) -> Any:
-        return self._message.pop() if self._message else None
-
-
 _UNAVAILABLE = Call(lambda: False, lambda: True, lambda request, take: None)
 
 
@@ -251,6 +331,7 @@ def _ticking(schedule: Schedule, run: Callable[[int], None]) -> Callable[[int], 
 def _holding(part: Part, take: Take) -> Take:
     def hold(message: Any) -> None:
         part.held.take(message.time_ns, part.answered_ns, take, message)
+        part.wake.at_ns = 0
 
     return hold
 

@@ -27,6 +27,7 @@ from rosflight_py_sim.nodes.running import node_class
 from rosflight_py_sim.parts.autopilot import AutopilotPart
 from rosflight_py_sim.parts.truth import Truth
 from rosflight_py_sim.physics.dynamics import StateDivergedError
+from rosflight_py_sim.step.compiled_steps import Receiver
 from rosflight_py_sim.step.mission_topics import MISSION_END
 from rosflight_py_sim.step.part import Part
 from rosflight_py_sim.step.pipeline import Pipeline
@@ -69,16 +70,17 @@ class PipelineFlight:
         autopilot = next(part for part in parts if isinstance(part, AutopilotPart))
         limits = AutopilotJudge.limits_for(member.vehicle)
         self.judge = AutopilotJudge(member.vehicle, {limit.name: autopilot.values[limit.name] for limit in limits})
-        dynamics = next(part for part in parts if isinstance(part, Truth))
+        self._dynamics = dynamics = next(part for part in parts if isinstance(part, Truth))
         self._pilot = autopilot.PILOT({}, dynamics=dynamics.values, autopilot=autopilot.values)
         self._step_ns = round(step_size_s(time_manager, sources) * NANOSECONDS)
-        receivers = [(one.topic, one.take) for one in self.judge.inputs]
+        judge = self.judge
+        receivers = [Receiver(one.topic, one.take, lambda: judge.idle_until_ns) for one in judge.inputs]
         self.pipeline = Pipeline([*parts, self._pilot], self._step_ns, receivers)
 
     @property
     def state(self) -> VehicleState:
         """True state."""
-        return self.judge.state
+        return VehicleState(self.pipeline.time_ns, self._dynamics.compute_truth().copy())
 
     @property
     def is_over(self) -> bool:
@@ -92,7 +94,7 @@ class PipelineFlight:
         pipeline, reason = self.pipeline, ""
         try:
             while not self.is_over and pipeline.time_ns < limit_ns:
-                pipeline.step()
+                pipeline.advance(limit_ns)
         except StateDivergedError as error:
             reason = f"{error} at {seconds_text(pipeline.time_ns + self._step_ns)}"
         if self._pilot.failure is not None:

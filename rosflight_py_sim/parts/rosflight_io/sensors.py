@@ -119,4 +119,5 @@ class SensorRelay(CorrectedMeasurements):
     @newest(IMU_TEMPERATURE)
     def _on_temperature(self, sample: TemperatureSample) -> None:
         self.imu_temperature_k = sample.temperature_c + ZERO_CELSIUS_K
+        self.firmware.receive_imu_temperature(self.imu_temperature_k)
         self.send_temperature(sample)

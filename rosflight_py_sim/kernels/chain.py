@@ -1,0 +1,116 @@
+"""Compiled steps: kernels that run one after the other, step by step, without Python until a part needs it.
+
+A part of the simulation whose answers are kernels offers them as links (`step.part.Part.links`). A pipeline chains the
+links of the parts that trigger each other, in the order of the step. The links share memory: a part reads the numbers
+of a topic where the sender's kernel writes them (`Cell`). A link with a status other than 0 stops the chain: Python
+acts, then the chain goes on with the next link. A gate is a link that stops the chain at a certain time, for everything
+that is not done in each step.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple, TypeAlias
+
+from numpy.typing import NDArray
+
+from rosflight_py_sim.kernels.jit import bound, kernel
+from rosflight_py_sim.kernels.record import kernel_record
+
+NEVER_NS = 1 << 62
+"""A time that no simulation reaches, ns."""
+
+
+@kernel_record
+class StepTime:
+    """Time of a compiled step.
+
+    Attributes:
+        time_ns: time of the step, ns.
+        step_ns: length of a step, ns.
+        until_ns: time at which the chain stops, ns.
+    """
+
+    time_ns: int
+    step_ns: int
+    until_ns: int
+
+
+@kernel_record
+class Due:
+    """Time from which on Python must act.
+
+    Attributes:
+        at_ns: that time, ns.
+    """
+
+    at_ns: int
+
+
+def _nothing(answered_ns: int) -> None:
+    """Store nothing."""
+
+
+def never(time_ns: int, status: int) -> None:
+    """Act on the status of a kernel that returns none."""
+    raise AssertionError(f"status {status} at {time_ns} ns")
+
+
+class ChainLink(NamedTuple):
+    """A kernel of a chain.
+
+    Attributes:
+        run: the kernel, with all arguments bound; returns a status, or nothing.
+        attend: acts on a status other than 0: (time of the step in ns, status).
+        leave: stores for Python what the kernel has changed, given the time of the part's last answer, ns. Called
+            before Python changes the part, and when the chain ends.
+        is_late: whether the messages that `attend` sends follow the one that triggers the next part.
+    """
+
+    run: Callable[[], Any]
+    attend: Callable[[int, int], None] = never
+    leave: Callable[[int], None] = _nothing
+    is_late: bool = False
+
+
+class Cell(NamedTuple):
+    """The numbers of a topic in memory, which change in place.
+
+    Attributes:
+        memory: the numbers.
+        message: makes the message with a stamp (ns).
+    """
+
+    memory: NDArray[Any]
+    message: Callable[[int], Any]
+
+
+Cells: TypeAlias = Mapping[str, Cell]
+"""Cells by the names of their topics."""
+
+
+@kernel
+def is_due(time: StepTime, due: Due) -> bool:
+    """Whether Python must act in this step."""
+    return time.time_ns >= due.at_ns
+
+
+@kernel
+def advance_time(time: StepTime) -> bool:
+    """Advance the time by a step; return whether the chain stops."""
+    time.time_ns += time.step_ns
+    return time.time_ns >= time.until_ns
+
+
+def keeps(cls: type, compiled: str, *replaced: str) -> bool:
+    """Whether a class has the methods of those names from the class that defines the method `compiled`.
+
+    The links that `compiled` returns replace these methods, so they are of no use to a class that overrides one.
+    """
+    owner = next(base for base in cls.__mro__ if compiled in vars(base))
+    return all(getattr(cls, name) is getattr(owner, name) for name in replaced)
+
+
+def gate(time: StepTime, due: Due, act: Callable[[int], None], *, is_late: bool = False) -> ChainLink:
+    """Link that calls `act` with the time of each step from `due` on, ns; `act` sets the next time."""
+    return ChainLink(bound(is_due, time, due), lambda time_ns, _: act(time_ns), is_late=is_late)

@@ -1,0 +1,296 @@
+"""Steps of a pipeline whose parts answer by kernels: one chain for all of them (`kernels/chain.py`)."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Sequence, Sized
+from typing import Any, NamedTuple, TypeAlias
+
+from rosflight_py_sim.kernels.chain import NEVER_NS, Cell, Cells, ChainLink, Due, StepTime, advance_time, gate, keeps
+from rosflight_py_sim.kernels.jit import bound, chained
+from rosflight_py_sim.step.part import Part
+from rosflight_py_sim.step.ports import Input, Kind
+from rosflight_py_sim.step.topics import CLOCK, TRUTH_STATE, StepTopic
+
+Take: TypeAlias = Callable[[Any], None]
+IdleUntil: TypeAlias = Callable[[], int] | None
+
+
+class Newest:
+    """The newest message of a topic until it is read; `take` stores one."""
+
+    def __init__(self) -> None:
+        self._message: deque[Any] = deque(maxlen=1)
+        self.take = self._message.append
+        self._compiled: CompiledSteps | None = None
+        self._topic, self._read_ns = "", -1
+
+    def pop(self) -> Any:
+        """Read the message; None if there is none."""
+        if self._compiled is not None:
+            stamp_ns, make = self._compiled.newest(self._topic)
+            if stamp_ns == self._read_ns:
+                return None
+            self._read_ns = stamp_ns
+            return make(stamp_ns)
+        return self._message.pop() if self._message else None
+
+    def follow(self, compiled: CompiledSteps, topic: str) -> None:
+        """Read the messages of compiled steps from now on."""
+        is_read = not self._message
+        self._compiled, self._topic = compiled, topic
+        self._read_ns = compiled.newest(topic)[0] if is_read else -1
+        self._message.clear()
+
+    def end(self) -> None:
+        """Read sent messages from now on."""
+        if self._compiled is not None:
+            message, self._compiled = self.pop(), None
+            if message is not None:
+                self.take(message)
+
+
+class Receiver(NamedTuple):
+    """A receiver of a topic.
+
+    Attributes:
+        topic: the topic.
+        take: function that takes the messages.
+        idle_until: function that returns the time until which compiled steps need not send messages, ns; None: all
+            messages are needed.
+        part: the part whose input it is; None for a receiver besides the parts.
+        is_triggered: whether the messages trigger an answer.
+        newest: for a receiver that only keeps the newest message until it is read, that message.
+    """
+
+    topic: StepTopic[Any]
+    take: Take
+    idle_until: IdleUntil = None
+    part: Part | None = None
+    is_triggered: bool = False
+    newest: Newest | None = None
+
+
+class Act(NamedTuple):
+    """What time triggers in each step.
+
+    Attributes:
+        part: the part.
+        run: runs it, given the time, ns.
+        next_ns: function that returns the time of its next answer, ns; None: in each step.
+    """
+
+    part: Part
+    run: Callable[[int], None]
+    next_ns: Callable[[], int] | None
+
+
+class CompiledSteps:
+    """A chain of the parts that trigger each other, from the one that time triggers on.
+
+    Attributes:
+        time: time of the step.
+        parts: the parts in the chain, in the order of their answers.
+        at: number of the last link that Python attended.
+    """
+
+    def __init__(
+        self,
+        parts: Sequence[Part],
+        links: Sequence[Sequence[ChainLink]],
+        cells: Cells,
+        time: StepTime,
+        acts: Sequence[Act],
+        receivers: Sequence[Receiver],
+        queue: Sized,
+        run_triggered: Callable[[], None],
+    ) -> None:
+        """Chain the links of parts.
+
+        Args:
+            parts: the parts.
+            links: the links of each.
+            cells: numbers of the topics of all parts.
+            time: time of the step, on which the links work.
+            acts: what time triggers, in order, with an entry for the first part.
+            receivers: receivers of the parts' topics that are not in the chain.
+            queue: what the messages of Python's actions have triggered.
+            run_triggered: runs that.
+        """
+        self.time, self.parts, self._run_triggered = time, parts, run_triggered
+        self.at, self._queue = 0, queue
+        self._cells, self._receivers, self._wanted = cells, receivers, list[tuple[Due, Sequence[IdleUntil]]]()
+        # Sender of each topic, and the time by which its stamps are ahead: the state has that of the end of the step.
+        ahead_ns = [*[0] * (len(parts) - 1), time.step_ns]
+        self._senders = {
+            name: (part, ahead) for part, ahead in zip(parts, ahead_ns, strict=True) for name in part.cells()
+        }
+        self._links: list[ChainLink] = []
+        # Number of the link after the last one with which each part answers, and after its last one.
+        self._answers: list[int] = []
+        self._ends: list[int] = []
+        self._triggered = [Due(at_ns=NEVER_NS) for _ in parts]
+        own = next(index for index, act in enumerate(acts) if act.part is parts[0])
+        self._add_acts(acts[:own])
+        for index, (part, of_part) in enumerate(zip(parts, links, strict=True)):
+            self._links += [one for one in of_part if not one.is_late]
+            self._answers.append(len(self._links))
+            self._add_receivers(part)
+            if index == 0:
+                self._add_acts(acts[own + 1 :])
+            self._links.append(gate(time, self._triggered[index], self._run(index)))
+            self._links += [one for one in of_part if one.is_late]
+            self._ends.append(len(self._links))
+        self._links.append(ChainLink(bound(advance_time, time)))
+        self._chain = chained([one.run for one in self._links])
+        numbers = range(len(self._links) - 1)
+        self._attend = [self._links[number].attend for number in numbers]
+        self._following = [self._following_gate(number) for number in numbers]
+        # Number of the parts that have answered before each link.
+        self._answered = [sum(first <= number for first in self._answers) for number in numbers]
+
+    def _add_acts(self, acts: Sequence[Act]) -> None:
+        if not acts:
+            return
+        due = Due(at_ns=0)
+
+        def act(time_ns: int) -> None:
+            for one in acts:
+                one.run(time_ns)
+            due.at_ns = min(0 if one.next_ns is None else one.next_ns() for one in acts)
+
+        self._links.append(gate(self.time, due, act))
+
+    def _add_receivers(self, part: Part) -> None:
+        names = part.cells().keys()
+        receivers = [one for one in self._receivers if one.topic.name in names]
+        if not receivers:
+            return
+        due, step_ns = Due(at_ns=0), self.time.step_ns
+        of_topics = [
+            (self._cells[name].message, [one.take for one in receivers if one.topic.name == name])
+            for name in names
+            if any(one.topic.name == name for one in receivers)
+        ]
+        idle_until = [one.idle_until for one in receivers]
+        _, ahead_ns = self._senders[receivers[0].topic.name]
+
+        def send(time_ns: int) -> None:
+            for make, takes in of_topics:
+                message = make(time_ns + ahead_ns)
+                for take in takes:
+                    take(message)
+            due.at_ns = _wanted_from(idle_until, step_ns)
+
+        self._wanted.append((due, idle_until))
+        self._links.append(gate(self.time, due, send))
+
+    def _run(self, index: int) -> Callable[[int], None]:
+        due, step_ns = self._triggered[index], self.time.step_ns
+
+        def run(time_ns: int) -> None:
+            self._run_triggered()
+            due.at_ns = NEVER_NS
+            for wanted, idle_until in self._wanted:
+                wanted.at_ns = _wanted_from(idle_until, step_ns)
+
+        return run
+
+    def _following_gate(self, index: int) -> Due:
+        """Gate that runs what the messages of a link's action have triggered."""
+        part = next((number for number, end in enumerate(self._ends) if index < end), len(self.parts) - 1)
+        return self._triggered[min(part + self._links[index].is_late, len(self.parts) - 1)]
+
+    def advance(self, until_ns: int) -> None:
+        """Take steps until `until_ns`, or until the end of a step in which Python acted."""
+        time, attend, chain, queue, parts = self.time, self._attend, self._chain, self._queue, self.parts
+        last, answered = len(attend), 0
+        time.until_ns = until_ns
+        index, status = chain(0)
+        if index < last:
+            time.until_ns, time_ns = 0, time.time_ns
+            before_ns = time_ns - time.step_ns
+            if parts[-1].answered_ns != before_ns:
+                for part in parts:
+                    part.answered_ns = before_ns
+            while index < last:
+                while answered < self._answered[index]:
+                    parts[answered].answered_ns = time_ns
+                    answered += 1
+                self.at = index
+                attend[index](time_ns, status)
+                if queue:
+                    self._following[index].at_ns = 0
+                index, status = chain(index + 1)
+        before_ns = time.time_ns - time.step_ns
+        for part in parts:
+            part.answered_ns = before_ns
+
+    def sends(self, topic: str) -> bool:
+        """Whether a part of the chain sends a topic."""
+        return topic in self._senders
+
+    def newest(self, topic: str) -> tuple[int, Callable[[int], Any]]:
+        """Stamp of the newest message of a topic that the chain sends (ns), and the function that makes it."""
+        sender, ahead_ns = self._senders[topic]
+        return sender.answered_ns + ahead_ns, self._cells[topic].message
+
+    def store(self) -> dict[str, Any]:
+        """Store for Python what the kernels have changed; return the newest messages of state and wind, by topic."""
+        first = 0
+        for part, end in zip(self.parts, self._ends, strict=True):
+            for link in self._links[first:end]:
+                link.leave(part.answered_ns)
+            first = end
+        last = self.parts[-1]
+        return {name: cell.message(last.answered_ns + self.time.step_ns) for name, cell in last.cells().items()}
+
+
+def _wanted_from(idle_until: Sequence[IdleUntil], step_ns: int) -> int:
+    """Time from which on a message is needed, ns: the state of the step before has the stamp of the next one."""
+    return 0 if None in idle_until else min([one() for one in idle_until if one is not None]) - step_ns
+
+
+def compiled_steps(
+    parts: Sequence[Part],
+    time: StepTime,
+    acts: Sequence[Act],
+    receivers: Sequence[Receiver],
+    queue: Sized,
+    run_triggered: Callable[[], None],
+) -> CompiledSteps | None:
+    """The chain of the parts that trigger each other; None if one of them must answer by Python.
+
+    The arguments are those of `CompiledSteps`, but for all parts and receivers.
+    """
+    with_cells = [(part, part.cells()) for part in parts]
+    triggered = {
+        port.topic.name: part
+        for part, cells in with_cells
+        for port in (part.ports(Input) if cells else ())
+        if port.kind is Kind.TRIGGER
+    }
+    chained_parts: list[Part] = []
+    all_cells: dict[str, Cell] = {}
+    name = CLOCK.name
+    while name in triggered:
+        part = triggered.pop(name)
+        cells = part.cells()
+        chained_parts.append(part)
+        all_cells |= cells
+        name = next((one for one in cells if one in triggered), "")
+    outside = [one for one in receivers if one.topic.name in all_cells and one.part not in chained_parts]
+    outside = [one for one in outside if one.newest is None]
+    if TRUTH_STATE.name not in all_cells:
+        return None
+    ends = chained_parts[-1].cells()
+    # Between the parts of the chain, no other part can answer.
+    if any(one.is_triggered and one.topic.name not in ends for one in outside):
+        return None
+    links = []
+    for part in chained_parts:
+        of_part = part.links(time, all_cells) if keeps(type(part), "links", *part.REPLACED) else None
+        if of_part is None:
+            return None
+        links.append(of_part)
+    return CompiledSteps(chained_parts, links, all_cells, time, acts, outside, queue, run_triggered)
