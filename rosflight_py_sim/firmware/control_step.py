@@ -28,7 +28,7 @@ SUSPICIOUS_MIXER = 2
 
 SUSPICIOUS_OUTPUT = 2.0
 
-ORDINARY = -1
+ORDINARY = 16
 """Result of `firmware_pass`: the sample needs an ordinary pass of the firmware."""
 
 PARAMETERS_USED = (
@@ -146,9 +146,7 @@ class PassState:
         armed: whether motors and integrators run.
         mixer_is_valid: whether the outputs are mixed.
         holds_thrust_density: whether `thrust_density` stays as it is, in place of the present air density.
-        air_density: kg/m^3.
         thrust_density: air density for the maximum thrust (kg/m^3).
-        voltage: of the battery (V).
         temperature: of the IMU (K).
     """
 
@@ -159,9 +157,7 @@ class PassState:
     armed: bool
     mixer_is_valid: bool
     holds_thrust_density: bool
-    air_density: float
     thrust_density: float
-    voltage: float
     temperature: float
 
 
@@ -175,9 +171,7 @@ def new_pass_state() -> PassState:
         armed=False,
         mixer_is_valid=False,
         holds_thrust_density=False,
-        air_density=0.0,
         thrust_density=0.0,
-        voltage=0.0,
         temperature=0.0,
     )
 
@@ -186,6 +180,8 @@ def new_pass_state() -> PassState:
 def firmware_pass(
     time: StepTime,
     now: PassState,
+    air: sensors.AirData,
+    battery: sensors.BatteryFilter,
     measured: NDArray[np.float64],
     corrections: NDArray[np.float64],
     settings: ControlSettings,
@@ -233,9 +229,9 @@ def firmware_pass(
         dt,
         now.armed,
         now.mixer_is_valid,
-        now.air_density,
-        now.thrust_density if now.holds_thrust_density else now.air_density,
-        now.voltage,
+        air.density,
+        now.thrust_density if now.holds_thrust_density else air.density,
+        battery.voltage,
     )
     if findings == now.findings:
         return 0

@@ -156,7 +156,7 @@ class Firmware(Inputs):
             self.whole_pulse_widths,
         )
         self._control_step = bound(control_step, *self._memory_of_pass)
-        self._thrust_density = self.air_density
+        self._thrust_density = self.air.density
         self._check_mixer()
         self._check_failsafe()
         if not any(self.parameters[name] for name in sensors.IMU_BIASES):
@@ -233,6 +233,8 @@ class Firmware(Inputs):
     @property
     def due_us(self) -> float:
         """Time from which on `finish_pass` has something to do if there is no further input, us."""
+        if self.receiver.new_frame or self.state_machine.changed:
+            return 0.0
         return min(self._link.due, self._rc_due_us, self.command.due_us, self._error_log.due_us)
 
     def link(self, time: StepTime, measured: NDArray[np.float64], temperature_k: float) -> ChainLink | None:
@@ -262,15 +264,15 @@ class Firmware(Inputs):
             self._last_imu_us = self._imu_time_us = self.time_us = now.imu_time_us
             self._findings, self.imu_temperature = now.findings, now.temperature
 
-        return ChainLink(bound(firmware_pass, time, now, measured, *self._memory_of_pass), attend, leave)
+        passed = bound(firmware_pass, time, now, self.air, self.battery, measured, *self._memory_of_pass)
+        return ChainLink(passed, attend, leave)
 
     def prepare_pass(self) -> None:
         """Set what may have changed since the last pass for the passes of `link`."""
         now, machine = self._now, self.state_machine
         now.is_quiet = not (machine.errors or self.calibrations.are_running)
         now.armed, now.mixer_is_valid = machine.armed, not self._mixers.fault
-        now.air_density, now.thrust_density = self.air_density, self._thrust_density
-        now.voltage = self.battery.voltage
+        now.thrust_density = self._thrust_density
 
     def _read_control_parameters(self) -> None:
         self._corrections[:] = sensors.imu_settings(self.parameters)
@@ -308,8 +310,8 @@ class Firmware(Inputs):
             (now - last) * 1e-6,
             machine.armed,
             not self._mixers.fault,
-            self.air_density,
-            self._thrust_density if self.quirks.held_greatest_thrust else self.air_density,
+            self.air.density,
+            self._thrust_density if self.quirks.held_greatest_thrust else self.air.density,
             self.battery.voltage,
         )
         if findings != self._findings:
@@ -330,7 +332,7 @@ class Firmware(Inputs):
             nothing,
             self.outputs,
             False,
-            self.air_density,
+            self.air.density,
             self.battery.voltage,
         )
         self._pwm[:] = pulse_of(self.outputs, MOTOR)
@@ -352,7 +354,7 @@ class Firmware(Inputs):
             self._settings,
             self.mixer_matrix,
             self._channels[0],
-            self.air_density,
+            self.air.density,
             self.parameters["BATT_VOLT_MAX"],
         )
         if setting > SUSPICIOUS_OUTPUT:
@@ -396,9 +398,11 @@ class Firmware(Inputs):
         if name in KERNEL_PARAMETERS:
             self._read_control_parameters()
         if name in controller.THRUST_PARAMETERS:
-            self._thrust_density = self.air_density
+            self._thrust_density = self.air.density
         if name in sensors.BATTERY_PARAMETERS:
-            self.battery.configure(name)
+            sensors.configure_battery(self.battery, self.parameters, name)
+        if name == sensors.DIFFERENTIAL_BIAS:
+            self.air.differential_bias = float(self.parameters[name])
         is_bias = name in sensors.ACCEL_BIASES and self.parameters[name] != 0.0
         if is_bias and not self.quirks.calibration_alone_ends_its_error:
             self.state_machine.clear_error(ErrorFlag.UNCALIBRATED_IMU)

@@ -12,12 +12,54 @@ from numpy.typing import NDArray
 from rosflight_py_sim.firmware import estimator, mixer, sensors
 from rosflight_py_sim.firmware.calibrations import Calibrations
 from rosflight_py_sim.firmware.command import CommandMux
-from rosflight_py_sim.firmware.control_step import new_pass_state
+from rosflight_py_sim.firmware.control_step import PassState, new_pass_state
 from rosflight_py_sim.firmware.parameters import FirmwareParameters
 from rosflight_py_sim.firmware.quirks import Quirks
 from rosflight_py_sim.firmware.rc import Receiver
 from rosflight_py_sim.firmware.state_machine import Log, Severity
 from rosflight_py_sim.ground.delay_line import DelayLine
+from rosflight_py_sim.kernels.chain import ChainLink
+from rosflight_py_sim.kernels.jit import bound, kernel
+
+
+@kernel
+def take_measured_battery(battery: sensors.BatteryFilter, measured: NDArray[np.float64]) -> None:
+    """`receive_battery` of voltage (V) and current (A)."""
+    if math.isfinite(measured[0] + measured[1]):
+        sensors.take_battery(battery, measured[0], measured[1])
+
+
+@kernel
+def take_measured_pressure(now: PassState, air: sensors.AirData, measured: NDArray[np.float64]) -> bool:
+    """`receive_baro` of pressure (Pa) and temperature (K), or return that it is to be called."""
+    if now.is_quiet and 0.0 < measured[0] < math.inf:
+        sensors.take_pressure(air, measured[0], measured[1])
+        return False
+    return True
+
+
+@kernel
+def take_measured_difference(now: PassState, air: sensors.AirData, measured: NDArray[np.float64]) -> bool:
+    """`receive_diff_pressure` of pressure (Pa), airspeed, temperature (K), or return that it is to be called."""
+    if now.is_quiet and math.isfinite(measured[0]):
+        sensors.take_differential_pressure(air, measured[0], measured[2])
+        return False
+    return True
+
+
+@kernel
+def take_measured_field(
+    now: PassState,
+    settings: NDArray[np.float64],
+    uncorrected: NDArray[np.float64],
+    field: NDArray[np.float64],
+    measured: NDArray[np.float64],
+) -> bool:
+    """`receive_mag` of a magnetic field (T), or return that it is to be called."""
+    if now.is_quiet and math.isfinite(measured[0] + measured[1] + measured[2]):
+        sensors.correct_mag(settings, measured[0], measured[1], measured[2], uncorrected, field)
+        return False
+    return True
 
 
 class Inputs:
@@ -26,9 +68,7 @@ class Inputs:
     Samples that are not finite are dropped, except distances, which may be infinite.
 
     Attributes:
-        altitude: pressure altitude (m), baro_pressure (Pa), baro_temperature (K).
-        airspeed: indicated (m/s), diff_pressure (Pa), diff_pressure_temperature (K).
-        air_density: from the barometer (kg/m^3).
+        air: from barometer and pitot tube.
         range: of the range finder (m).
         magnetic_field: (3,) corrected, body axes (T); a view that the next sample overwrites.
         battery: voltage and current, filtered.
@@ -46,17 +86,11 @@ class Inputs:
     _estimate: NDArray[np.float64]
 
     def __init__(self) -> None:
-        self.battery = sensors.BatteryFilter(self.parameters, self.quirks)
+        self.battery = sensors.battery_filter(self.parameters, self.quirks)
+        self.air = sensors.air_data(self.parameters)
         self._link: DelayLine[Callable[[], None]] = DelayLine(self._link_latency_us, lambda take, _: take())
         self._magnetometer = sensors.MagnetometerCorrection(self.parameters)
         self.magnetic_field = self._magnetometer.field
-        self.air_density = sensors.SEA_LEVEL_DENSITY
-        self.altitude = 0.0
-        self.baro_pressure = 0.0
-        self.baro_temperature = 0.0
-        self.airspeed = 0.0
-        self.diff_pressure = 0.0
-        self.diff_pressure_temperature = 0.0
         self.range = 0.0
         self.time_us = 0
         self._now = new_pass_state()
@@ -80,10 +114,7 @@ class Inputs:
         """Receive a barometer sample, unless its pressure is not positive; update air density and altitude."""
         if not 0.0 < pressure_pa < math.inf:
             return
-        self.baro_pressure = pressure_pa
-        self.baro_temperature = temperature_k
-        self.altitude = sensors.pressure_altitude(pressure_pa)
-        self.air_density = self._now.air_density = sensors.density_from_pressure(pressure_pa)
+        sensors.take_pressure(self.air, pressure_pa, temperature_k)
         calibration = self.calibrations.baro
         if calibration.running:
             calibration.take(self.time_us, pressure_pa)
@@ -96,9 +127,39 @@ class Inputs:
         calibration = self.calibrations.airspeed
         if calibration.running:
             calibration.take(self.time_us, pressure_pa)
-        self.diff_pressure = pressure_pa - float(self.parameters["DIFF_PRESS_BIAS"])
-        self.diff_pressure_temperature = temperature_k
-        self.airspeed = sensors.indicated_airspeed(self.diff_pressure)
+        sensors.take_differential_pressure(self.air, pressure_pa, temperature_k)
+
+    # Samples that a chain of kernels writes; while a calibration takes samples, Python receives them.
+
+    def battery_link(self, measured: NDArray[np.float64]) -> ChainLink:
+        """Link that receives battery voltage (V) and current (A)."""
+        return ChainLink(bound(take_measured_battery, self.battery, measured))
+
+    def baro_link(self, measured: NDArray[np.float64]) -> ChainLink:
+        """Link that receives pressure (Pa) and temperature (K) of the barometer."""
+
+        def attend(time_ns: int, status: int) -> None:
+            self.receive_baro(float(measured[0]), float(measured[1]))
+
+        return ChainLink(bound(take_measured_pressure, self._now, self.air, measured), attend)
+
+    def diff_pressure_link(self, measured: NDArray[np.float64]) -> ChainLink:
+        """Link that receives a differential pressure (Pa), the airspeed, and the temperature (K)."""
+
+        def attend(time_ns: int, status: int) -> None:
+            self.receive_diff_pressure(float(measured[0]), float(measured[2]))
+
+        return ChainLink(bound(take_measured_difference, self._now, self.air, measured), attend)
+
+    def mag_link(self, measured: NDArray[np.float64]) -> ChainLink:
+        """Link that receives a magnetometer sample (T, sensor axes)."""
+        magnetometer = self._magnetometer
+
+        def attend(time_ns: int, status: int) -> None:
+            self.receive_mag(measured.tolist())
+
+        taken = magnetometer.settings, magnetometer.uncorrected, magnetometer.field
+        return ChainLink(bound(take_measured_field, self._now, *taken, measured), attend)
 
     def receive_range(self, distance_m: float) -> None:
         """Receive a distance from the range finder."""
@@ -108,8 +169,7 @@ class Inputs:
         """Receive battery voltage (V) and current (A)."""
         if not math.isfinite(voltage + current):
             return
-        self.battery.receive(voltage, current)
-        self._now.voltage = self.battery.voltage
+        sensors.take_battery(self.battery, voltage, current)
 
     def receive_rc(self, time_us: int, channels_us: Sequence[int]) -> None:
         """Receive an RC frame: eight pulse widths (us).
@@ -209,7 +269,7 @@ class Inputs:
         Raises:
             Refused: armed, or no sample received yet.
         """
-        return self.calibrations.start_baro(self.time_us, self.baro_pressure > 0.0)
+        return self.calibrations.start_baro(self.time_us, self.air.pressure > 0.0)
 
     def calibrate_airspeed(self) -> str:
         """Start to average the differential pressure in still air; return an instruction for the user.

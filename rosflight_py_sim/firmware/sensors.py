@@ -14,12 +14,16 @@ from numpy.typing import NDArray
 from rosflight_py_sim.firmware.parameters import FirmwareParameters
 from rosflight_py_sim.firmware.quirks import REPAIRED, Quirks
 from rosflight_py_sim.kernels.jit import kernel
+from rosflight_py_sim.kernels.record import kernel_record
 
 SEA_LEVEL_PRESSURE = 101325.0
 """Pa, International Standard Atmosphere."""
 
 SEA_LEVEL_DENSITY = 1.225
 """kg/m^3, International Standard Atmosphere."""
+
+DIFFERENTIAL_BIAS = "DIFF_PRESS_BIAS"
+"""Parameter whose change must be written to the air data."""
 
 # Exponents and scale of the standard troposphere, as the flight controller rounds them.
 _ALTITUDE_EXPONENT = 0.190326730028458
@@ -93,16 +97,19 @@ def correct_imu(
         gyro[i] = g - settings[GYRO_BIAS + i]
 
 
+@kernel
 def pressure_altitude(pressure_pa: float) -> float:
     """Altitude (m) in the standard atmosphere; valid in the troposphere."""
     return float((1.0 - (pressure_pa / SEA_LEVEL_PRESSURE) ** _ALTITUDE_EXPONENT) * _ALTITUDE_SCALE_M)
 
 
+@kernel
 def density_from_pressure(pressure_pa: float) -> float:
     """Air density (kg/m^3) in the standard atmosphere at a pressure."""
     return float(SEA_LEVEL_DENSITY * (pressure_pa / SEA_LEVEL_PRESSURE) ** _DENSITY_EXPONENT)
 
 
+@kernel
 def indicated_airspeed(differential_pressure_pa: float) -> float:
     """Indicated airspeed (m/s), with the sign of the pressure.
 
@@ -114,11 +121,15 @@ def indicated_airspeed(differential_pressure_pa: float) -> float:
 
 
 class MagnetometerCorrection:
-    """Mounting, hard-iron and soft-iron correction; `uncorrected` has only the mounting applied."""
+    """Mounting, hard-iron and soft-iron correction; `uncorrected` has only the mounting applied.
+
+    `settings` are those of `correct_mag`.
+    """
 
     def __init__(self, parameters: FirmwareParameters) -> None:
         self.field: NDArray[np.float64] = np.zeros(3)
         self.uncorrected: NDArray[np.float64] = np.zeros(3)
+        self.settings: NDArray[np.float64] = np.zeros(21)
         self._parameters = parameters
         self.configure()
 
@@ -128,12 +139,12 @@ class MagnetometerCorrection:
         rotation = mounting_rotation(get("MAG_ROLL"), get("MAG_PITCH"), get("MAG_YAW"))
         offset = [float(get(f"MAG_{axis}_BIAS")) for axis in "XYZ"]
         matrix = [float(get(f"MAG_CAL_A{i}{j}")) for i in range(3) for j in range(3)]
-        self._settings = np.array([*rotation.ravel(), *offset, *matrix])
+        self.settings[:] = *rotation.ravel(), *offset, *matrix
 
     def receive(self, flux: Sequence[float]) -> None:
         """Process a sample (T, sensor axes)."""
         x, y, z = map(float, flux)
-        correct_mag(self._settings, x, y, z, self.uncorrected, self.field)
+        correct_mag(self.settings, x, y, z, self.uncorrected, self.field)
 
 
 @kernel
@@ -160,33 +171,106 @@ def correct_mag(
         field[i] = total
 
 
-_BATTERY_FILTERS = ("BATT_VOLT_LPF", "BATT_CURR_LPF")
-BATTERY_PARAMETERS = ("BATT_VOLT_MULT", "BATT_CURR_MULT", *_BATTERY_FILTERS)
-"""Parameters whose change requires a call of `Battery.configure`."""
+_BATTERY_FIELDS = {
+    "BATT_VOLT_MULT": "scale_voltage",
+    "BATT_CURR_MULT": "scale_current",
+    "BATT_VOLT_LPF": "keep_voltage",
+    "BATT_CURR_LPF": "keep_current",
+}
+BATTERY_PARAMETERS = tuple(_BATTERY_FIELDS)
+"""Parameters whose change requires a call of `configure_battery`."""
 
 _INITIAL_BATTERY_FILTER = 0.995
 
 
+@kernel_record
 class BatteryFilter:
-    """Voltage (V) and current (A) after multipliers and low-pass; both zero until the first sample."""
+    """Battery after multipliers and low-pass.
 
-    def __init__(self, parameters: FirmwareParameters, quirks: Quirks = REPAIRED) -> None:
-        self.voltage = 0.0
-        self.current = 0.0
-        self._parameters = parameters
-        self._previous = (float(parameters["BATT_VOLT_MAX"]), 0.0)
-        self._numbers = {name: float(parameters[name]) for name in BATTERY_PARAMETERS}
-        if quirks.initial_battery_filter:
-            self._numbers.update(dict.fromkeys(_BATTERY_FILTERS, _INITIAL_BATTERY_FILTER))
+    Attributes:
+        voltage: V; 0 until the first sample.
+        current: A; 0 until the first sample.
+        last_voltage: from which the low-pass of the voltage continues (V).
+        scale_voltage: multiplier of the voltage.
+        scale_current: multiplier of the current.
+        keep_voltage: share of the last voltage.
+        keep_current: share of the last current.
+    """
 
-    def configure(self, name: str) -> None:
-        """Read one of BATTERY_PARAMETERS from the parameters."""
-        self._numbers[name] = float(self._parameters[name])
+    voltage: float
+    current: float
+    last_voltage: float
+    scale_voltage: float
+    scale_current: float
+    keep_voltage: float
+    keep_current: float
 
-    def receive(self, voltage: float, current: float) -> None:
-        """Process a sample; the voltage's low-pass starts from BATT_VOLT_MAX."""
-        old_voltage, old_current = self._previous
-        scale_voltage, scale_current, keep_voltage, keep_current = self._numbers.values()
-        self.voltage = voltage * scale_voltage * (1.0 - keep_voltage) + old_voltage * keep_voltage
-        self.current = current * scale_current * (1.0 - keep_current) + old_current * keep_current
-        self._previous = (self.voltage, self.current)
+
+def battery_filter(parameters: FirmwareParameters, quirks: Quirks = REPAIRED) -> BatteryFilter:
+    """Filter before the first sample; the low-pass of the voltage starts from BATT_VOLT_MAX."""
+    numbers = {field: float(parameters[name]) for name, field in _BATTERY_FIELDS.items()}
+    if quirks.initial_battery_filter:
+        numbers |= {"keep_voltage": _INITIAL_BATTERY_FILTER, "keep_current": _INITIAL_BATTERY_FILTER}
+    return BatteryFilter(voltage=0.0, current=0.0, last_voltage=float(parameters["BATT_VOLT_MAX"]), **numbers)
+
+
+def configure_battery(battery: BatteryFilter, parameters: FirmwareParameters, name: str) -> None:
+    """Read one of BATTERY_PARAMETERS."""
+    setattr(battery, _BATTERY_FIELDS[name], float(parameters[name]))
+
+
+@kernel
+def take_battery(battery: BatteryFilter, voltage: float, current: float) -> None:
+    """Process a sample of the battery (V, A)."""
+    share = 1.0 - battery.keep_voltage
+    battery.voltage = voltage * battery.scale_voltage * share + battery.last_voltage * battery.keep_voltage
+    share = 1.0 - battery.keep_current
+    battery.current = current * battery.scale_current * share + battery.current * battery.keep_current
+    battery.last_voltage = battery.voltage
+
+
+@kernel_record
+class AirData:
+    """What follows from barometer and pitot tube.
+
+    Attributes:
+        pressure: static pressure (Pa); 0 until the first sample.
+        temperature: of the barometer (K).
+        altitude: pressure altitude (m).
+        density: of the air, from the pressure (kg/m^3).
+        differential_bias: calibrated bias of the differential pressure (Pa).
+        differential_pressure: without the bias (Pa).
+        differential_temperature: of the pitot tube's sensor (K).
+        airspeed: indicated airspeed (m/s).
+    """
+
+    pressure: float
+    temperature: float
+    altitude: float
+    density: float
+    differential_bias: float
+    differential_pressure: float
+    differential_temperature: float
+    airspeed: float
+
+
+def air_data(parameters: FirmwareParameters) -> AirData:
+    """Air data before the first sample: the density of the air at sea level."""
+    zero = ("pressure", "temperature", "altitude", "differential_pressure", "differential_temperature", "airspeed")
+    return AirData(
+        density=SEA_LEVEL_DENSITY, differential_bias=float(parameters[DIFFERENTIAL_BIAS]), **dict.fromkeys(zero, 0.0)
+    )
+
+
+@kernel
+def take_pressure(air: AirData, pressure: float, temperature: float) -> None:
+    """Process a sample of the barometer (Pa, K)."""
+    air.pressure, air.temperature = pressure, temperature
+    air.altitude, air.density = pressure_altitude(pressure), density_from_pressure(pressure)
+
+
+@kernel
+def take_differential_pressure(air: AirData, pressure: float, temperature: float) -> None:
+    """Process a sample of the pitot tube (Pa, K)."""
+    air.differential_pressure, air.differential_temperature = pressure - air.differential_bias, temperature
+    air.airspeed = indicated_airspeed(air.differential_pressure)

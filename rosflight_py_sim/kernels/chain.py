@@ -2,16 +2,17 @@
 
 A part of the simulation whose answers are kernels offers them as links (`step.part.Part.links`). A pipeline chains the
 links of the parts that trigger each other, in the order of the step. The links share memory: a part reads the numbers
-of a topic where the sender's kernel writes them (`Cell`). A link with a status other than 0 stops the chain: Python
-acts, then the chain goes on with the next link. A gate is a link that stops the chain at a certain time, for everything
-that is not done in each step.
+of a topic where the sender's kernel writes them (`Cell`). A link with a status greater than 0 stops the chain: Python
+acts, then the chain goes on with the next link. After the status -n, the next n links are skipped. A gate is a link
+that stops the chain at a certain time, for everything that is not done in each step.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
+import numpy as np
 from numpy.typing import NDArray
 
 from rosflight_py_sim.kernels.jit import bound, kernel
@@ -61,7 +62,7 @@ class ChainLink(NamedTuple):
 
     Attributes:
         run: the kernel, with all arguments bound; returns a status, or nothing.
-        attend: acts on a status other than 0: (time of the step in ns, status).
+        attend: acts on a status greater than 0: (time of the step in ns, status).
         leave: stores for Python what the kernel has changed, given the time of the part's last answer, ns. Called
             before Python changes the part, and when the chain ends.
         is_late: whether the messages that `attend` sends follow the one that triggers the next part.
@@ -71,6 +72,13 @@ class ChainLink(NamedTuple):
     attend: Callable[[int, int], None] = never
     leave: Callable[[int], None] = _nothing
     is_late: bool = False
+
+
+Taken: TypeAlias = Callable[[str, NDArray[np.float64]], Sequence["ChainLink"] | None]
+"""Function that returns the links by which all receivers of a topic take the numbers in an array.
+
+The order of the numbers is that of the sensor's model. None if a receiver needs messages.
+"""
 
 
 class Cell(NamedTuple):

@@ -251,8 +251,8 @@ def chained(links: Sequence[Callable[[], Any]]) -> Callable[[int], tuple[int, in
     """Kernels, all arguments of which are bound, that run one after the other, and after the last the first again.
 
     A kernel of a chain returns a status, an integer or a boolean, or nothing, which counts as 0. The chain is called
-    with the number of the first kernel to run. It runs until a kernel returns a status other than 0, and returns the
-    number of that kernel and the status.
+    with the number of the first kernel to run. It runs until a kernel returns a status greater than 0, and returns the
+    number of that kernel and the status. After the status -n it skips the next n kernels.
     """
     made: Callable[[int], tuple[int, int]] | None = None if LIBRARY is None else LIBRARY.chain(*links)
     return partial(_run_chain, links) if made is None else made
@@ -261,10 +261,10 @@ def chained(links: Sequence[Callable[[], Any]]) -> Callable[[int], tuple[int, in
 def _run_chain(links: Sequence[Callable[[], Any]], start: int) -> tuple[int, int]:
     index = start
     while True:
-        status = links[index]()
-        if status:
-            return index, int(status)
-        index = (index + 1) % len(links)
+        status = int(links[index]() or 0)
+        if status > 0:
+            return index, status
+        index = (index + 1 - status) % len(links)
 
 
 def plain(compiled: Callable[P, R]) -> Callable[P, R]:

@@ -237,7 +237,7 @@ struct chain {
 };
 
 /* Run the kernels from the one with the given number on, and after the last the first again, until one returns a status
-   other than 0; return its number and the status. */
+   greater than 0; return its number and the status. After the status -n, skip the next n kernels. */
 static PyObject *call_chain(PyObject *self, PyObject *given, PyObject *named)
 {
     PyObject *links = ((struct chain *)self)->links;
@@ -252,10 +252,9 @@ static PyObject *call_chain(PyObject *self, PyObject *given, PyObject *named)
         int64_t status = link->entry->status(link->taken);
         if (raised())
             return NULL;
-        if (status)
+        if (status > 0)
             return Py_BuildValue("nL", index, (long long)status);
-        if (++index == count)
-            index = 0;
+        index = (index + 1 - status) % count;
     }
 }
 

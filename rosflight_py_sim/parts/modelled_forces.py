@@ -15,9 +15,10 @@ from rosflight_py_sim.failures.schedule import Signals
 from rosflight_py_sim.ground.parameters import ParameterError, Value, Values, number
 from rosflight_py_sim.ground.pulse_width import OUTPUTS
 from rosflight_py_sim.ground.stamps import NANOSECONDS
-from rosflight_py_sim.kernels.chain import Cell, Cells, ChainLink, Due, StepTime, gate, keeps
-from rosflight_py_sim.kernels.jit import bound, kernel
+from rosflight_py_sim.kernels.chain import Cell, Cells, ChainLink, Due, StepTime, Taken, gate, keeps
+from rosflight_py_sim.kernels.jit import bound
 from rosflight_py_sim.parts.forces_and_moments import ForcesAndMoments
+from rosflight_py_sim.physics.surface_mix import take_pulses
 from rosflight_py_sim.step.diagnosis import Diagnosis, Level
 from rosflight_py_sim.step.ports import output
 from rosflight_py_sim.step.topic_statistics import Period
@@ -108,13 +109,6 @@ def rotor_speed_message(model: VehicleModel, time_ns: int) -> Outputs:
 def _wrench_message(wrench: NDArray[np.float64], time_ns: int) -> Wrench:
     numbers = wrench.tolist()
     return Wrench(time_ns, numbers[:3], numbers[3:])
-
-
-@kernel
-def take_pulses(pulse_us: NDArray[np.int64], pwm_us: NDArray[np.float64]) -> None:
-    """Copy the pulse widths of the flight controller's outputs."""
-    for i in range(len(pulse_us)):
-        pwm_us[i] = pulse_us[i]
 
 
 Model = TypeVar("Model", bound=VehicleModel)
@@ -226,7 +220,7 @@ class ModelledForces(ForcesAndMoments, Generic[Model]):
         wrench = model.wrench
         return {FORCES_AND_MOMENTS.name: Cell(wrench, partial(_wrench_message, wrench))}
 
-    def links(self, time: StepTime, cells: Cells) -> Sequence[ChainLink] | None:
+    def links(self, time: StepTime, cells: Cells, taken: Taken) -> Sequence[ChainLink] | None:
         """Compute the wrench in the chain; None with failures, or if the model has no kernel for it."""
         model = self.model
         if self.has_failures or not isinstance(model, CompiledModel):

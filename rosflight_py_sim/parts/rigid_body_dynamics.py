@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from rosflight_py_sim.ground.parameters import ParameterTable, Value, number
 from rosflight_py_sim.ground.shared_parameters import ROTATIONAL_GUSTS, SEED, WIND_STREAM
 from rosflight_py_sim.ground.stamps import NANOSECONDS
-from rosflight_py_sim.kernels.chain import Cell, Cells, ChainLink, StepTime
+from rosflight_py_sim.kernels.chain import Cell, Cells, ChainLink, StepTime, Taken
 from rosflight_py_sim.parts.dynamics import Dynamics
 from rosflight_py_sim.physics.dynamics import DYNAMICS_PARAMETERS, VehicleDynamics
 from rosflight_py_sim.physics.ignored_wind import ignored_wind
@@ -128,20 +128,16 @@ class RigidBodyDynamics(Dynamics):
     # Compiled answers.
 
     def cells(self) -> Cells:
-        """True state and wind."""
-        truth, wind = self.body.truth, self.wind.wind_ned
-        cells = {
-            TRUTH_STATE.name: Cell(truth, lambda time_ns: VehicleState(time_ns, truth.copy())),
-            TRUTH_WIND.name: Cell(wind, lambda time_ns: WindSample(time_ns, wind.tolist())),
-        }
-        rates = self._wind_rates
+        """Wind and true state, in the order of `send_state`."""
+        truth, wind, rates = self.body.truth, self.wind.wind_ned, self._wind_rates
+        cells = {TRUTH_WIND.name: Cell(wind, lambda time_ns: WindSample(time_ns, wind.tolist()))}
         if rates is not None:
             cells[TRUTH_WIND_RATES.name] = Cell(rates, lambda time_ns: WindRates(time_ns, rates.tolist()))
-        return cells
+        return cells | {TRUTH_STATE.name: Cell(truth, lambda time_ns: VehicleState(time_ns, truth.copy()))}
 
-    def links(self, time: StepTime, cells: Cells) -> Sequence[ChainLink] | None:
-        """Advance body and wind in the chain; None with failures, waves, added mass or wheels that outputs move."""
-        if self.has_failures or self.waves.exist or self.follows_outputs():
+    def links(self, time: StepTime, cells: Cells, taken: Taken) -> Sequence[ChainLink] | None:
+        """Advance body and wind in the chain; None with failures, waves or added mass."""
+        if self.has_failures or self.waves.exist:
             return None
         dt = time.step_ns / NANOSECONDS
         moved = self.body.link(cells[FORCES_AND_MOMENTS.name].memory, dt)
@@ -152,7 +148,8 @@ class RigidBodyDynamics(Dynamics):
         def leave(answered_ns: int) -> None:
             self.time_ns = answered_ns + time.step_ns
 
-        return (moved._replace(leave=leave), *blown)
+        wheels = self.body.wheel_links(cells[PWM_OUTPUT.name].memory)
+        return (*wheels, moved._replace(leave=leave), *blown)
 
     def start_over(self) -> None:
         """Return the body to its start; the wind continues."""

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
+from itertools import chain
 from struct import Struct
 from typing import Any, ClassVar
 
@@ -17,7 +19,7 @@ from rosflight_py_sim.ground.node_kinds import NodeKind
 from rosflight_py_sim.ground.parameters import ParameterError, ParameterTable, Value, number
 from rosflight_py_sim.ground.shared_parameters import SEED, START_DATE, TIME_MODE
 from rosflight_py_sim.ground.stamps import NANOSECONDS
-from rosflight_py_sim.kernels.chain import NEVER_NS, Cell, Cells, ChainLink, Due, StepTime, gate, keeps
+from rosflight_py_sim.kernels.chain import NEVER_NS, Cell, Cells, ChainLink, Due, StepTime, Taken, gate, keeps
 from rosflight_py_sim.parts.readings import (
     AirspeedReading,
     BarometerReading,
@@ -41,7 +43,14 @@ from rosflight_py_sim.sensing import (
 )
 from rosflight_py_sim.sensing.inertial import UNKNOWN, InertialSensor
 from rosflight_py_sim.sensing.sampling import Read, Sampling
-from rosflight_py_sim.sensing.sensor import FURTHER_SENSORS, SENSOR_STAMPS, TRUE_ERRORS_RATE, Sensor
+from rosflight_py_sim.sensing.sensor import (
+    FURTHER_SENSORS,
+    SENSOR_STAMPS,
+    TRUE_ERRORS_RATE,
+    Sensor,
+    SensorInputs,
+    SensorModel,
+)
 from rosflight_py_sim.step.part import Part
 from rosflight_py_sim.step.ports import drop, later, output, ports_of, synchronized, trigger
 from rosflight_py_sim.step.schedule import Schedule
@@ -55,6 +64,7 @@ from rosflight_py_sim.step.topics import (
     TRUTH_ROTOR_SPEEDS,
     TRUTH_STATE,
     TRUTH_WIND,
+    BatterySample,
     ImuBias,
     NamedNumbers,
     Outputs,
@@ -79,7 +89,8 @@ class Sensors(Part, ABC):
     `dt` is the time since its previous reading, s.
 
     Attributes:
-        battery: newest message on sim/truth_battery, with the true voltage (V) and current (A); None before the first.
+        power: newest true voltage (V) and current (A) of the battery (2,); not a number, and 0, before the first
+            message.
         armed: whether the newest status reports armed; False until the first.
         rotor_speeds: newest true speed of each rotor from sim/truth_rotor_speeds, rad/s (14; 0 beyond the last);
             UNKNOWN before the first message.
@@ -158,6 +169,7 @@ class Sensors(Part, ABC):
         """Set the state before the first message."""
         super().initialise()
         self.armed = False
+        self.power = np.array([math.nan, 0.0])
         self._wind_ned = np.zeros(3)
         self.rotor_speeds = UNKNOWN
         self.models: dict[str, Any] = {}
@@ -271,7 +283,9 @@ class Sensors(Part, ABC):
     def _on_status(self, status: StatusReport) -> None:
         self.armed = status.armed
 
-    battery = later(TRUTH_BATTERY)
+    @later(TRUTH_BATTERY)
+    def _on_battery(self, battery: BatterySample) -> None:
+        _, self.power[0], self.power[1] = battery
 
     @later(TRUTH_ROTOR_SPEEDS)
     def _on_rotor_speeds(self, speeds: Outputs) -> None:
@@ -318,15 +332,19 @@ class Sensors(Part, ABC):
             if time_ns >= line.due:
                 line.advance(time_ns)
         if time_ns >= self._slow_ns:
-            next_ns = NEVER_NS
-            for one in self._slow:
-                schedule = one.schedule
-                if time_ns >= schedule.next_ns and schedule.due(time_ns):
-                    send = one.send
-                    send(one.measure(time_ns, state))
-                if schedule.next_ns < next_ns:
-                    next_ns = schedule.next_ns
-            self._slow_ns = next_ns
+            self._slow_ns = self._sample(self._slow, time_ns, state)
+
+    def _sample(self, samplings: Iterable[Sampling], time_ns: int, state: VehicleState) -> int:
+        """Sample the sensors that are due, and return the time at which the next one is, ns."""
+        next_ns = NEVER_NS
+        for one in samplings:
+            schedule = one.schedule
+            if time_ns >= schedule.next_ns and schedule.due(time_ns):
+                send = one.send
+                send(one.measure(time_ns, state))
+            if schedule.next_ns < next_ns:
+                next_ns = schedule.next_ns
+        return next_ns
 
     # Compiled answers.
 
@@ -337,35 +355,40 @@ class Sensors(Part, ABC):
             return {}
         return {IMU.name: Cell(imu.measured, lambda time_ns: self._imu.message(time_ns, imu.fields()))}
 
-    def links(self, time: StepTime, cells: Cells) -> Sequence[ChainLink] | None:
-        """Sample the IMU in the chain, and the other sensors when they are due.
+    def links(self, time: StepTime, cells: Cells, taken: Taken) -> Sequence[ChainLink] | None:
+        """Sample in the chain the IMU and the sensors whose receivers take numbers, and the others when they are due.
 
         None if the IMU fails, has a latency, is not read by its model, or if its biases are published.
         """
         imu, sampling = self.models.get(self._imu.sensor.sensor), self._imu
         if not isinstance(imu, InertialSensor) or self.update_of(sampling.sensor) is not None:
             return None
-        if not keeps(type(imu), "links", "read", "sample"):
+        if not keeps(type(imu), "step_links", "read", "sample"):
             return None
         if self.has_failures or self._has_bias or sampling.line is not None:
             return None
         truth = cells[TRUTH_STATE.name].memory
         state = self._state = VehicleState(time.time_ns, truth)
         wind = cells[TRUTH_WIND.name]
+        compiled = self._links_of_slow(time, cells, taken)
         slow, errors = self.wake, Due(at_ns=self._errors_schedule.next_ns)
         slow.at_ns = 0
+        by_python = [one for one in self._slow if one not in compiled]
 
         def answer_slow(time_ns: int) -> None:
             state.time_ns = time_ns
             self._wind = wind.message(time_ns)
             if self.held.waiting:
                 self.held.deliver(time_ns)
-            self._answer_slow(time_ns, state)
+            for line in self._late:
+                if time_ns >= line.due:
+                    line.advance(time_ns)
+            next_ns = self._sample(by_python, time_ns, state)
             imu.set_conditions(self)
             if self.held.waiting:
                 slow.at_ns = 0
             else:
-                slow.at_ns = int(min([NEVER_NS, self._slow_ns, *(line.due for line in self._late)]))
+                slow.at_ns = int(min([next_ns, *(line.due for line in self._late)]))
 
         def answer_errors(time_ns: int) -> None:
             if self._errors_schedule.due(time_ns):
@@ -373,13 +396,37 @@ class Sensors(Part, ABC):
             errors.at_ns = self._errors_schedule.next_ns
 
         def leave(answered_ns: int) -> None:
-            sampling.sampled_ns = answered_ns
+            sampling.sampled_ns, self._slow_ns = answered_ns, 0
 
         return (
             gate(time, slow, answer_slow)._replace(leave=leave),
-            *imu.links(truth, self.rotor_speeds, time.step_ns / NANOSECONDS),
+            *chain.from_iterable(compiled.values()),
+            *imu.step_links(truth, self.rotor_speeds, time.step_ns / NANOSECONDS),
             gate(time, errors, answer_errors, is_late=True),
         )
+
+    def _links_of_slow(self, time: StepTime, cells: Cells, taken: Taken) -> dict[Sampling, Sequence[ChainLink]]:
+        """Links of the sensors besides the IMU that Python need not sample."""
+        truth, wind_ned = cells[TRUTH_STATE.name].memory, cells[TRUTH_WIND.name].memory
+        links: dict[Sampling, Sequence[ChainLink]] = {}
+        for one in self._slow:
+            model, period_ns = self.models.get(one.sensor.sensor), one.schedule.period_ns
+            # A period of whole steps: the time between two measurements is always the same.
+            is_regular = one.line is None and period_ns % time.step_ns == 0 and one.sampled_ns >= 0
+            if not is_regular or not isinstance(model, SensorModel) or self.update_of(one.sensor) is not None:
+                continue
+            if not keeps(type(model), "links", "read"):
+                continue
+            inputs = SensorInputs(truth, wind_ned, self.power, period_ns / NANOSECONDS)
+            measuring = model.links(inputs)
+            if measuring is None:
+                continue
+            numbers, measured = measuring
+            received = taken(one.sensor.topic.name, numbers)
+            if received is not None:
+                then = (*measured, *received)
+                links[one] = one.link(time, len(then)), *then
+        return links
 
     def _drop_in_transit(self) -> None:
         """Drop the measurements that have not arrived."""

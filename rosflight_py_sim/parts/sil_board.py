@@ -10,6 +10,8 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar
 
+import numpy as np
+from numpy.typing import NDArray
 from std_msgs.msg import String
 
 from rosflight_py_sim.failures.failure import FAILURES, LINKS, LOST, Failure
@@ -31,7 +33,7 @@ from rosflight_py_sim.ground.confined_files import expanded
 from rosflight_py_sim.ground.node_kinds import NodeKind
 from rosflight_py_sim.ground.parameters import Parameter, ParameterError, ParameterTable, Value, number
 from rosflight_py_sim.ground.shared_parameters import TIME_MODE
-from rosflight_py_sim.kernels.chain import NEVER_NS, Cell, Cells, ChainLink, Due, StepTime, gate
+from rosflight_py_sim.kernels.chain import NEVER_NS, Cell, Cells, ChainLink, Due, StepTime, Taken, gate
 from rosflight_py_sim.parts.board_link import BoardLink, MessagePort
 from rosflight_py_sim.parts.rosflight_io.commands import CommandServices
 from rosflight_py_sim.parts.rosflight_io.estimates import EstimateOutputs
@@ -44,9 +46,13 @@ from rosflight_py_sim.step.schedule import Schedule
 from rosflight_py_sim.step.topic_statistics import Period
 from rosflight_py_sim.step.topics import (
     AUX_COMMAND,
+    BARO,
+    BATTERY,
     COMMAND,
+    DIFF_PRESSURE,
     EXTERNAL_ATTITUDE,
     IMU,
+    MAG,
     PWM_OUTPUT,
     RC,
     AttitudeEstimate,
@@ -247,16 +253,22 @@ class RosflightBoard(CommandServices, ParameterServices, StatusReports, Estimate
     @later(AUX_COMMAND, when="offers_rosflight_io")
     def receive_aux_command(self, command: AuxiliaryCommand) -> None:
         """Receive an auxiliary command."""
-        self.board.firmware.set_aux_command(command.types, command.values)
+        self._timed_firmware().set_aux_command(command.types, command.values)
 
     @newest(EXTERNAL_ATTITUDE, when="offers_rosflight_io")
     def receive_external_attitude(self, attitude: AttitudeEstimate) -> None:
         """Receive an attitude that another estimator gives."""
         x, y, z, w = attitude.quaternion_xyzw
         self.wake.at_ns = 0
-        self.board.firmware.set_external_attitude((w, x, y, z))
+        self._timed_firmware().set_external_attitude((w, x, y, z))
 
     repeated_clock = repeated()
+
+    def _timed_firmware(self) -> Firmware:
+        """The firmware, with the time of its last pass, which a chain does not set."""
+        firmware = self.board.firmware
+        firmware.time_us = self._now_us()
+        return firmware
 
     def _now_us(self) -> int:
         """Reference time for the age of commands, us: that of the firmware's last pass."""
@@ -287,6 +299,19 @@ class RosflightBoard(CommandServices, ParameterServices, StatusReports, Estimate
         self._link = None if command is None else Link(command, LOST)
         if self.link is not None:
             self.link.fail(signals)
+
+    def input_links(self, topic: str, numbers: NDArray[np.float64]) -> Sequence[ChainLink] | None:
+        """Let the firmware take a sample; None for other sensors, or if corrected measurements have receivers."""
+        if self._relays:
+            return None
+        firmware = self.board.firmware
+        links = {
+            BATTERY.name: firmware.battery_link,
+            BARO.name: firmware.baro_link,
+            DIFF_PRESSURE.name: firmware.diff_pressure_link,
+            MAG.name: firmware.mag_link,
+        }
+        return (links[topic](numbers),) if topic in links else None
 
     # Running the firmware.
 
@@ -329,7 +354,7 @@ class RosflightBoard(CommandServices, ParameterServices, StatusReports, Estimate
         pulse_us = self.board.firmware.whole_pulse_widths
         return {PWM_OUTPUT.name: Cell(pulse_us, lambda time_ns: PulseWidths(time_ns, pulse_us.tolist()))}
 
-    def links(self, time: StepTime, cells: Cells) -> Sequence[ChainLink] | None:
+    def links(self, time: StepTime, cells: Cells, taken: Taken) -> Sequence[ChainLink] | None:
         """Run the firmware up to the mixer in the chain, and the rest when it has something to do.
 
         None with a MAVLink link, a failing link, receivers of the estimates, or if `use_timer` is false.
@@ -344,10 +369,14 @@ class RosflightBoard(CommandServices, ParameterServices, StatusReports, Estimate
         inputs, rest = self.wake, Due(at_ns=0)
         inputs.at_ns = 0
 
+        def set_rest() -> None:
+            due_ns = firmware.due_us * 1000
+            rest.at_ns = int(min(NEVER_NS, due_ns, self._output_schedule.next_ns, self._status_schedule.next_ns))
+
         def take_inputs(time_ns: int) -> None:
             self.held.deliver(time_ns)
             inputs.at_ns = 0 if self.held.waiting else NEVER_NS
-            rest.at_ns = 0
+            set_rest()
 
         def attend(time_ns: int, status: int) -> None:
             controlled.attend(time_ns, status)
@@ -358,8 +387,7 @@ class RosflightBoard(CommandServices, ParameterServices, StatusReports, Estimate
             firmware.finish_pass(time_us)
             firmware.prepare_pass()
             self._send_due(time_ns)
-            due_ns = firmware.due_us * 1000
-            rest.at_ns = int(min(NEVER_NS, due_ns, self._output_schedule.next_ns, self._status_schedule.next_ns))
+            set_rest()
 
         return (
             gate(time, inputs, take_inputs),

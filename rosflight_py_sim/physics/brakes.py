@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rosflight_py_sim.ground.parameters import Parameter, ParameterError, ParameterTable, Values, number
+from rosflight_py_sim.kernels.jit import bound, kernel
 from rosflight_py_sim.physics.contact import DOES_NOT_ROLL, ROLLING
 from rosflight_py_sim.physics.surface_mix import mixed, servo_weights
 
@@ -49,7 +50,6 @@ class Brakes:
     Coulomb's friction cone (`contact.py`): a brake that needs more locks the wheel, which then slides.
 
     Attributes:
-        command: the brake command, 0 to 1.
         is_used: whether any output brakes any wheel.
     """
 
@@ -72,30 +72,64 @@ class Brakes:
                     f"parameter 'contact_braking_friction': {frictions[i]:g} given for point {i}, which does not roll; "
                     "allowed: 0 there, or a contact_rolling_friction for that point"
                 )
-        self._weights = servo_weights(values, "brake_mix")
-        self.is_used = bool(np.any(frictions) and self._weights)
-        self._points = points
-        self._wheels = [(int(i), float(points[i, ROLLING]), float(frictions[i])) for i in braked]
-        self._offset = number(values, "brake_offset")
-        self._mixed = 0.0
-        self._press()
+        weights, of_points = servo_weights(values, "brake_mix"), np.zeros((len(points), 2))
+        of_points[:, 0] = points[:, ROLLING]
+        of_points[braked, 1] = frictions[braked]
+        self.is_used = bool(np.any(frictions) and np.any(weights))
+        self._weights = weights
+        # The sum of the outputs, and the command.
+        self._held = np.zeros(2)
+        self._wheels = number(values, "brake_offset"), of_points, self._held, points
+        self._pwm_us = np.zeros(len(weights))
+        self._follow = self.bound_follow(self._pwm_us)
+        self.release()
+
+    @property
+    def command(self) -> float:
+        """The brake command, 0 to 1."""
+        return float(self._held[1])
 
     def follow(self, pwm_us: Sequence[float]) -> None:
         """Brake according to the pulse widths of the 14 outputs, us."""
-        self._mixed = mixed(self._weights, pwm_us)
-        self._press()
+        self._pwm_us[:] = pwm_us
+        self._follow()
+
+    def bound_follow(self, pwm_us: NDArray[np.float64]) -> Callable[[], None]:
+        """`follow` as a kernel for the pulse widths in an array (14,), which works on it by its memory."""
+        return bound(brake, self._weights, *self._wheels, pwm_us)
 
     def release(self) -> None:
         """Brake as without outputs: by the constant part of the command."""
-        self._mixed = 0.0
-        self._press()
+        press_brakes(*self._wheels, 0.0)
 
     def adopt(self, other: Brakes) -> None:
         """Brake by the outputs that the other brakes followed last."""
-        self._mixed = other._mixed
-        self._press()
+        press_brakes(*self._wheels, float(other._held[0]))
 
-    def _press(self) -> None:
-        self.command = min(1.0, max(0.0, self._offset + self._mixed))
-        for i, rolling, braking in self._wheels:
-            self._points[i, ROLLING] = rolling + self.command * braking
+
+@kernel
+def press_brakes(
+    offset: float,
+    wheels: NDArray[np.float64],
+    held: NDArray[np.float64],
+    points: NDArray[np.float64],
+    outputs: float,
+) -> None:
+    """Brake the wheels (n, 2), rolling and braking friction, by a sum of outputs; store sum and command in `held`."""
+    held[0], held[1] = outputs, min(1.0, max(0.0, offset + outputs))
+    for i in range(wheels.shape[0]):
+        if wheels[i, 1] != 0.0:
+            points[i, ROLLING] = wheels[i, 0] + held[1] * wheels[i, 1]
+
+
+@kernel
+def brake(
+    weights: NDArray[np.float64],
+    offset: float,
+    wheels: NDArray[np.float64],
+    held: NDArray[np.float64],
+    points: NDArray[np.float64],
+    pwm_us: NDArray[np.float64],
+) -> None:
+    """Brake according to the pulse widths of the outputs (14,), us."""
+    press_brakes(offset, wheels, held, points, mixed(weights, pwm_us))

@@ -33,6 +33,7 @@ from rosflight_py_sim.physics.inertia import INERTIA_PARAMETERS, inertia_matrix
 from rosflight_py_sim.physics.rigid_body import INERTIA, derivative
 from rosflight_py_sim.physics.solids import Solids, solids_of
 from rosflight_py_sim.physics.steering import STEERING_PARAMETERS, Steering
+from rosflight_py_sim.physics.surface_mix import take_pulses
 from rosflight_py_sim.physics.truth_step import (
     CONTACT_RATE,
     LARGEST_BODY_RATE,
@@ -253,6 +254,12 @@ class VehicleDynamics:
             return None
         return ChainLink(bound(advance, *self._models, wrench, dt), lambda _, diverged: self._fail(diverged))
 
+    def wheel_links(self, pulse_us: NDArray[np.int64]) -> Sequence[ChainLink]:
+        """Links of a chain in place of `follow_outputs`, for the pulse widths of the outputs in an array (14,), us."""
+        pwm_us = np.zeros(len(pulse_us))
+        followed = [one.bound_follow(pwm_us) for one in (self.steering, self.brakes) if one.is_used]
+        return [ChainLink(run) for run in (bound(take_pulses, pulse_us, pwm_us), *followed)] if followed else []
+
     def step(
         self,
         wrench: NDArray[np.float64],
@@ -311,8 +318,10 @@ class VehicleDynamics:
 
     def follow_outputs(self, pwm_us: Sequence[float]) -> None:
         """Turn and brake the wheels according to the pulse widths of the 14 outputs, us."""
-        self.steering.follow(pwm_us)
-        self.brakes.follow(pwm_us)
+        if self.steering.is_used:
+            self.steering.follow(pwm_us)
+        if self.brakes.is_used:
+            self.brakes.follow(pwm_us)
 
     def start_over(self) -> None:
         """Reset to `initial_truth`, with zero wrench and straight wheels that no output brakes."""

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rosflight_py_sim.ground.parameters import Parameter, ParameterError, ParameterTable, Values
+from rosflight_py_sim.kernels.jit import bound, kernel
 from rosflight_py_sim.physics.contact import DOES_NOT_ROLL, ROLLING, STEERING_COSINE, STEERING_SINE
 from rosflight_py_sim.physics.surface_mix import mixed, servo_weights
 
@@ -45,7 +46,6 @@ class Steering:
     between the main wheels moves on a circle of radius L / tan(d) (Ackermann steering).
 
     Attributes:
-        command: the steering command, -1 to 1.
         is_used: whether any output turns any wheel.
     """
 
@@ -68,19 +68,53 @@ class Steering:
                     f"parameter 'contact_steering': {degrees[i]:g} deg given for point {i}, which does not roll; "
                     "allowed: 0 deg there, or a contact_rolling_friction for that point"
                 )
-        self.command = 0.0
-        self._weights = servo_weights(values, "steering_mix")
-        self.is_used = bool(np.any(degrees) and self._weights)
-        self._points = points
-        self._angles = [(int(i), math.radians(degrees[i])) for i in steered]
+        weights, angles = servo_weights(values, "steering_mix"), np.zeros(len(points))
+        angles[steered] = [math.radians(degrees[i]) for i in steered]
+        self.is_used = bool(np.any(degrees) and np.any(weights))
+        self._command = np.zeros(1)
+        self._wheels = angles, self._command, points
+        self._weights = weights
+        self._pwm_us = np.zeros(len(weights))
+        self._follow = self.bound_follow(self._pwm_us)
+
+    @property
+    def command(self) -> float:
+        """The steering command, -1 to 1."""
+        return float(self._command[0])
 
     def follow(self, pwm_us: Sequence[float]) -> None:
         """Turn the wheels according to the pulse widths of the 14 outputs, us."""
-        self.turn(mixed(self._weights, pwm_us))
+        self._pwm_us[:] = pwm_us
+        self._follow()
+
+    def bound_follow(self, pwm_us: NDArray[np.float64]) -> Callable[[], None]:
+        """`follow` as a kernel for the pulse widths in an array (14,), which works on it by its memory."""
+        return bound(steer, self._weights, *self._wheels, pwm_us)
 
     def turn(self, command: float) -> None:
         """Turn the wheels by a steering command, which is limited to -1 to 1."""
-        self.command = min(1.0, max(-1.0, command))
-        for i, angle in self._angles:
-            self._points[i, STEERING_COSINE] = math.cos(self.command * angle)
-            self._points[i, STEERING_SINE] = math.sin(self.command * angle)
+        turn_wheels(*self._wheels, command)
+
+
+@kernel
+def turn_wheels(
+    angles: NDArray[np.float64], held: NDArray[np.float64], points: NDArray[np.float64], command: float
+) -> None:
+    """Turn the wheels with an angle (n,), rad, by a command, which is limited to -1 to 1 and stored in `held` (1,)."""
+    held[0] = min(1.0, max(-1.0, command))
+    for i in range(len(angles)):
+        if angles[i] != 0.0:
+            points[i, STEERING_COSINE] = math.cos(held[0] * angles[i])
+            points[i, STEERING_SINE] = math.sin(held[0] * angles[i])
+
+
+@kernel
+def steer(
+    weights: NDArray[np.float64],
+    angles: NDArray[np.float64],
+    held: NDArray[np.float64],
+    points: NDArray[np.float64],
+    pwm_us: NDArray[np.float64],
+) -> None:
+    """Turn the wheels according to the pulse widths of the outputs (14,), us."""
+    turn_wheels(angles, held, points, mixed(weights, pwm_us))

@@ -7,13 +7,12 @@ two outputs, and a surface that moves the other way has a negative weight.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 from numpy.typing import NDArray
 
 from rosflight_py_sim.ground.parameters import Parameter, ParameterError, ParameterTable, Values
 from rosflight_py_sim.ground.pulse_width import MOTOR, OUTPUTS, SERVO
+from rosflight_py_sim.kernels.jit import kernel
 
 _CENTRE_US = SERVO.zero_us
 
@@ -51,22 +50,32 @@ def output_weights(values: Values, parameter: str) -> NDArray[np.float64]:
     return weights
 
 
-def servo_weights(values: Values, parameter: str) -> list[tuple[int, float]]:
-    """Outputs that have a weight in a list parameter, each with its weight per us of pulse width.
+def servo_weights(values: Values, parameter: str) -> NDArray[np.float64]:
+    """Weight of each output (14,) per us of pulse width, from a list parameter; 0 where the list ends.
 
     Raises:
         ParameterError: more weights than outputs.
     """
-    weights = output_weights(values, parameter)
-    return [(int(j), float(weights[j]) / SERVO.reach_us) for j in np.flatnonzero(weights)]
+    weights, given = np.zeros(OUTPUTS), output_weights(values, parameter)
+    weights[: len(given)] = given / SERVO.reach_us
+    return weights
 
 
-def mixed(weights: Sequence[tuple[int, float]], pwm_us: Sequence[float]) -> float:
+@kernel
+def mixed(weights: NDArray[np.float64], pwm_us: NDArray[np.float64]) -> float:
     """Sum of the outputs' servo commands, with the weights of `servo_weights`."""
     total = 0.0
-    for j, weight in weights:
-        total += weight * (pwm_us[j] - _CENTRE_US)
+    for j in range(len(weights)):
+        if weights[j] != 0.0:
+            total += weights[j] * (pwm_us[j] - _CENTRE_US)
     return total
+
+
+@kernel
+def take_pulses(pulse_us: NDArray[np.int64], pwm_us: NDArray[np.float64]) -> None:
+    """Copy the pulse widths of the flight controller's outputs."""
+    for j in range(len(pulse_us)):
+        pwm_us[j] = pulse_us[j]
 
 
 def mixer_of_values(values: Values) -> NDArray[np.float64] | None:

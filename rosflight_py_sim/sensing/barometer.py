@@ -34,6 +34,7 @@ from rosflight_py_sim.failures.failure import Target
 from rosflight_py_sim.ground.parameters import Parameter, ParameterTable, Values, number
 from rosflight_py_sim.ground.shared_parameters import WATER_DENSITY
 from rosflight_py_sim.ground.stamps import NANOSECONDS
+from rosflight_py_sim.kernels.chain import ChainLink
 from rosflight_py_sim.kernels.jit import bound, kernel
 from rosflight_py_sim.kernels.record import kernel_record
 from rosflight_py_sim.physics.atmosphere import GAS_CONSTANT, pressure, pressure_altitude, temperature
@@ -44,7 +45,7 @@ from rosflight_py_sim.sensing import thermometer
 from rosflight_py_sim.sensing.converter import converted
 from rosflight_py_sim.sensing.errors import ERROR, ErrorModel, ErrorSource, advance_errors
 from rosflight_py_sim.sensing.failing import Measured
-from rosflight_py_sim.sensing.sensor import Failing, Sensor, SensorModel, Surroundings
+from rosflight_py_sim.sensing.sensor import Failing, Sensor, SensorInputs, SensorModel, Surroundings
 from rosflight_py_sim.step.topics import BARO, BaroSample
 from rosflight_py_sim.step.vehicle_state import VehicleState
 
@@ -163,12 +164,9 @@ class Barometer(SensorModel):
             temperature=math.nan,
         )
         water = number(values, "water_density") * earth_of(values).gravity
-        self._measure = bound(
-            sample_pressure, site_of(values), self.waves.sea, water, self._board, self._errors.channels
-        )
-        self.pressure_pa = 0.0
-        self.temperature_k = 0.0
-        self.altitude_m = 0.0
+        self.measured: NDArray[np.float64] = np.zeros(3)
+        self._models = site_of(values), self.waves.sea, water, self._board, self._errors.channels, self.measured
+        self._measure = bound(sample_pressure, *self._models)
 
     def adopt(self, other: Barometer) -> None:
         """Copy another barometer's errors, temperature and last measurement."""
@@ -176,9 +174,7 @@ class Barometer(SensorModel):
         self._unit_coefficient = other._unit_coefficient
         self._board.temperature_coefficient = self._coefficient_range * self._unit_coefficient
         self._board.temperature = other._board.temperature
-        self.pressure_pa = other.pressure_pa
-        self.temperature_k = other.temperature_k
-        self.altitude_m = other.altitude_m
+        self.measured[:] = other.measured
 
     def true_errors(self) -> dict[str, float]:
         """True bias of the last measurement with its drift with temperature, Pa."""
@@ -191,9 +187,32 @@ class Barometer(SensorModel):
         """Pressure altitude (m MSL), static pressure (Pa) and temperature of the air (K)."""
         if self.waves.exist:
             self.waves.move_to(state.truth, state.time_ns / NANOSECONDS)
-        battery = around.battery
-        self.sample(state.truth, around.wind_ned, 0.0 if battery is None else battery.current, dt)
-        return self.altitude_m, self.pressure_pa, self.temperature_k
+        self._measure(state.truth, around.wind_ned, around.power, dt, next(self._errors.normals))
+        pressure_pa, temperature_k, altitude_m = self.measured.tolist()
+        return altitude_m, pressure_pa, temperature_k
+
+    def links(self, inputs: SensorInputs) -> tuple[NDArray[np.float64], Sequence[ChainLink]] | None:
+        """Draw the numbers, then measure; None in waves."""
+        if self.waves.exist:
+            return None
+        row, (truth, wind_ned, power, dt) = np.zeros(2), inputs
+        sampled = bound(sample_pressure, *self._models, truth, wind_ned, power, dt, row)
+        return self.measured, (self._errors.normals.link(row), ChainLink(sampled))
+
+    @property
+    def pressure_pa(self) -> float:
+        """Measured static pressure, Pa."""
+        return float(self.measured[0])
+
+    @property
+    def temperature_k(self) -> float:
+        """Temperature of the air, K."""
+        return float(self.measured[1])
+
+    @property
+    def altitude_m(self) -> float:
+        """Pressure altitude, m."""
+        return float(self.measured[2])
 
     def sample(self, truth: NDArray[np.float64], wind_ned: NDArray[np.float64], current_a: float, dt: float) -> None:
         """Measure.
@@ -204,9 +223,8 @@ class Barometer(SensorModel):
             current_a: true current of the battery, A.
             dt: time since the last sample, s, greater than 0.
         """
-        self.pressure_pa, self.temperature_k, self.altitude_m = self._measure(
-            truth, wind_ned, current_a, dt, next(self._errors.normals)
-        )
+        power = np.array([math.nan, current_a])
+        self._measure(truth, wind_ned, power, dt, next(self._errors.normals))
 
 
 @kernel
@@ -216,13 +234,14 @@ def sample_pressure(
     water: float,
     board: BarometerBoard,
     channels: NDArray[np.float64],
+    reading: NDArray[np.float64],
     truth: NDArray[np.float64],
     wind_ned: NDArray[np.float64],
-    current_a: float,
+    power: NDArray[np.float64],
     dt: float,
     normals: NDArray[np.float64],
-) -> tuple[float, float, float]:
-    """Measured pressure (Pa), air temperature (K), pressure altitude (m).
+) -> None:
+    """Write measured pressure (Pa), air temperature (K) and pressure altitude (m).
 
     `water` is the density of the water times gravity, `sea` as in `waves.py`.
     """
@@ -232,9 +251,9 @@ def sample_pressure(
     air, static = temperature(altitude_msl_m), pressure(altitude_msl_m)
     error = channels[0, ERROR] + board.temperature_coefficient * (warm_up(board, air, dt) - CALIBRATION_TEMPERATURE)
     if depth == 0.0:
-        error += board.wash * current_a + static / (GAS_CONSTANT * air) * port_error(board, truth, wind_ned)
+        error += board.wash * power[1] + static / (GAS_CONSTANT * air) * port_error(board, truth, wind_ned)
     measured = max(LOWEST_READING, converted(static + water * depth + error, math.inf, board.resolution))
-    return measured, air, pressure_altitude(measured)
+    reading[0], reading[1], reading[2] = measured, air, pressure_altitude(measured)
 
 
 @kernel

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import NDArray
 
 from rosflight_py_sim.failures.failure import Target
 from rosflight_py_sim.ground.parameters import Parameter, ParameterTable, Values, number
+from rosflight_py_sim.kernels.chain import ChainLink
 from rosflight_py_sim.kernels.jit import bound, kernel
 from rosflight_py_sim.sensing.errors import ERROR, ErrorModel, ErrorSource, advance_errors
 from rosflight_py_sim.sensing.failing import Fields
-from rosflight_py_sim.sensing.sensor import Failing, Sensor, SensorModel, Surroundings
+from rosflight_py_sim.sensing.sensor import Failing, Sensor, SensorInputs, SensorModel, Surroundings
 from rosflight_py_sim.step.topics import BATTERY
 from rosflight_py_sim.step.vehicle_state import VehicleState
 
@@ -40,16 +44,14 @@ class BatteryMonitor(SensorModel):
 
     def __init__(self, values: Values, rng: np.random.Generator) -> None:
         super().__init__(ErrorModel([_VOLTAGE.terms(values), _CURRENT.terms(values)], rng))
-        self._measure = bound(sample_battery, self._errors.channels)
-        self._first_voltage = number(values, "battery_voltage")
-        self.voltage = 0.0
-        self.current = 0.0
+        self.measured: NDArray[np.float64] = np.zeros(2)
+        self._models = self._errors.channels, number(values, "battery_voltage"), self.measured
+        self._measure = bound(sample_battery, *self._models)
 
     def adopt(self, other: BatteryMonitor) -> None:
         """Copy another monitor's errors and last measurement."""
         super().adopt(other)
-        self.voltage = other.voltage
-        self.current = other.current
+        self.measured[:] = other.measured
 
     def true_errors(self) -> dict[str, float]:
         """True biases of the last measurement, V and A."""
@@ -57,29 +59,44 @@ class BatteryMonitor(SensorModel):
 
     def read(self, around: Surroundings, time_ns: int, state: VehicleState, dt: float) -> tuple[float, float]:
         """Voltage (V) and current (A); before the true ones are known, those of an idle battery."""
-        true = around.battery
-        if true is None:
-            self.sample(self._first_voltage, 0.0, dt)
-        else:
-            self.sample(true.voltage, true.current, dt)
-        return self.voltage, self.current
+        self._measure(around.power, dt, next(self._errors.normals))
+        voltage, current = self.measured.tolist()
+        return voltage, current
+
+    def links(self, inputs: SensorInputs) -> tuple[NDArray[np.float64], Sequence[ChainLink]]:
+        """Draw the numbers, then measure."""
+        row = np.zeros(4)
+        sampled = bound(sample_battery, *self._models, inputs.power, inputs.dt, row)
+        return self.measured, (self._errors.normals.link(row), ChainLink(sampled))
+
+    @property
+    def voltage(self) -> float:
+        """Measured voltage, V."""
+        return float(self.measured[0])
+
+    @property
+    def current(self) -> float:
+        """Measured current, A."""
+        return float(self.measured[1])
 
     def sample(self, voltage: float, current: float, dt: float) -> None:
         """Measure the true voltage (V) and current (A), dt (s, > 0) after the last sample."""
-        self.voltage, self.current = self._measure(voltage, current, dt, next(self._errors.normals))
+        self._measure(np.array([voltage, current]), dt, next(self._errors.normals))
 
 
 @kernel
 def sample_battery(
     channels: NDArray[np.float64],
-    voltage: float,
-    current: float,
+    first_voltage: float,
+    measured: NDArray[np.float64],
+    power: NDArray[np.float64],
     dt: float,
     normals: NDArray[np.float64],
-) -> tuple[float, float]:
-    """Measured voltage (V) and current (A)."""
+) -> None:
+    """Write voltage (V) and current (A); `first_voltage` is that of an idle battery while the true one is unknown."""
     advance_errors(channels, normals, dt)
-    return voltage + channels[0, ERROR], current + channels[1, ERROR]
+    measured[0] = (first_voltage if math.isnan(power[0]) else power[0]) + channels[0, ERROR]
+    measured[1] = power[1] + channels[1, ERROR]
 
 
 BATTERY_MONITOR = Sensor(

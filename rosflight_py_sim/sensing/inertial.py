@@ -358,15 +358,17 @@ class InertialSensor(SensorModel):
         return self._state[0:6]
 
     def fields(self) -> tuple[Any, ...]:
-        """What `read` would have returned for the last sample of `links`."""
+        """What `read` would have returned for the last sample of `step_links`."""
         return self._fields(self._step_s, self._conditions.vibrates)
 
     def set_conditions(self, around: Surroundings) -> None:
-        """Set the inputs besides the true state for the samples of `links`."""
+        """Set the inputs besides the true state for the samples of `step_links`."""
         self._conditions.armed = around.armed
         self._conditions.temperature = around.models[_THERMOMETER].temperature_k
 
-    def links(self, truth: NDArray[np.float64], rotor_speeds: NDArray[np.float64], dt: float) -> Iterable[ChainLink]:
+    def step_links(
+        self, truth: NDArray[np.float64], rotor_speeds: NDArray[np.float64], dt: float
+    ) -> Iterable[ChainLink]:
         """Links that sample each step; the arguments as in `sample`, both arrays by their memory."""
         conditions, row = self._conditions, np.zeros(12)
         conditions.vibrates, self._step_s = self.vibrates, dt

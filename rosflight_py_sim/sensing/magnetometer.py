@@ -38,6 +38,7 @@ from rosflight_py_sim.ground.extras import missing_extra
 from rosflight_py_sim.ground.parameters import Parameter, ParameterError, ParameterTable, Values, number
 from rosflight_py_sim.ground.shared_parameters import START_DATE
 from rosflight_py_sim.ground.start_date import start_of, year_of
+from rosflight_py_sim.kernels.chain import ChainLink
 from rosflight_py_sim.kernels.jit import bound, kernel
 from rosflight_py_sim.kernels.record import kernel_record
 from rosflight_py_sim.physics.rotations import rotate_to_body
@@ -45,7 +46,7 @@ from rosflight_py_sim.sensing.converter import converted, converter_of, converte
 from rosflight_py_sim.sensing.errors import ERROR, ErrorModel, ErrorSource, advance_errors, axes, covariance
 from rosflight_py_sim.sensing.failing import Vector
 from rosflight_py_sim.sensing.geodetic import ned_to_geodetic, tangent_plane
-from rosflight_py_sim.sensing.sensor import Failing, Sensor, SensorModel, Surroundings
+from rosflight_py_sim.sensing.sensor import Failing, Sensor, SensorInputs, SensorModel, Surroundings
 from rosflight_py_sim.sensing.site import SITE_PARAMETERS
 from rosflight_py_sim.step.topics import MAG
 from rosflight_py_sim.step.vehicle_state import VehicleState
@@ -233,8 +234,7 @@ class Magnetometer(SensorModel):
         self._settings = MagnetometerSettings(current_x=x, current_y=y, current_z=z, limit=limit, resolution=resolution)
         self.response: NDArray[np.float64] = np.eye(3) + self._soft_iron * symmetric(self._draws.tolist())
         self._field_body: NDArray[np.float64] = np.zeros(3)
-        self._measure = bound(
-            sample_field,
+        self._models = (
             self._settings,
             self.field_ned,
             self.gradient,
@@ -242,6 +242,7 @@ class Magnetometer(SensorModel):
             self._errors.channels,
             self._field_body,
         )
+        self._measure = bound(sample_field, *self._models)
 
     def adopt(self, other: Magnetometer) -> None:
         """Copy another magnetometer's errors."""
@@ -260,9 +261,14 @@ class Magnetometer(SensorModel):
 
     def read(self, around: Surroundings, time_ns: int, state: VehicleState, dt: float) -> tuple[Any, ...]:
         """Field (T, 3) and its covariance (9)."""
-        battery = around.battery
-        field = self.sample(state.truth, dt, 0.0 if battery is None else battery.current)
-        return field.tolist(), covariance(self.variance(dt))
+        self._measure(state.truth, dt, around.power, next(self._errors.normals))
+        return self._field_body.tolist(), covariance(self.variance(dt))
+
+    def links(self, inputs: SensorInputs) -> tuple[NDArray[np.float64], Sequence[ChainLink]]:
+        """Draw the numbers, then measure."""
+        row = np.zeros(6)
+        sampled = bound(sample_field, *self._models, inputs.truth, inputs.dt, inputs.power, row)
+        return self._field_body, (self._errors.normals.link(row), ChainLink(sampled))
 
     def sample(self, truth: NDArray[np.float64], dt: float, current: float = 0.0) -> NDArray[np.float64]:
         """Measured field (3,), body axes (T); the next sample overwrites it.
@@ -272,7 +278,7 @@ class Magnetometer(SensorModel):
             dt: time since the last sample, s, > 0.
             current: true current of the battery, A.
         """
-        self._measure(truth, dt, current, next(self._errors.normals))
+        self._measure(truth, dt, np.array([math.nan, current]), next(self._errors.normals))
         return self._field_body
 
 
@@ -286,7 +292,7 @@ def sample_field(
     field_body: NDArray[np.float64],
     truth: NDArray[np.float64],
     dt: float,
-    current: float,
+    power: NDArray[np.float64],
     normals: NDArray[np.float64],
 ) -> None:
     """Write one measurement into `field_body` (3,), T."""
@@ -299,7 +305,7 @@ def sample_field(
     limit, resolution = settings.limit, settings.resolution
     for axis, per_ampere in ((0, settings.current_x), (1, settings.current_y), (2, settings.current_z)):
         field = response[axis, 0] * x + response[axis, 1] * y + response[axis, 2] * z
-        field_body[axis] = converted(field + per_ampere * current + channels[axis, ERROR], limit, resolution)
+        field_body[axis] = converted(field + per_ampere * power[1] + channels[axis, ERROR], limit, resolution)
 
 
 MAGNETOMETER = Sensor(

@@ -27,6 +27,7 @@ from numpy.typing import NDArray
 
 from rosflight_py_sim.failures.failure import Target
 from rosflight_py_sim.ground.parameters import Parameter, ParameterTable, Values, number
+from rosflight_py_sim.kernels.chain import ChainLink
 from rosflight_py_sim.kernels.jit import bound, kernel
 from rosflight_py_sim.kernels.record import kernel_record
 from rosflight_py_sim.physics.atmosphere import (
@@ -42,7 +43,7 @@ from rosflight_py_sim.sensing.converter import converted, converter_of, converte
 from rosflight_py_sim.sensing.errors import ERROR, ErrorModel, ErrorSource, advance_errors
 from rosflight_py_sim.sensing.failing import Measured
 from rosflight_py_sim.sensing.impact_pressure import airspeed_of_impact, impact_pressure
-from rosflight_py_sim.sensing.sensor import Failing, Sensor, SensorModel, Surroundings
+from rosflight_py_sim.sensing.sensor import Failing, Sensor, SensorInputs, SensorModel, Surroundings
 from rosflight_py_sim.step.topics import DIFF_PRESSURE, AirspeedSample
 from rosflight_py_sim.step.vehicle_state import VehicleState
 
@@ -118,17 +119,14 @@ class PitotTube(SensorModel):
             limit=converter.limit,
             resolution=converter.resolution,
         )
-        self._measure = bound(sample_pitot, self._installation, self._errors.channels)
-        self.differential_pressure_pa = 0.0
-        self.airspeed_mps = 0.0
-        self.temperature_k = 0.0
+        self.measured: NDArray[np.float64] = np.zeros(3)
+        self._models = self._installation, self._errors.channels, self.measured
+        self._measure = bound(sample_pitot, *self._models)
 
     def adopt(self, other: PitotTube) -> None:
         """Copy another pitot tube's errors and last measurement."""
         super().adopt(other)
-        self.differential_pressure_pa = other.differential_pressure_pa
-        self.airspeed_mps = other.airspeed_mps
-        self.temperature_k = other.temperature_k
+        self.measured[:] = other.measured
 
     def true_errors(self) -> dict[str, float]:
         """True bias of the last measurement, Pa, and the position error, a share."""
@@ -137,25 +135,46 @@ class PitotTube(SensorModel):
     def read(self, around: Surroundings, time_ns: int, state: VehicleState, dt: float) -> tuple[float, float, float]:
         """Airspeed (m/s), differential pressure (Pa) and temperature of the air (K)."""
         self.sample(state.truth, around.wind_ned, dt)
-        return self.airspeed_mps, self.differential_pressure_pa, self.temperature_k
+        pressure_pa, airspeed_mps, temperature_k = self.measured.tolist()
+        return airspeed_mps, pressure_pa, temperature_k
+
+    def links(self, inputs: SensorInputs) -> tuple[NDArray[np.float64], Sequence[ChainLink]]:
+        """Draw the numbers, then measure."""
+        row = np.zeros(2)
+        sampled = bound(sample_pitot, *self._models, inputs.truth, inputs.wind_ned, inputs.dt, row)
+        return self.measured, (self._errors.normals.link(row), ChainLink(sampled))
+
+    @property
+    def differential_pressure_pa(self) -> float:
+        """Measured differential pressure, Pa."""
+        return float(self.measured[0])
+
+    @property
+    def airspeed_mps(self) -> float:
+        """Airspeed for the measured pressure, m/s."""
+        return float(self.measured[1])
+
+    @property
+    def temperature_k(self) -> float:
+        """Temperature of the air, K."""
+        return float(self.measured[2])
 
     def sample(self, truth: NDArray[np.float64], wind_ned: NDArray[np.float64], dt: float) -> None:
         """Measure; `truth` (19,), `wind_ned` (3,) the air's velocity over ground (m/s), dt since the last (s, > 0)."""
-        self.differential_pressure_pa, self.airspeed_mps, self.temperature_k = self._measure(
-            truth, wind_ned, dt, next(self._errors.normals)
-        )
+        self._measure(truth, wind_ned, dt, next(self._errors.normals))
 
 
 @kernel
 def sample_pitot(
     installation: PitotInstallation,
     channels: NDArray[np.float64],
+    reading: NDArray[np.float64],
     truth: NDArray[np.float64],
     wind_ned: NDArray[np.float64],
     dt: float,
     normals: NDArray[np.float64],
-) -> tuple[float, float, float]:
-    """Measured differential pressure (Pa), the corresponding airspeed (m/s), air temperature (K)."""
+) -> None:
+    """Write measured differential pressure (Pa), the corresponding airspeed (m/s) and air temperature (K)."""
     advance_errors(channels, normals, dt)
     altitude_msl_m = altitude_at(installation.site, truth[0], truth[1], truth[2])
     static, kelvin = pressure(altitude_msl_m), temperature(altitude_msl_m)
@@ -169,7 +188,7 @@ def sample_pitot(
         installation.limit,
         installation.resolution,
     )
-    return measured, airspeed_of_impact(measured, static, kelvin), kelvin
+    reading[0], reading[1], reading[2] = measured, airspeed_of_impact(measured, static, kelvin), kelvin
 
 
 @kernel

@@ -8,6 +8,7 @@ from typing import Any
 from rosflight_py_sim.failures.schedule import Signals
 from rosflight_py_sim.ground.delay_line import DelayLine
 from rosflight_py_sim.ground.stamps import NANOSECONDS
+from rosflight_py_sim.kernels.chain import ChainLink, StepTime
 from rosflight_py_sim.sensing.failing import through
 from rosflight_py_sim.sensing.sensor import ARRIVAL, SENSOR_STAMPS, Sensor
 from rosflight_py_sim.step.part import Part
@@ -59,6 +60,16 @@ class Sampling:
         last_ns, self.sampled_ns, read = self.sampled_ns, time_ns, self.read
         dt = (time_ns - last_ns) / NANOSECONDS if 0 <= last_ns < time_ns else self._period_s
         return new_message(self._message, (time_ns, *read(time_ns, state, dt)))
+
+    def link(self, time: StepTime, skipped: int) -> ChainLink:
+        """Link of a chain that skips so many links unless a measurement is due."""
+        link = self.schedule.link(time, skipped)
+
+        def leave(answered_ns: int) -> None:
+            link.leave(answered_ns)
+            self.sampled_ns = int(self.schedule.since_ns)
+
+        return link._replace(leave=leave)
 
     def message(self, time_ns: int, fields: Iterable[Any]) -> Any:
         """Message of a measurement at a time (ns), given the fields after the stamp."""

@@ -11,7 +11,7 @@ bus.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple, Protocol, TypeVar
 
 import numpy as np
@@ -21,10 +21,11 @@ from rosflight_py_sim.failures.failure import Target, declare_target
 from rosflight_py_sim.ground.parameters import Parameter, ParameterError, ParameterTable, Values, number
 from rosflight_py_sim.ground.shared_parameters import SENSOR_STREAM
 from rosflight_py_sim.ground.stamps import NANOSECONDS
+from rosflight_py_sim.kernels.chain import ChainLink
 from rosflight_py_sim.sensing.errors import ErrorModel
 from rosflight_py_sim.sensing.failing import Measured
 from rosflight_py_sim.step.ports import Output
-from rosflight_py_sim.step.topics import BatterySample, StepTopic
+from rosflight_py_sim.step.topics import StepTopic
 from rosflight_py_sim.step.vehicle_state import VehicleState
 
 M = TypeVar("M")
@@ -68,20 +69,36 @@ class Surroundings(Protocol):
         models: models of the vehicle's sensors, by the names of the sensors.
         start_ns: Unix time of stamp 0, ns.
         wind_ned: velocity of the air over the ground, NED, m/s (3,); the next access overwrites the array.
-        battery: newest true voltage and current of the battery; None before the first message.
+        power: newest true voltage (V) and current (A) of the battery (2,); not a number, and 0, before the first
+            message.
         armed: whether the flight controller is armed.
     """
 
     rotor_speeds: NDArray[np.float64]
     models: dict[str, Any]
     armed: bool
+    power: NDArray[np.float64]
 
     @property
     def start_ns(self) -> int: ...
     @property
     def wind_ned(self) -> NDArray[np.float64]: ...
-    @property
-    def battery(self) -> BatterySample | None: ...
+
+
+class SensorInputs(NamedTuple):
+    """Inputs of a sensor in a chain; the arrays by their memory.
+
+    Attributes:
+        truth: truth vector (19,).
+        wind_ned: velocity of the air over the ground (3,), m/s.
+        power: as in Surroundings.
+        dt: time between two measurements, s.
+    """
+
+    truth: NDArray[np.float64]
+    wind_ned: NDArray[np.float64]
+    power: NDArray[np.float64]
+    dt: float
 
 
 class SensorModel(ABC):
@@ -93,6 +110,10 @@ class SensorModel(ABC):
     def __init__(self, errors: ErrorModel) -> None:
         """Store the errors of the measured channels."""
         self._errors = errors
+
+    def links(self, inputs: SensorInputs) -> tuple[NDArray[np.float64], Sequence[ChainLink]] | None:
+        """Links of a chain that measure once, and the memory of the measured numbers; by default None."""
+        return None
 
     @abstractmethod
     def read(self, around: Surroundings, time_ns: int, state: VehicleState, dt: float) -> tuple[Any, ...]:

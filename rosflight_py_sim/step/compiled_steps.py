@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Sequence, Sized
+from collections.abc import Callable, Iterable, Sequence, Sized
+from functools import partial
 from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
 
 from rosflight_py_sim.kernels.chain import NEVER_NS, Cell, Cells, ChainLink, Due, StepTime, advance_time, gate, keeps
 from rosflight_py_sim.kernels.jit import bound, chained
@@ -60,6 +64,7 @@ class Receiver(NamedTuple):
             messages are needed.
         part: the part whose input it is; None for a receiver besides the parts.
         is_triggered: whether the messages trigger an answer.
+        is_kept: whether the newest message is only kept for the part's answers and services.
         newest: for a receiver that only keeps the newest message until it is read, that message.
     """
 
@@ -68,6 +73,7 @@ class Receiver(NamedTuple):
     idle_until: IdleUntil = None
     part: Part | None = None
     is_triggered: bool = False
+    is_kept: bool = False
     newest: Newest | None = None
 
 
@@ -209,18 +215,18 @@ class CompiledSteps:
         index, status = chain(0)
         if index < last:
             time.until_ns, time_ns = 0, time.time_ns
-            before_ns = time_ns - time.step_ns
-            if parts[-1].answered_ns != before_ns:
+            following, answered_by = self._following, self._answered
+            if parts[-1].answered_ns != time_ns - time.step_ns:
                 for part in parts:
-                    part.answered_ns = before_ns
+                    part.answered_ns = time_ns - time.step_ns
             while index < last:
-                while answered < self._answered[index]:
+                while answered < answered_by[index]:
                     parts[answered].answered_ns = time_ns
                     answered += 1
                 self.at = index
                 attend[index](time_ns, status)
                 if queue:
-                    self._following[index].at_ns = 0
+                    following[index].at_ns = 0
                 index, status = chain(index + 1)
         before_ns = time.time_ns - time.step_ns
         for part in parts:
@@ -249,6 +255,18 @@ class CompiledSteps:
 def _wanted_from(idle_until: Sequence[IdleUntil], step_ns: int) -> int:
     """Time from which on a message is needed, ns: the state of the step before has the stamp of the next one."""
     return 0 if None in idle_until else min([one() for one in idle_until if one is not None]) - step_ns
+
+
+def _taken(receivers: Iterable[Receiver], topic: str, numbers: NDArray[np.float64]) -> Sequence[ChainLink] | None:
+    """Links by which all receivers of a topic take numbers; None if one needs messages."""
+    links: list[ChainLink] = []
+    for one in receivers:
+        if one.topic.name == topic:
+            of_part = None if one.part is None else one.part.input_links(topic, numbers)
+            if of_part is None:
+                return None
+            links += of_part
+    return links
 
 
 def compiled_steps(
@@ -288,8 +306,9 @@ def compiled_steps(
     if any(one.is_triggered and one.topic.name not in ends for one in outside):
         return None
     links = []
+    taken = partial(_taken, receivers)
     for part in chained_parts:
-        of_part = part.links(time, all_cells) if keeps(type(part), "links", *part.REPLACED) else None
+        of_part = part.links(time, all_cells, taken) if keeps(type(part), "links", *part.REPLACED) else None
         if of_part is None:
             return None
         links.append(of_part)

@@ -6,13 +6,16 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any, ClassVar, Protocol, TypeVar
 
+import numpy as np
+from numpy.typing import NDArray
+
 from rosflight_py_sim.failures.failure import FAILURES, Failure
 from rosflight_py_sim.failures.schedule import FailureSchedule, Signals
 from rosflight_py_sim.ground.node_kinds import NodeKind
 from rosflight_py_sim.ground.parameters import ParameterTable, Value
 from rosflight_py_sim.ground.shared_parameters import CLOCK_PARAMETERS, with_clock
 from rosflight_py_sim.ground.start_date import start_of, unix_ns
-from rosflight_py_sim.kernels.chain import Cells, ChainLink, Due, StepTime
+from rosflight_py_sim.kernels.chain import Cells, ChainLink, Due, StepTime, Taken
 from rosflight_py_sim.step.join import JoinRule
 from rosflight_py_sim.step.ports import Input, Kind, Port, Service, ports_of
 from rosflight_py_sim.step.stamped_inputs import StampedInputs
@@ -181,18 +184,26 @@ class Part:
     # Compiled answers.
 
     def cells(self) -> Cells:
-        """Numbers that the kernels of `links` write, by topic; by default none."""
+        """Numbers that the kernels of `links` write, by topic, in the order of sending; by default none."""
         return {}
 
-    def links(self, time: StepTime, cells: Cells) -> Sequence[ChainLink] | None:
+    def links(self, time: StepTime, cells: Cells, taken: Taken) -> Sequence[ChainLink] | None:
         """The part's answers as links of a chain, to be run in place of `answer` in each step.
 
         Args:
             time: time of the step.
             cells: numbers of the topics of all parts of the chain.
+            taken: the links by which all receivers of another topic take its numbers.
 
         Returns:
             the links, or None if `answer` must run; by default None.
+        """
+        return None
+
+    def input_links(self, topic: str, numbers: NDArray[np.float64]) -> Sequence[ChainLink] | None:
+        """Links by which the part takes the numbers of a topic, in place of the input's method; by default None.
+
+        The numbers and their order are those of the sensor's model.
         """
         return None
 

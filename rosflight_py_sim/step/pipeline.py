@@ -102,6 +102,8 @@ class Pipeline:
 
         A step that is not compiled always ends the call. An exception in a part ends the step.
         """
+        if self._compiled is not None and self._is_out_of_date:
+            self._leave()
         if self._compiled is None and self.compiles and self.time_ns >= self._compile_ns:
             self._compile()
         if self._compiled is None:
@@ -112,8 +114,6 @@ class Pipeline:
         finally:
             self.time_ns = self._time.time_ns
             self._end_step()
-            if self._is_out_of_date:
-                self._leave()
 
     def _step(self) -> None:
         time_ns = self.time_ns
@@ -156,7 +156,7 @@ class Pipeline:
         self._stored, self._is_out_of_date = (self._time.time_ns, compiled.at), True
         for name, message in compiled.store().items():
             for one in self._receivers:
-                if one.topic.name == name and one.part in compiled.parts:
+                if one.topic.name == name and (one.part in compiled.parts or one.is_kept):
                     one.take(message)
 
     def _leave(self) -> None:
@@ -221,9 +221,11 @@ class Pipeline:
                 take = self._queued(take)
             elif kind in (Kind.LATER, Kind.EXPECTED):
                 take = _holding(part, take)
-            idle_until = partial(getattr, part, "idle_until_ns") if kind is Kind.TRIGGER else None
+            # A part that is triggered by messages reads the newest of another topic only then, and in its services.
+            is_kept = kind is Kind.NEWEST and port.function is None and _is_triggered(part)
+            idle_until = partial(getattr, part, "idle_until_ns") if kind is Kind.TRIGGER or is_kept else None
             is_triggered = kind in (Kind.TRIGGER, Kind.QUEUED)
-            self._add_receiver(Receiver(port.topic, take, idle_until, part, is_triggered))
+            self._add_receiver(Receiver(port.topic, take, idle_until, part, is_triggered, is_kept))
             self._inputs[part, port.family, port.name] = port.topic.name, take
 
     def _connect(self, part: Part) -> None:
@@ -318,6 +320,14 @@ class Pipeline:
 
 
 _UNAVAILABLE = Call(lambda: False, lambda: True, lambda request, take: None)
+
+
+def _is_triggered(part: Part) -> bool:
+    """Whether messages of a topic trigger a part's answers, and nothing else does."""
+    kinds = [port.kind for port in part.ports(Input)]
+    return Kind.TICKS not in kinds and any(
+        port.kind is Kind.TRIGGER and port.topic is not CLOCK for port in part.ports(Input)
+    )
 
 
 def _ticking(schedule: Schedule, run: Callable[[int], None]) -> Callable[[int], None]:

@@ -5,9 +5,37 @@ from __future__ import annotations
 import math
 
 from rosflight_py_sim.ground.stamps import NANOSECONDS
+from rosflight_py_sim.kernels.chain import ChainLink, StepTime
+from rosflight_py_sim.kernels.jit import bound, kernel
+from rosflight_py_sim.kernels.record import kernel_record
 
 LONGEST_STEP_NS = NANOSECONDS // 10
 """Outside of lockstep, a longer gap between two messages is a pause (a node was stopped), not a step."""
+
+
+@kernel_record
+class Periods:
+    """A schedule in a chain, whose time does not go back.
+
+    Attributes:
+        next_ns: time from which on the action is due again, ns.
+        since_ns: time at which the action was last due in the chain, ns; -1 before.
+        period_ns: ns.
+    """
+
+    next_ns: int
+    since_ns: int
+    period_ns: int
+
+
+@kernel
+def skip_unless_due(time: StepTime, periods: Periods, skipped: int) -> int:
+    """Return 0 if the action is due, else -skipped."""
+    if time.time_ns < periods.next_ns:
+        return -skipped
+    periods.since_ns = time.time_ns
+    periods.next_ns += periods.period_ns * (1 + (time.time_ns - periods.next_ns) // periods.period_ns)
+    return 0
 
 
 class Schedule:
@@ -26,9 +54,25 @@ class Schedule:
         self.since_ns: float = math.inf
         self.next_ns = 0
 
+    @property
+    def period_ns(self) -> int:
+        """Time between two actions, ns."""
+        return self._period_ns
+
     def restart(self) -> None:
         """Restart the grid at the next time given."""
         self.since_ns, self.next_ns = math.inf, 0
+
+    def link(self, time: StepTime, skipped: int) -> ChainLink:
+        """Link of a chain that skips so many links unless the action is due."""
+        periods = Periods(next_ns=self.next_ns, since_ns=-1, period_ns=self._period_ns)
+
+        def leave(answered_ns: int) -> None:
+            self.next_ns = periods.next_ns
+            if periods.since_ns >= 0:
+                self.since_ns = periods.since_ns
+
+        return ChainLink(bound(skip_unless_due, time, periods, skipped), leave=leave)
 
     def due(self, time_ns: int) -> bool:
         """Whether the action is due: true once per period. A time before that of the last action restarts the grid."""

@@ -97,10 +97,10 @@ def test_each_measurement_is_sent_as_it_arrives(bench: Bench) -> None:
     sent = {one.name: one.fields for one in bench.program.messages()}
     assert sent["SMALL_MAG"] == pytest.approx({"xmag": 2e-5, "ymag": 1e-6, "zmag": 4e-5})
     assert sent["SMALL_BARO"] == pytest.approx(
-        {"altitude": firmware.altitude, "pressure": 86_000.0, "temperature": 280.0}, rel=1e-6
+        {"altitude": firmware.air.altitude, "pressure": 86_000.0, "temperature": 280.0}, rel=1e-6
     )
     assert sent["DIFF_PRESSURE"] == pytest.approx(
-        {"velocity": firmware.airspeed, "diff_pressure": 100.0, "temperature": 281.0}, rel=1e-6
+        {"velocity": firmware.air.airspeed, "diff_pressure": 100.0, "temperature": 281.0}, rel=1e-6
     )
     assert sent["SMALL_RANGE"] == {"range": 3.5, "max_range": 8.0, "min_range": 0.25, "type": 0}
     assert sent["ROSFLIGHT_BATTERY_STATUS"]["battery_voltage"] == pytest.approx(firmware.battery.voltage, rel=1e-6)

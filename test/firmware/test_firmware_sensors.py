@@ -131,18 +131,18 @@ def test_barometer_yields_standard_atmosphere_altitude_and_density(make_bench, a
     bench = make_bench()
     bench.firmware.receive_baro(pressure, 280.0)
     # Tables of the standard atmosphere have five digits, and altitude is geometric, not geopotential: 0.6 m at 2 km.
-    assert bench.firmware.altitude == pytest.approx(altitude, abs=1.0)
-    assert bench.firmware.air_density == pytest.approx(density, rel=2e-4)
+    assert bench.firmware.air.altitude == pytest.approx(altitude, abs=1.0)
+    assert bench.firmware.air.density == pytest.approx(density, rel=2e-4)
     bench.firmware.receive_baro(-1.0, 280.0)
-    assert bench.firmware.baro_pressure == pressure
+    assert bench.firmware.air.pressure == pressure
 
 
 def test_differential_pressure_yields_signed_indicated_airspeed(make_bench) -> None:
     bench = make_bench(DIFF_PRESS_BIAS=5.0)
     bench.firmware.receive_diff_pressure(0.5 * 1.225 * 20.0**2 + 5.0, 290.0)
-    assert bench.firmware.airspeed == pytest.approx(20.0, rel=1e-12)
+    assert bench.firmware.air.airspeed == pytest.approx(20.0, rel=1e-12)
     bench.firmware.receive_diff_pressure(5.0 - 0.5 * 1.225 * 3.0**2, 290.0)
-    assert bench.firmware.airspeed == pytest.approx(-3.0, rel=1e-12)
+    assert bench.firmware.air.airspeed == pytest.approx(-3.0, rel=1e-12)
 
 
 def test_battery_reading_is_scaled_and_filtered_from_full_charge(make_bench) -> None:
@@ -163,7 +163,11 @@ def test_non_finite_samples_do_not_persist_in_filters(make_bench) -> None:
     bench.firmware.receive_baro(math.nan, 290.0)
     bench.firmware.receive_mag([math.nan, 0.0, 0.0])
     assert bench.firmware.magnetic_field.tolist() == [0.0, 0.0, 0.0]
-    assert (bench.firmware.battery.voltage, bench.firmware.airspeed, bench.firmware.air_density) == (0.0, 0.0, 1.225)
+    assert (bench.firmware.battery.voltage, bench.firmware.air.airspeed, bench.firmware.air.density) == (
+        0.0,
+        0.0,
+        1.225,
+    )
 
 
 def test_magnetometer_removes_hard_and_soft_iron(make_bench) -> None:

@@ -134,7 +134,7 @@ def observe(make_bench: Callable[..., Any], scene: Scene, given: dict[str, float
         "gyro": firmware.imu_gyro.copy(),
         "field": firmware.magnetic_field.copy(),
         "battery": np.array([firmware.battery.voltage, firmware.battery.current]),
-        "air": np.array([firmware.altitude, firmware.airspeed, firmware.air_density]),
+        "air": np.array([firmware.air.altitude, firmware.air.airspeed, firmware.air.density]),
         "armed": firmware.status.armed,
         "offboard": firmware.status.offboard,
         "override": firmware.status.rc_override,

@@ -90,7 +90,7 @@ def test_topics_have_the_rates_contents_and_stamps_of_the_firmware(flown: MakeGr
     accel = received[IMU_DATA][-1].linear_acceleration
     assert accel.z == pytest.approx(-9.8, abs=1.0)
     baro = received[CORRECTED_BARO][-1]
-    assert baro.pressure == pytest.approx(firmware.baro_pressure, rel=1e-3)
+    assert baro.pressure == pytest.approx(firmware.air.pressure, rel=1e-3)
     assert received[RC_RAW][-1].values.tolist() == [1500, 1500, 1000, 1500, 1000, 2000, 2000, 1500]
     fix = received[CORRECTED_GNSS][-1]
     assert (fix.fix_type, fix.lat) == (3, pytest.approx(40.2463724, abs=1e-3))

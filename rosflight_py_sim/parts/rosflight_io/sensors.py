@@ -86,8 +86,8 @@ class SensorRelay(CorrectedMeasurements):
             self._relay_baro(time_ns)
 
     def _relay_baro(self, time_ns: int) -> None:
-        f = self.firmware
-        self.send_baro(lambda: BaroSample(time_ns, f.altitude, f.baro_pressure, f.baro_temperature))
+        air = self.firmware.air
+        self.send_baro(lambda: BaroSample(time_ns, air.altitude, air.pressure, air.temperature))
 
     @newest(DIFF_PRESSURE)
     def _on_diff_pressure(self, sample: AirspeedSample) -> None:
@@ -97,8 +97,10 @@ class SensorRelay(CorrectedMeasurements):
             self._relay_airspeed(time_ns)
 
     def _relay_airspeed(self, time_ns: int) -> None:
-        f = self.firmware
-        self.send_airspeed(lambda: AirspeedSample(time_ns, f.airspeed, f.diff_pressure, f.diff_pressure_temperature))
+        air = self.firmware.air
+        self.send_airspeed(
+            lambda: AirspeedSample(time_ns, air.airspeed, air.differential_pressure, air.differential_temperature)
+        )
 
     @newest(RANGE)
     def _on_range(self, sample: RangeSample) -> None:
