@@ -40,7 +40,7 @@ from rosflight_py_sim.firmware.state_machine import ErrorFlag, Event, Log, Sever
 from rosflight_py_sim.firmware.status import Status
 from rosflight_py_sim.firmware.surroundings import FirmwareSurroundings
 from rosflight_py_sim.ground.pulse_width import LOW_US, MOTOR, OUTPUTS, pulse_of
-from rosflight_py_sim.kernels.chain import ChainLink, StepTime
+from rosflight_py_sim.kernels.chain import NEVER_NS, ChainLink, StepTime
 from rosflight_py_sim.kernels.jit import bound
 from rosflight_py_sim.kernels.record import assign
 
@@ -117,6 +117,7 @@ class Firmware(Inputs):
         self._imu_time_us = 0
         self._last_imu_us: int | None = None
         self._rc_due_us: float = math.inf
+        self._frames = rc.RepeatedFrames(is_settled=False, until_us=0, sent_ns=-1, time_us=-1, pass_us=0)
         self._new_imu = False
         self._findings = 0
 
@@ -267,9 +268,49 @@ class Firmware(Inputs):
         passed = bound(firmware_pass, time, now, self.air, self.battery, measured, *self._memory_of_pass)
         return ChainLink(passed, attend, leave)
 
+    def frame_links(
+        self,
+        time: StepTime,
+        sent: NDArray[np.int64],
+        receive: Callable[[int], None],
+        hold: Callable[[int], None],
+    ) -> tuple[ChainLink, ChainLink]:
+        """Links of a chain that send and, in the next step, receive an RC frame, the pulse widths in an array (8,), us.
+
+        `receive` receives, given the stamp (ns), a frame that does not just repeat the last one. `hold` keeps for
+        Python one that has not been received when the chain is left.
+        """
+        frames, received = self._frames, np.zeros(rc.RC_CHANNELS, dtype=np.int64)
+        received[: len(self.receiver.pulse_us)] = self.receiver.pulse_us
+        frames.sent_ns = frames.time_us = -1
+
+        def attend(time_ns: int, status: int) -> None:
+            stamp_ns, frames.sent_ns = frames.sent_ns, -1
+            received[:] = sent
+            receive(stamp_ns)
+
+        def leave(answered_ns: int) -> None:
+            self.take_frames()
+            if frames.sent_ns >= 0:
+                hold(frames.sent_ns)
+                frames.sent_ns = -1
+
+        taken = bound(rc.take_frame, time, frames, sent, received)
+        return ChainLink(bound(rc.send_frame, time, frames)), ChainLink(taken, attend, leave)
+
+    def take_frames(self) -> None:
+        """Note the time of the RC frames that a chain has received."""
+        frames = self._frames
+        if frames.time_us >= 0:
+            self.receiver.repeat_frame(frames.time_us, frames.pass_us)
+            self._rc_due_us = frames.time_us + rc.RC_TIMEOUT_US + 1
+            frames.time_us = -1
+
     def prepare_pass(self) -> None:
-        """Set what may have changed since the last pass for the passes of `link`."""
-        now, machine = self._now, self.state_machine
+        """Set what may have changed since the last pass for the passes of `link` and `frame_links`."""
+        frames, machine, now = self._frames, self.state_machine, self._now
+        frames.is_settled = not (machine.errors or machine.failsafe) and self.receiver.is_settled
+        frames.until_us = int(min(self.command.due_us, NEVER_NS))
         now.is_quiet = not (machine.errors or self.calibrations.are_running)
         now.armed, now.mixer_is_valid = machine.armed, not self._mixers.fault
         now.thrust_density = self._thrust_density

@@ -5,12 +5,60 @@ from __future__ import annotations
 from collections.abc import Sequence
 from enum import IntEnum
 
+import numpy as np
+from numpy.typing import NDArray
+
 from rosflight_py_sim.firmware.parameters import FirmwareParameters
 from rosflight_py_sim.firmware.quirks import REPAIRED, Quirks
 from rosflight_py_sim.firmware.state_machine import ErrorFlag, Event, Log, Severity, StateMachine
 from rosflight_py_sim.ground.pulse_width import MOTOR, command_of
+from rosflight_py_sim.kernels.chain import StepTime
+from rosflight_py_sim.kernels.jit import kernel
+from rosflight_py_sim.kernels.record import kernel_record
 
 RC_CHANNELS = 8
+
+
+@kernel_record
+class RepeatedFrames:
+    """RC frames in a chain, which repeat the last one.
+
+    Attributes:
+        is_settled: whether a repetition changes nothing but the time of the last frame.
+        until_us: time until which that holds without other inputs, us.
+        sent_ns: stamp of the frame that has been sent but not received, ns; -1 without one.
+        time_us: time of the last frame, us; -1 without one.
+        pass_us: time of the pass that received it, us.
+    """
+
+    is_settled: bool
+    until_us: int
+    sent_ns: int
+    time_us: int
+    pass_us: int
+
+
+@kernel
+def send_frame(time: StepTime, frames: RepeatedFrames) -> None:
+    """Send a frame; the firmware receives it in the next step."""
+    frames.sent_ns = time.time_ns
+
+
+@kernel
+def take_frame(time: StepTime, frames: RepeatedFrames, sent: NDArray[np.int64], received: NDArray[np.int64]) -> bool:
+    """Receive the pulse widths `sent` (8,) if they are due and repeat `received`; return whether Python must do it."""
+    if frames.sent_ns < 0 or frames.sent_ns >= time.time_ns:
+        return False
+    time_us = time.time_ns // 1000
+    if not frames.is_settled or time_us >= frames.until_us:
+        return True
+    for i in range(len(sent)):
+        if sent[i] != received[i]:
+            return True
+    frames.time_us, frames.pass_us, frames.sent_ns = frames.sent_ns // 1000, time_us, -1
+    return False
+
+
 RC_TIMEOUT_US = 100_000
 """Age of the last frame at which the signal counts as lost."""
 
@@ -59,7 +107,7 @@ class Receiver:
     """Sticks and switches of the transmitter.
 
     `sticks` are -1..1 (x, y, z) and 0..1 (throttle), `switches` on or off, `mapped` whether a switch has a channel.
-    They hold their last values while the signal is lost.
+    They hold their last values while the signal is lost. `pulse_us` are the pulse widths of the last frame, us.
     """
 
     def __init__(
@@ -69,6 +117,7 @@ class Receiver:
         self.switches = [False] * len(Switch)
         self.mapped = [False] * len(Switch)
         self.channels: list[float] = [0.0] * RC_CHANNELS
+        self.pulse_us: Sequence[int] = ()
         self.last_frame_us: int | None = None
         self.new_frame = False
         self._parameters = parameters
@@ -107,6 +156,7 @@ class Receiver:
             raise ValueError(f"an RC frame has {RC_CHANNELS} channels, {len(channels_us)} given")
         self.channels = [command_of(width, MOTOR) for width in channels_us]
         self._take_channels()
+        self.pulse_us = channels_us
         self.last_frame_us = time_us
         self.new_frame = True
 
@@ -137,6 +187,17 @@ class Receiver:
         if time_us - since > RC_TIMEOUT_US and not self._is_never_missed:
             return True
         return self._is_broken and self.last_frame_us is not None
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether a repetition of the last frame would change nothing but its time: no request to arm or disarm."""
+        is_read = self.last_frame_us is not None and not (self.new_frame or self._is_unread or self._is_broken)
+        return is_read and self.mapped[_ARM] and self.switches[_ARM] is self._state_machine.armed
+
+    def repeat_frame(self, time_us: int, pass_us: int) -> None:
+        """Receive the last frame again, at `time_us`, and interpret it in the pass at `pass_us`, while `is_settled`."""
+        self.last_frame_us = time_us
+        self._previous_pass_us = pass_us - pass_us % self._tick_us
 
     @property
     def signal_is_lost(self) -> bool:

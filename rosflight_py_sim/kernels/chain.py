@@ -12,7 +12,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
-import numpy as np
 from numpy.typing import NDArray
 
 from rosflight_py_sim.kernels.jit import bound, kernel
@@ -74,10 +73,10 @@ class ChainLink(NamedTuple):
     is_late: bool = False
 
 
-Taken: TypeAlias = Callable[[str, NDArray[np.float64]], Sequence["ChainLink"] | None]
+Taken: TypeAlias = Callable[[str, NDArray[Any]], Sequence["ChainLink"] | None]
 """Function that returns the links by which all receivers of a topic take the numbers in an array.
 
-The order of the numbers is that of the sensor's model. None if a receiver needs messages.
+The order of the numbers is that of the sensor's model, or of the message. None if a receiver needs messages.
 """
 
 

@@ -385,10 +385,7 @@ class Sensors(Part, ABC):
                     line.advance(time_ns)
             next_ns = self._sample(by_python, time_ns, state)
             imu.set_conditions(self)
-            if self.held.waiting:
-                slow.at_ns = 0
-            else:
-                slow.at_ns = int(min([next_ns, *(line.due for line in self._late)]))
+            slow.at_ns = int(min([next_ns, self.held.due_ns, *(line.due for line in self._late)]))
 
         def answer_errors(time_ns: int) -> None:
             if self._errors_schedule.due(time_ns):

@@ -10,7 +10,6 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar
 
-import numpy as np
 from numpy.typing import NDArray
 from std_msgs.msg import String
 
@@ -159,6 +158,7 @@ class RosflightBoard(CommandServices, ParameterServices, StatusReports, Estimate
         self._output_schedule = Schedule(_OUTPUT_RATE_HZ)
         self._status_schedule = Schedule(_STATUS_RATE_HZ)
         self._has_estimates = True
+        self._frame_link: ChainLink | None = None
 
     def connect_link(self, port: MessagePort) -> None:
         """Speak MAVLink through a port; call it before `begin`."""
@@ -300,11 +300,24 @@ class RosflightBoard(CommandServices, ParameterServices, StatusReports, Estimate
         if self.link is not None:
             self.link.fail(signals)
 
-    def input_links(self, topic: str, numbers: NDArray[np.float64]) -> Sequence[ChainLink] | None:
-        """Let the firmware take a sample; None for other sensors, or if corrected measurements have receivers."""
+    def input_links(self, time: StepTime, topic: str, numbers: NDArray[Any]) -> Sequence[ChainLink] | None:
+        """Let the firmware take a sample or an RC frame; None for other topics, or if what is sent on has receivers."""
+        firmware = self.board.firmware
+        if topic == RC.name and self.send_rc is drop:
+
+            def frame(stamp_ns: int) -> PulseWidths:
+                return PulseWidths(stamp_ns, tuple(numbers.tolist()))
+
+            def receive(stamp_ns: int) -> None:
+                self.receive_rc(frame(stamp_ns))
+
+            def hold(stamp_ns: int) -> None:
+                self.held.waiting.append((stamp_ns, self.receive_rc, frame(stamp_ns)))
+
+            sent, self._frame_link = firmware.frame_links(time, numbers, receive, hold)
+            return (sent,)
         if self._relays:
             return None
-        firmware = self.board.firmware
         links = {
             BATTERY.name: firmware.battery_link,
             BARO.name: firmware.baro_link,
@@ -363,6 +376,7 @@ class RosflightBoard(CommandServices, ParameterServices, StatusReports, Estimate
         if has_link or self._has_estimates or self.measures_loop_time or not self.values["use_timer"]:
             return None
         firmware = self.board.firmware
+        framed, self._frame_link = self._frame_link, None
         controlled = firmware.link(time, cells[IMU.name].memory, self.imu_temperature_k)
         if controlled is None:
             return None
@@ -374,15 +388,23 @@ class RosflightBoard(CommandServices, ParameterServices, StatusReports, Estimate
             rest.at_ns = int(min(NEVER_NS, due_ns, self._output_schedule.next_ns, self._status_schedule.next_ns))
 
         def take_inputs(time_ns: int) -> None:
+            firmware.take_frames()
             self.held.deliver(time_ns)
-            inputs.at_ns = 0 if self.held.waiting else NEVER_NS
+            inputs.at_ns = self.held.due_ns
             set_rest()
 
         def attend(time_ns: int, status: int) -> None:
             controlled.attend(time_ns, status)
             rest.at_ns = 0
 
+        def take_frame(time_ns: int, status: int) -> None:
+            assert framed is not None
+            firmware.take_frames()
+            framed.attend(time_ns, status)
+            set_rest()
+
         def finish(time_ns: int) -> None:
+            firmware.take_frames()
             time_us = firmware.time_us = time_ns // 1000
             firmware.finish_pass(time_us)
             firmware.prepare_pass()
@@ -390,6 +412,7 @@ class RosflightBoard(CommandServices, ParameterServices, StatusReports, Estimate
             set_rest()
 
         return (
+            *(() if framed is None else (framed._replace(attend=take_frame),)),
             gate(time, inputs, take_inputs),
             controlled._replace(attend=attend),
             gate(time, rest, finish, is_late=True),

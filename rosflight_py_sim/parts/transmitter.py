@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import ClassVar
 
+import numpy as np
 from std_srvs.srv import Trigger
 
 from rosflight_py_sim.failures.failure import FAILURES, LOST, OFF
@@ -13,6 +14,7 @@ from rosflight_py_sim.failures.signal import Link
 from rosflight_py_sim.ground.node_kinds import NodeKind
 from rosflight_py_sim.ground.parameters import Parameter, ParameterTable
 from rosflight_py_sim.ground.shared_parameters import TIME_MODE
+from rosflight_py_sim.kernels.chain import Cells, ChainLink, StepTime, Taken
 from rosflight_py_sim.step.diagnosis import Diagnosis
 from rosflight_py_sim.step.part import Part
 from rosflight_py_sim.step.ports import output, service, ticks
@@ -34,6 +36,7 @@ class RcTransmitter(Part):
     DEFAULT_NAME: ClassVar[str] = "rc"
     PARAMETERS: ClassVar[ParameterTable] = ParameterTable(TIME_MODE, RC_FREQUENCY, FAILURES)
     FALLIBLE: ClassVar[tuple[str, ...]] = ("rc",)
+    REPLACED: ClassVar[tuple[str, ...]] = ("answer", "run", "frame")
 
     send_frame = output(RC)
     time = ticks(RC_FREQUENCY.name)
@@ -67,6 +70,10 @@ class RcTransmitter(Part):
             frame = self._received(self._link, time_ns, frame)
         if frame is not None:
             self.send_frame(PulseWidths(time_ns, tuple(frame)))
+
+    def links(self, time: StepTime, cells: Cells, taken: Taken) -> Sequence[ChainLink] | None:
+        """Send the frame at rest, which services change; None if the link to the receiver fails."""
+        return None if self.has_failures else taken(RC.name, np.array(self._at_rest, dtype=np.int64))
 
     def _received(self, link: Link[list[int]], time_ns: int, frame: Sequence[int] | None) -> Sequence[int] | None:
         """Frame that arrives through a link that fails."""

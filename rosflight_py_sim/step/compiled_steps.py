@@ -3,17 +3,27 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable, Sequence, Sized
-from functools import partial
+from collections.abc import Callable, Sequence, Sized
 from typing import Any, NamedTuple, TypeAlias
 
-import numpy as np
 from numpy.typing import NDArray
 
-from rosflight_py_sim.kernels.chain import NEVER_NS, Cell, Cells, ChainLink, Due, StepTime, advance_time, gate, keeps
+from rosflight_py_sim.kernels.chain import (
+    NEVER_NS,
+    Cell,
+    Cells,
+    ChainLink,
+    Due,
+    StepTime,
+    Taken,
+    advance_time,
+    gate,
+    keeps,
+)
 from rosflight_py_sim.kernels.jit import bound, chained
 from rosflight_py_sim.step.part import Part
 from rosflight_py_sim.step.ports import Input, Kind
+from rosflight_py_sim.step.schedule import Schedule
 from rosflight_py_sim.step.topics import CLOCK, TRUTH_STATE, StepTopic
 
 Take: TypeAlias = Callable[[Any], None]
@@ -83,12 +93,12 @@ class Act(NamedTuple):
     Attributes:
         part: the part.
         run: runs it, given the time, ns.
-        next_ns: function that returns the time of its next answer, ns; None: in each step.
+        schedule: times of its answers; None: in each step.
     """
 
     part: Part
     run: Callable[[int], None]
-    next_ns: Callable[[], int] | None
+    schedule: Schedule | None
 
 
 class CompiledSteps:
@@ -106,7 +116,7 @@ class CompiledSteps:
         links: Sequence[Sequence[ChainLink]],
         cells: Cells,
         time: StepTime,
-        acts: Sequence[Act],
+        acts: tuple[Sequence[ChainLink], Sequence[ChainLink]],
         receivers: Sequence[Receiver],
         queue: Sized,
         run_triggered: Callable[[], None],
@@ -118,7 +128,7 @@ class CompiledSteps:
             links: the links of each.
             cells: numbers of the topics of all parts.
             time: time of the step, on which the links work.
-            acts: what time triggers, in order, with an entry for the first part.
+            acts: links of what time triggers besides the first part, before it and after it.
             receivers: receivers of the parts' topics that are not in the chain.
             queue: what the messages of Python's actions have triggered.
             run_triggered: runs that.
@@ -136,14 +146,13 @@ class CompiledSteps:
         self._answers: list[int] = []
         self._ends: list[int] = []
         self._triggered = [Due(at_ns=NEVER_NS) for _ in parts]
-        own = next(index for index, act in enumerate(acts) if act.part is parts[0])
-        self._add_acts(acts[:own])
+        self._links += acts[0]
         for index, (part, of_part) in enumerate(zip(parts, links, strict=True)):
             self._links += [one for one in of_part if not one.is_late]
             self._answers.append(len(self._links))
             self._add_receivers(part)
             if index == 0:
-                self._add_acts(acts[own + 1 :])
+                self._links += acts[1]
             self._links.append(gate(time, self._triggered[index], self._run(index)))
             self._links += [one for one in of_part if one.is_late]
             self._ends.append(len(self._links))
@@ -154,18 +163,6 @@ class CompiledSteps:
         self._following = [self._following_gate(number) for number in numbers]
         # Number of the parts that have answered before each link.
         self._answered = [sum(first <= number for first in self._answers) for number in numbers]
-
-    def _add_acts(self, acts: Sequence[Act]) -> None:
-        if not acts:
-            return
-        due = Due(at_ns=0)
-
-        def act(time_ns: int) -> None:
-            for one in acts:
-                one.run(time_ns)
-            due.at_ns = min(0 if one.next_ns is None else one.next_ns() for one in acts)
-
-        self._links.append(gate(self.time, due, act))
 
     def _add_receivers(self, part: Part) -> None:
         names = part.cells().keys()
@@ -257,16 +254,27 @@ def _wanted_from(idle_until: Sequence[IdleUntil], step_ns: int) -> int:
     return 0 if None in idle_until else min([one() for one in idle_until if one is not None]) - step_ns
 
 
-def _taken(receivers: Iterable[Receiver], topic: str, numbers: NDArray[np.float64]) -> Sequence[ChainLink] | None:
-    """Links by which all receivers of a topic take numbers; None if one needs messages."""
-    links: list[ChainLink] = []
-    for one in receivers:
-        if one.topic.name == topic:
-            of_part = None if one.part is None else one.part.input_links(topic, numbers)
-            if of_part is None:
-                return None
-            links += of_part
-    return links
+def _links_of_act(act: Act, time: StepTime, cells: Cells, taken: Taken) -> Sequence[ChainLink]:
+    """Links of what time triggers: those of the part, when it is due, or a gate that runs it."""
+    part, schedule = act.part, act.schedule
+    if schedule is None:
+        return (gate(time, Due(at_ns=0), act.run),)
+    links = part.links(time, cells, taken) if keeps(type(part), "links", *part.REPLACED) else None
+    if links is None:
+        due = Due(at_ns=0)
+
+        def run(time_ns: int) -> None:
+            act.run(time_ns)
+            due.at_ns = schedule.next_ns
+
+        return (gate(time, due, run),)
+    first = schedule.link(time, len(links))
+
+    def leave(answered_ns: int) -> None:
+        first.leave(answered_ns)
+        part.answered_ns = int(schedule.since_ns)
+
+    return first._replace(leave=leave), *links
 
 
 def compiled_steps(
@@ -305,11 +313,26 @@ def compiled_steps(
     # Between the parts of the chain, no other part can answer.
     if any(one.is_triggered and one.topic.name not in ends for one in outside):
         return None
+
+    def taken(topic: str, numbers: NDArray[Any]) -> Sequence[ChainLink] | None:
+        found: list[ChainLink] = []
+        for one in receivers:
+            if one.topic.name == topic:
+                of_part = None if one.part is None else one.part.input_links(time, topic, numbers)
+                if of_part is None:
+                    return None
+                found += of_part
+        return found
+
+    own = next(index for index, act in enumerate(acts) if act.part is chained_parts[0])
+    before, after = (
+        [link for act in some for link in _links_of_act(act, time, all_cells, taken)]
+        for some in (acts[:own], acts[own + 1 :])
+    )
     links = []
-    taken = partial(_taken, receivers)
     for part in chained_parts:
         of_part = part.links(time, all_cells, taken) if keeps(type(part), "links", *part.REPLACED) else None
         if of_part is None:
             return None
         links.append(of_part)
-    return CompiledSteps(chained_parts, links, all_cells, time, acts, outside, queue, run_triggered)
+    return CompiledSteps(chained_parts, links, all_cells, time, (before, after), outside, queue, run_triggered)

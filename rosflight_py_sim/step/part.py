@@ -6,7 +6,6 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any, ClassVar, Protocol, TypeVar
 
-import numpy as np
 from numpy.typing import NDArray
 
 from rosflight_py_sim.failures.failure import FAILURES, Failure
@@ -188,7 +187,7 @@ class Part:
         return {}
 
     def links(self, time: StepTime, cells: Cells, taken: Taken) -> Sequence[ChainLink] | None:
-        """The part's answers as links of a chain, to be run in place of `answer` in each step.
+        """The part's answers as links of a chain, to be run in place of `answer`, by ticks or in each step.
 
         Args:
             time: time of the step.
@@ -200,10 +199,11 @@ class Part:
         """
         return None
 
-    def input_links(self, topic: str, numbers: NDArray[np.float64]) -> Sequence[ChainLink] | None:
+    def input_links(self, time: StepTime, topic: str, numbers: NDArray[Any]) -> Sequence[ChainLink] | None:
         """Links by which the part takes the numbers of a topic, in place of the input's method; by default None.
 
-        The numbers and their order are those of the sensor's model.
+        The numbers and their order are those of the sensor's model, or of the message. The sender calls the method
+        before `links` of the part is called.
         """
         return None
 

@@ -210,7 +210,7 @@ class Pipeline:
             raise UnconnectedError(f"{part.DEFAULT_NAME} receives {port.topic.name} of another vehicle")
         if kind is Kind.TICKS:
             schedule = Schedule(number(part.values, port.rate))
-            self._acts.append(Act(part, _ticking(schedule, part.run), lambda: schedule.next_ns))
+            self._acts.append(Act(part, _ticking(schedule, part.run), schedule))
         elif kind is Kind.TRIGGER and port.topic is CLOCK:
             self._acts.append(Act(part, part.run, None))
         elif kind is not Kind.REPEATED:
@@ -341,7 +341,8 @@ def _ticking(schedule: Schedule, run: Callable[[int], None]) -> Callable[[int], 
 def _holding(part: Part, take: Take) -> Take:
     def hold(message: Any) -> None:
         part.held.take(message.time_ns, part.answered_ns, take, message)
-        part.wake.at_ns = 0
+        if part.held.waiting:
+            part.wake.at_ns = min(part.wake.at_ns, message.time_ns + 1)
 
     return hold
 

@@ -6,6 +6,8 @@ import math
 from collections.abc import Callable
 from typing import Any, TypeVar
 
+from rosflight_py_sim.kernels.chain import NEVER_NS
+
 M = TypeVar("M")
 
 # The longest step: a publisher of the graph is never further ahead of the firmware.
@@ -61,6 +63,11 @@ class StampedInputs:
             self.waiting.append((stamp_ns, act, message))
         else:
             act(message)
+
+    @property
+    def due_ns(self) -> int:
+        """Time from which on one takes effect, ns."""
+        return min((one[0] for one in self.waiting), default=NEVER_NS) + 1
 
     def deliver(self, time_ns: int) -> None:
         """Pass on the messages that take effect in the step of `time_ns`."""
