@@ -55,7 +55,7 @@ def test_wrong_argument_raises_the_error_of_the_kernel() -> None:
     with pytest.raises(TypeError):
         limited(2.0, 0.0, 1.0)
     with pytest.raises(ValueError, match="greater than 0 s"):
-        bound(sample_battery, np.zeros((2, 8)))(24.0, 1.0, 0.0, np.zeros(4))
+        bound(sample_battery, np.zeros((2, 8)))(24.0, np.zeros(2), np.array([24.0, 1.0]), 0.0, np.zeros(4))
 
 
 def test_arguments_that_the_library_does_not_take_go_to_numba_or_python() -> None:

@@ -18,8 +18,15 @@ from rosflight_py_sim.firmware.quirks import Quirks
 from rosflight_py_sim.firmware.rc import Receiver
 from rosflight_py_sim.firmware.state_machine import Log, Severity
 from rosflight_py_sim.ground.delay_line import DelayLine
+from rosflight_py_sim.ground.units import ZERO_CELSIUS_K
 from rosflight_py_sim.kernels.chain import ChainLink
 from rosflight_py_sim.kernels.jit import bound, kernel
+
+
+@kernel
+def take_measured_temperature(now: PassState, temperatures: NDArray[np.float64]) -> None:
+    """`receive_imu_temperature` of the second temperature (K), as a message in deg C carries it."""
+    now.temperature = temperatures[1] - ZERO_CELSIUS_K + ZERO_CELSIUS_K
 
 
 @kernel
@@ -130,6 +137,10 @@ class Inputs:
         sensors.take_differential_pressure(self.air, pressure_pa, temperature_k)
 
     # Samples that a chain of kernels writes; while a calibration takes samples, Python receives them.
+
+    def temperature_link(self, temperatures: NDArray[np.float64]) -> ChainLink:
+        """Link that receives the temperature of the IMU; `temperatures` (2,), K: the second is the measured one."""
+        return ChainLink(bound(take_measured_temperature, self._now, temperatures))
 
     def battery_link(self, measured: NDArray[np.float64]) -> ChainLink:
         """Link that receives battery voltage (V) and current (A)."""

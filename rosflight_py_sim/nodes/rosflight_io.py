@@ -14,6 +14,7 @@ from rosflight_py_sim.bridge.socket_watch import SocketWatch
 from rosflight_py_sim.firmware import STRICT_FIRMWARE_FILES
 from rosflight_py_sim.ground.parameters import ParameterTable
 from rosflight_py_sim.ground.stamps import NANOSECONDS, set_time
+from rosflight_py_sim.ground.units import ZERO_CELSIUS_K
 from rosflight_py_sim.interfaces.part_node import PartNode
 from rosflight_py_sim.parts.rosflight_io.commands import CommandServices
 from rosflight_py_sim.parts.rosflight_io.estimates import EstimateOutputs
@@ -31,7 +32,6 @@ from rosflight_py_sim.step.topics import (
     AUX_COMMAND,
     COMMAND,
     EXTERNAL_ATTITUDE,
-    ZERO_CELSIUS_K,
     AirspeedSample,
     AttitudeEstimate,
     AuxiliaryCommand,

@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rosflight_py_sim.ground.stamps import NANOSECONDS
-from rosflight_py_sim.step.topics import UNKNOWN_COVARIANCE, ZERO_CELSIUS_K, Floats
+from rosflight_py_sim.ground.units import ZERO_CELSIUS_K
+from rosflight_py_sim.step.topics import UNKNOWN_COVARIANCE, Floats
 
 Vector: TypeAlias = NDArray[np.float64]
 

@@ -51,6 +51,7 @@ from rosflight_py_sim.sensing.sensor import (
     SensorInputs,
     SensorModel,
 )
+from rosflight_py_sim.sensing.thermometer import Thermometer
 from rosflight_py_sim.step.part import Part
 from rosflight_py_sim.step.ports import drop, later, output, ports_of, synchronized, trigger
 from rosflight_py_sim.step.schedule import Schedule
@@ -365,13 +366,16 @@ class Sensors(Part, ABC):
             return None
         if not keeps(type(imu), "step_links", "read", "sample"):
             return None
+        if not isinstance(self.models.get(THERMOMETER.sensor), Thermometer):
+            return None
         if self.has_failures or self._has_bias or sampling.line is not None:
             return None
         truth = cells[TRUTH_STATE.name].memory
         state = self._state = VehicleState(time.time_ns, truth)
         wind = cells[TRUTH_WIND.name]
         compiled = self._links_of_slow(time, cells, taken)
-        slow, errors = self.wake, Due(at_ns=self._errors_schedule.next_ns)
+        sends_errors = self.send_errors is not drop
+        slow, errors = self.wake, Due(at_ns=self._errors_schedule.next_ns if sends_errors else NEVER_NS)
         slow.at_ns = 0
         by_python = [one for one in self._slow if one not in compiled]
 
@@ -384,7 +388,7 @@ class Sensors(Part, ABC):
                 if time_ns >= line.due:
                     line.advance(time_ns)
             next_ns = self._sample(by_python, time_ns, state)
-            imu.set_conditions(self)
+            imu.arm(self.armed)
             slow.at_ns = int(min([next_ns, self.held.due_ns, *(line.due for line in self._late)]))
 
         def answer_errors(time_ns: int) -> None:
@@ -398,7 +402,7 @@ class Sensors(Part, ABC):
         return (
             gate(time, slow, answer_slow)._replace(leave=leave),
             *chain.from_iterable(compiled.values()),
-            *imu.step_links(truth, self.rotor_speeds, time.step_ns / NANOSECONDS),
+            *imu.step_links(self, truth, time.step_ns / NANOSECONDS),
             gate(time, errors, answer_errors, is_late=True),
         )
 

@@ -51,6 +51,7 @@ from rosflight_py_sim.step.topics import (
     DIFF_PRESSURE,
     EXTERNAL_ATTITUDE,
     IMU,
+    IMU_TEMPERATURE,
     MAG,
     PWM_OUTPUT,
     RC,
@@ -316,13 +317,14 @@ class RosflightBoard(CommandServices, ParameterServices, StatusReports, Estimate
 
             sent, self._frame_link = firmware.frame_links(time, numbers, receive, hold)
             return (sent,)
-        if self._relays:
+        if self._relays or self.send_temperature is not drop:
             return None
         links = {
             BATTERY.name: firmware.battery_link,
             BARO.name: firmware.baro_link,
             DIFF_PRESSURE.name: firmware.diff_pressure_link,
             MAG.name: firmware.mag_link,
+            IMU_TEMPERATURE.name: firmware.temperature_link,
         }
         return (links[topic](numbers),) if topic in links else None
 
@@ -383,9 +385,11 @@ class RosflightBoard(CommandServices, ParameterServices, StatusReports, Estimate
         inputs, rest = self.wake, Due(at_ns=0)
         inputs.at_ns = 0
 
+        sends_outputs, reports = self.send_output is not drop, self._status_schedule
+
         def set_rest() -> None:
-            due_ns = firmware.due_us * 1000
-            rest.at_ns = int(min(NEVER_NS, due_ns, self._output_schedule.next_ns, self._status_schedule.next_ns))
+            outputs_ns = self._output_schedule.next_ns if sends_outputs else NEVER_NS
+            rest.at_ns = int(min(outputs_ns, firmware.due_us * 1000, reports.next_ns))
 
         def take_inputs(time_ns: int) -> None:
             firmware.take_frames()
@@ -394,8 +398,13 @@ class RosflightBoard(CommandServices, ParameterServices, StatusReports, Estimate
             set_rest()
 
         def attend(time_ns: int, status: int) -> None:
+            leave(0)
             controlled.attend(time_ns, status)
             rest.at_ns = 0
+
+        def leave(answered_ns: int) -> None:
+            controlled.leave(answered_ns)
+            self.imu_temperature_k = firmware.imu_temperature
 
         def take_frame(time_ns: int, status: int) -> None:
             assert framed is not None
@@ -414,7 +423,7 @@ class RosflightBoard(CommandServices, ParameterServices, StatusReports, Estimate
         return (
             *(() if framed is None else (framed._replace(attend=take_frame),)),
             gate(time, inputs, take_inputs),
-            controlled._replace(attend=attend),
+            controlled._replace(attend=attend, leave=leave),
             gate(time, rest, finish, is_late=True),
         )
 

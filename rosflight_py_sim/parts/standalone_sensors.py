@@ -9,6 +9,7 @@ import numpy as np
 
 from rosflight_py_sim.ground.parameters import ParameterTable
 from rosflight_py_sim.ground.shared_parameters import SEED
+from rosflight_py_sim.ground.units import ZERO_CELSIUS_K
 from rosflight_py_sim.parts.readings import (
     AirspeedReading,
     BarometerReading,
@@ -33,7 +34,6 @@ from rosflight_py_sim.sensing import (
 )
 from rosflight_py_sim.sensing.range_finder import FURTHER_RANGE_FINDERS
 from rosflight_py_sim.sensing.sensor import Sensor
-from rosflight_py_sim.step.topics import ZERO_CELSIUS_K
 from rosflight_py_sim.step.vehicle_state import VehicleState
 
 

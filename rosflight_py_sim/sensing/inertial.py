@@ -210,12 +210,10 @@ class Conditions:
 
     Attributes:
         armed: whether the vehicle is armed.
-        temperature: true temperature of the IMU (K); not a number while it is unknown.
         vibrates: whether the last measurement has the white noise of a vibrating airframe.
     """
 
     armed: bool
-    temperature: float
     vibrates: bool
 
 
@@ -272,7 +270,7 @@ class InertialSensor(SensorModel):
         self.gyro_bias = self._state[9:12]
         self.accel_response, self.gyro_response, self.g_sensitivity = self._responses
         self.vibrates = False
-        self._conditions = Conditions(armed=False, temperature=math.nan, vibrates=False)
+        self._conditions = Conditions(armed=False, vibrates=False)
         self._models = (
             self._earth,
             self._settings,
@@ -361,23 +359,23 @@ class InertialSensor(SensorModel):
         """What `read` would have returned for the last sample of `step_links`."""
         return self._fields(self._step_s, self._conditions.vibrates)
 
-    def set_conditions(self, around: Surroundings) -> None:
-        """Set the inputs besides the true state for the samples of `step_links`."""
-        self._conditions.armed = around.armed
-        self._conditions.temperature = around.models[_THERMOMETER].temperature_k
+    def arm(self, armed: bool) -> None:
+        """Set whether the vehicle is armed in the samples of `step_links`."""
+        self._conditions.armed = armed
 
-    def step_links(
-        self, truth: NDArray[np.float64], rotor_speeds: NDArray[np.float64], dt: float
-    ) -> Iterable[ChainLink]:
-        """Links that sample each step; the arguments as in `sample`, both arrays by their memory."""
+    def step_links(self, around: Surroundings, truth: NDArray[np.float64], dt: float) -> Iterable[ChainLink]:
+        """Links that sample in steps of `dt`, s, for the truth vector in an array (19,)."""
         conditions, row = self._conditions, np.zeros(12)
+        temperatures = around.models[_THERMOMETER].temperatures
         conditions.vibrates, self._step_s = self.vibrates, dt
 
         def leave(answered_ns: int) -> None:
             self.vibrates = conditions.vibrates
 
         yield self._errors.normals.link(row)
-        sampled = bound(sample_inertial_under, conditions, *self._models, truth, dt, rotor_speeds, row)
+        sampled = bound(
+            sample_inertial_under, conditions, temperatures, *self._models, truth, dt, around.rotor_speeds, row
+        )
         yield ChainLink(sampled, leave=leave)
 
     def _scale_draws(self) -> None:
@@ -466,6 +464,7 @@ def sample_inertial(
 @kernel
 def sample_inertial_under(
     conditions: Conditions,
+    temperatures: NDArray[np.float64],
     earth: Earth,
     settings: ImuSettings,
     responses: NDArray[np.float64],
@@ -482,7 +481,10 @@ def sample_inertial_under(
     rotor_speeds: NDArray[np.float64],
     normals: NDArray[np.float64],
 ) -> None:
-    """`sample_inertial` with the inputs of a record, to which it also writes whether the airframe vibrates."""
+    """`sample_inertial` with the inputs of a record, to which it also writes whether the airframe vibrates.
+
+    `temperatures` are those of `Thermometer`.
+    """
     conditions.vibrates = sample_inertial(
         earth,
         settings,
@@ -499,7 +501,7 @@ def sample_inertial_under(
         dt,
         conditions.armed,
         rotor_speeds,
-        conditions.temperature,
+        temperatures[0],
         normals,
     )
 

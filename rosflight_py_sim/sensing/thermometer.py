@@ -7,19 +7,22 @@ atmosphere. The default self-heating gives 27 deg C at the default origin, ROSfl
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rosflight_py_sim.failures.failure import Target
 from rosflight_py_sim.ground.parameters import Parameter, ParameterTable, Values, number
+from rosflight_py_sim.ground.units import ZERO_CELSIUS_K
+from rosflight_py_sim.kernels.chain import ChainLink
 from rosflight_py_sim.kernels.jit import bound, kernel
 from rosflight_py_sim.physics.atmosphere import temperature
 from rosflight_py_sim.physics.earth import ALTITUDE_PARAMETERS, Site, altitude_at, site_of
 from rosflight_py_sim.sensing.errors import ERROR, ErrorModel, ErrorSource, advance_errors
 from rosflight_py_sim.sensing.failing import Fields
-from rosflight_py_sim.sensing.sensor import Failing, Sensor, SensorModel, Surroundings
-from rosflight_py_sim.step.topics import IMU_TEMPERATURE, ZERO_CELSIUS_K
+from rosflight_py_sim.sensing.sensor import Failing, Sensor, SensorInputs, SensorModel, Surroundings
+from rosflight_py_sim.step.topics import IMU_TEMPERATURE
 from rosflight_py_sim.step.vehicle_state import VehicleState
 
 _RATE = 50.0
@@ -44,28 +47,26 @@ class Thermometer(SensorModel):
     """Thermometer inside the IMU.
 
     Attributes:
-        temperature_k: true temperature of the IMU, K; not a number before the first sample.
+        temperatures: true and measured temperature of the IMU (2,), K; not a number before the first sample.
     """
 
     def __init__(self, values: Values, rng: np.random.Generator) -> None:
         super().__init__(ErrorModel([_ERRORS.terms(values)], rng))
         # NaN until the first sample gives the air temperature.
-        self._state: NDArray[np.float64] = np.full(1, math.nan)
-        self.temperature_k = math.nan
-        self._measure = bound(
-            sample_temperature,
+        self.temperatures: NDArray[np.float64] = np.full(2, math.nan)
+        self._models = (
             site_of(values),
             number(values, "imu_self_heating"),
             number(values, "imu_thermal_time_constant"),
             self._errors.channels,
-            self._state,
+            self.temperatures,
         )
+        self._measure = bound(sample_temperature, *self._models)
 
     def adopt(self, other: Thermometer) -> None:
         """Copy another thermometer's errors and temperature."""
         super().adopt(other)
-        self._state[:] = other._state
-        self.temperature_k = other.temperature_k
+        self.temperatures[:] = other.temperatures
 
     def variance(self, dt: float) -> float:
         """Variance of a temperature, K^2; see ErrorModel.variances."""
@@ -75,15 +76,25 @@ class Thermometer(SensorModel):
         """True bias of the last measurement, K."""
         return self._errors.biases("imu_temperature_bias")
 
+    @property
+    def temperature_k(self) -> float:
+        """True temperature of the IMU at the last sample, K; not a number before."""
+        return self.temperatures.item(0)
+
+    def links(self, inputs: SensorInputs) -> tuple[NDArray[np.float64], Sequence[ChainLink]]:
+        """Draw the numbers, then measure."""
+        row = np.zeros(2)
+        sampled = bound(sample_temperature, *self._models, inputs.truth, inputs.dt, row)
+        return self.temperatures, (self._errors.normals.link(row), ChainLink(sampled))
+
     def read(self, around: Surroundings, time_ns: int, state: VehicleState, dt: float) -> tuple[float, float]:
         """Temperature (deg C) and its variance (K^2)."""
         return self.sample(state.truth, dt) - ZERO_CELSIUS_K, self.variance(dt)
 
     def sample(self, truth: NDArray[np.float64], dt: float) -> float:
         """Measured temperature (K) in a truth state (19,), dt (s, > 0) after the last sample."""
-        measured = self._measure(truth, dt, next(self._errors.normals))
-        self.temperature_k = self._state.item(0)
-        return measured
+        self._measure(truth, dt, next(self._errors.normals))
+        return self.temperatures.item(1)
 
 
 @kernel
@@ -92,21 +103,21 @@ def sample_temperature(
     self_heating: float,
     time_constant: float,
     channels: NDArray[np.float64],
-    state: NDArray[np.float64],
+    temperatures: NDArray[np.float64],
     truth: NDArray[np.float64],
     dt: float,
     normals: NDArray[np.float64],
-) -> float:
-    """Advance the true temperature state[0] (K; NaN at switch-on) by dt and measure it.
+) -> None:
+    """Advance the true temperature, temperatures[0] (K; NaN at switch-on), by dt, and measure it.
 
     The step is exact for a constant ambient.
     """
     advance_errors(channels, normals, dt)
     ambient = temperature(altitude_at(site, truth[0], truth[1], truth[2]))
-    if math.isnan(state[0]):
-        state[0] = ambient
-    state[0] -= (state[0] - ambient - self_heating) * -math.expm1(-dt / time_constant)
-    return float(state[0] + channels[0, ERROR])
+    if math.isnan(temperatures[0]):
+        temperatures[0] = ambient
+    temperatures[0] -= (temperatures[0] - ambient - self_heating) * -math.expm1(-dt / time_constant)
+    temperatures[1] = temperatures[0] + channels[0, ERROR]
 
 
 THERMOMETER = Sensor(

@@ -53,9 +53,6 @@ new_message: Any = tuple.__new__
 UNKNOWN_COVARIANCE = (0.0,) * 9
 """Covariance that is not known, as in sensor_msgs."""
 
-ZERO_CELSIUS_K = 273.15
-"""0 deg C, K."""
-
 
 class ImuSample(NamedTuple):
     """Angular rate (rad/s, 3) and specific force (m/s^2, 3), and the covariance of each (9)."""

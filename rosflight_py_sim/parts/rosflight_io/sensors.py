@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from rosflight_py_sim.firmware import Firmware
+from rosflight_py_sim.ground.units import ZERO_CELSIUS_K
 from rosflight_py_sim.parts.rosflight_io.interface import RosflightIoInterface
 from rosflight_py_sim.step.ports import drop, newest, output
 from rosflight_py_sim.step.topics import (
@@ -20,7 +21,6 @@ from rosflight_py_sim.step.topics import (
     IMU_TEMPERATURE,
     MAG,
     RANGE,
-    ZERO_CELSIUS_K,
     AirspeedSample,
     BaroSample,
     BatterySample,
