@@ -38,8 +38,9 @@ class Board:
         strict_files: bool = False,
         offboard_without_rc: bool = False,
         link_latency_us: int = 0,
+        in_flight: bool = False,
     ) -> None:
-        """Start the firmware with `quirks`, `offboard_without_rc` and `link_latency_us`.
+        """Start the firmware with `quirks`, `offboard_without_rc`, `link_latency_us` and `in_flight`.
 
         `given` has texts as `PID_ROLL_ANG_P 6`. Unknown names in parameter files other than the memory are errors with
         `strict_files`; otherwise they are left out, with one warning.
@@ -59,15 +60,17 @@ class Board:
         self._link_latency_us = link_latency_us
         self.reboots = 0
         self.on_change: list[Callable[[str], None]] = []
-        self.firmware = self._started()
+        self.firmware = self._started(in_flight)
 
-    def _started(self) -> Firmware:
+    def _started(self, in_flight: bool = False) -> Firmware:
         parameters = FirmwareParameters(unlimited_numbers=self._quirks.unlimited_numbers)
         if self._initial is not None:
             self._load(parameters, self._initial)
         parameters.load_texts(self._given)
         self._read(parameters)
-        firmware = Firmware(parameters, self._log, self._quirks, self._offboard_without_rc, self._link_latency_us)
+        firmware = Firmware(
+            parameters, self._log, self._quirks, self._offboard_without_rc, self._link_latency_us, in_flight
+        )
         # A restart would load the same values again.
         parameters.unsaved = False
         parameters.on_change.append(self._note_change)

@@ -81,11 +81,13 @@ class Firmware(Inputs):
         quirks: Quirks = REPAIRED,
         offboard_without_rc: bool = False,
         link_latency_us: int = 0,
+        in_flight: bool = False,
     ) -> None:
         """Start; with `quirks` AS_ROSFLIGHT the behaviour is that of rosflight_firmware in its simulator.
 
         With `offboard_without_rc`, commands of the companion computer stay in force in failsafe. Commands, auxiliary
-        commands and external attitudes arrive `link_latency_us` (us) after they were sent.
+        commands and external attitudes arrive `link_latency_us` (us) after they were sent. With `in_flight`, the IMU
+        counts as calibrated, and the vehicle is armed from the first pass on.
         """
         self.quirks = quirks
         self._offboard_without_rc = offboard_without_rc
@@ -160,9 +162,9 @@ class Firmware(Inputs):
         self._thrust_density = self.air.density
         self._check_mixer()
         self._check_failsafe()
-        if not any(self.parameters[name] for name in sensors.IMU_BIASES):
+        if not in_flight and not any(self.parameters[name] for name in sensors.IMU_BIASES):
             self.state_machine.raise_error(ErrorFlag.UNCALIBRATED_IMU)
-        self.state_machine.handle(Event.INITIALIZED)
+        self.state_machine.handle(Event.STARTED_IN_FLIGHT if in_flight else Event.INITIALIZED)
         self.receiver.log_mapping()
         self._update_status()
         self.parameters.on_change.append(self._parameter_changed)

@@ -80,6 +80,7 @@ class Event(Enum):
     """Event that may change the state."""
 
     INITIALIZED = auto()
+    STARTED_IN_FLIGHT = auto()
     REQUEST_ARM = auto()
     REQUEST_DISARM = auto()
     RC_LOST = auto()
@@ -132,6 +133,7 @@ _S, _E, _A, _C = State, Event, Action, Condition
 
 TRANSITIONS: tuple[Transition, ...] = (
     Transition(_S.INIT, _E.INITIALIZED, _S.PREFLIGHT),
+    Transition(_S.INIT, _E.STARTED_IN_FLIGHT, _S.ARMED, (_A.ARM,)),
     Transition(_S.PREFLIGHT, _E.RC_FOUND, _S.PREFLIGHT, (_A.CLEAR_RC_LOST, _A.LEAVE_FAILSAFE)),
     Transition(_S.PREFLIGHT, _E.RC_LOST, _S.PREFLIGHT, (_A.RAISE_RC_LOST,)),
     Transition(_S.PREFLIGHT, _E.ERROR, _S.ERROR, (_A.NOTE_ERROR,)),

@@ -112,6 +112,15 @@ ROTATIONAL_GUSTS = Parameter(
 
 MAX_YAW_RATE = Parameter("max_yaw_rate", 1.0, "Largest commanded yaw rate", "rad/s", minimum=0.01, maximum=50.0)
 
+STARTS_IN_FLIGHT = Parameter(
+    "starts_in_flight",
+    False,
+    "Start a multirotor in flight: the firmware calibrated and armed, the rotors at the speed of hover, and the "
+    "companion computer in control. All nodes of a vehicle need the same value; `starts_on_ground` false and "
+    "`initial_altitude` give the height",
+    read_only=True,
+)
+
 SPOOL_UP_TIME = Parameter(
     "spool_up_time",
     1.0,

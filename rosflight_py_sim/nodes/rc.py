@@ -12,7 +12,7 @@ from std_srvs.srv import Trigger
 
 from rosflight_py_sim.failures.failure import FAILURES
 from rosflight_py_sim.ground.parameters import Parameter, ParameterError, ParameterTable, Value, number
-from rosflight_py_sim.ground.shared_parameters import TIME_MODE
+from rosflight_py_sim.ground.shared_parameters import STARTS_IN_FLIGHT, TIME_MODE
 from rosflight_py_sim.interfaces.part_node import PartNode
 from rosflight_py_sim.parts.transmitter import RC_FREQUENCY, RcTransmitter
 from rosflight_py_sim.step.diagnosis import Diagnosis, Level
@@ -77,6 +77,7 @@ class Rc(RcTransmitter, PartNode):
         ),
         Parameter("keyboard_layout", "vimfly", "Key layout: see docs/rc.md", choices=tuple(LAYOUTS), read_only=True),
         RC_FREQUENCY,
+        STARTS_IN_FLIGHT,
         FAILURES,
     )
 

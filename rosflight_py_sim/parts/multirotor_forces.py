@@ -10,8 +10,9 @@ import numpy as np
 
 from rosflight_py_sim.autopilot.multirotor_target_controller import MultirotorTargetController
 from rosflight_py_sim.autopilot.target_controller import TargetController
-from rosflight_py_sim.ground.parameters import ParameterTable, Value, Values
+from rosflight_py_sim.ground.parameters import ParameterTable, Value, Values, number
 from rosflight_py_sim.ground.pulse_width import MOTOR, pulse_of
+from rosflight_py_sim.ground.shared_parameters import GRAVITY, MASS, STARTS_IN_FLIGHT
 from rosflight_py_sim.parts.forces_and_moments import ForcesAndMoments
 from rosflight_py_sim.parts.modelled_forces import ModelledForces
 from rosflight_py_sim.physics.dynamics import DYNAMICS_PARAMETERS
@@ -25,7 +26,15 @@ class MultirotorForces(ModelledForces[Multirotor]):
     """Forces and moments of a multirotor: motors, propellers, drag, ground effect (Beard and McLain, chapter 14)."""
 
     ALIASES: ClassVar[tuple[str, ...]] = ("multirotor_forces_and_moments",)
-    PARAMETERS: ClassVar[ParameterTable] = ForcesAndMoments.PARAMETERS + MULTIROTOR_PARAMETERS
+    PARAMETERS: ClassVar[ParameterTable] = (
+        ForcesAndMoments.PARAMETERS
+        + MULTIROTOR_PARAMETERS
+        + ParameterTable(
+            STARTS_IN_FLIGHT,
+            MASS.overridden("used only to start in flight", required=False),
+            GRAVITY.overridden("used only to start in flight"),
+        )
+    )
     ACTUATORS: ClassVar[tuple[str, ...]] = ("motor",)
     APPEARANCES: ClassVar[Mapping[str, Shape]] = {**ForcesAndMoments.APPEARANCES, "multirotor": multirotor}
     SHAPE_PARAMETERS: ClassVar[ParameterTable] = MULTIROTOR_PARAMETERS + ParameterTable(
@@ -35,8 +44,11 @@ class MultirotorForces(ModelledForces[Multirotor]):
 
     @classmethod
     def build(cls, values: dict[str, Value]) -> Multirotor:
-        """Build the vehicle, rotors at rest."""
-        return Multirotor(values)
+        """Build the vehicle, rotors at rest or at the speed of hover."""
+        vehicle = Multirotor(values)
+        if values[STARTS_IN_FLIGHT.name]:
+            vehicle.hover(number(values, MASS.name) * number(values, GRAVITY.name))
+        return vehicle
 
     @classmethod
     def steady(cls, values: Values, dynamics: Values, firmware_file: Path) -> SteadyVehicle:

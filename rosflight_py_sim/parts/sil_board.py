@@ -31,7 +31,7 @@ from rosflight_py_sim.firmware import (
 from rosflight_py_sim.ground.confined_files import expanded
 from rosflight_py_sim.ground.node_kinds import NodeKind
 from rosflight_py_sim.ground.parameters import Parameter, ParameterError, ParameterTable, Value, number
-from rosflight_py_sim.ground.shared_parameters import TIME_MODE
+from rosflight_py_sim.ground.shared_parameters import STARTS_IN_FLIGHT, TIME_MODE
 from rosflight_py_sim.kernels.chain import NEVER_NS, Cell, Cells, ChainLink, Due, StepTime, Taken, gate
 from rosflight_py_sim.parts.board_link import BoardLink, MessagePort
 from rosflight_py_sim.parts.rosflight_io.commands import CommandServices
@@ -139,6 +139,7 @@ class RosflightBoard(CommandServices, ParameterServices, StatusReports, Estimate
             maximum=1.0,
             read_only=True,
         ),
+        STARTS_IN_FLIGHT,
         FAILURES,
     )
     FALLIBLE: ClassVar[tuple[str, ...]] = (_COMMAND, *LINKS)
@@ -205,6 +206,7 @@ class RosflightBoard(CommandServices, ParameterServices, StatusReports, Estimate
             strict_files=bool(values[STRICT_FIRMWARE_FILES.name]),
             offboard_without_rc=bool(values["offboard_without_rc"]),
             link_latency_us=round(number(values, "link_latency") * 1e6),
+            in_flight=bool(values[STARTS_IN_FLIGHT.name]),
         )
 
     def _log_of_firmware(self, severity: Severity, text: str) -> None:

@@ -13,14 +13,14 @@ from rosflight_py_sim.failures.schedule import Signals
 from rosflight_py_sim.failures.signal import Link
 from rosflight_py_sim.ground.node_kinds import NodeKind
 from rosflight_py_sim.ground.parameters import Parameter, ParameterTable
-from rosflight_py_sim.ground.shared_parameters import TIME_MODE
+from rosflight_py_sim.ground.shared_parameters import STARTS_IN_FLIGHT, TIME_MODE
 from rosflight_py_sim.kernels.chain import Cells, ChainLink, StepTime, Taken
 from rosflight_py_sim.step.diagnosis import Diagnosis
 from rosflight_py_sim.step.part import Part
 from rosflight_py_sim.step.ports import output, service, ticks
 from rosflight_py_sim.step.topic_statistics import Period
 from rosflight_py_sim.step.topics import RC, PulseWidths
-from rosflight_py_sim.transmitter.channels import ARM, HIGH, LOW, OVERRIDE, frame_at_rest, lost_frame
+from rosflight_py_sim.transmitter.channels import ARM, HIGH, LOW, OVERRIDE, frame_at_rest, frame_in_flight, lost_frame
 
 RC_FREQUENCY = Parameter("rc_frequency", 50.0, "Rate of RC frames", "Hz", minimum=1.0, maximum=400.0, read_only=True)
 
@@ -29,12 +29,12 @@ class RcTransmitter(Part):
     """Sends RC frames at a fixed rate.
 
     The services toggle_arm and toggle_override move the switches. toggle_override moves the switch with which RC
-    overrides offboard commands (on at the start, because arming requires it).
+    overrides offboard commands (on at the start, because arming requires it, unless the vehicle starts in flight).
     """
 
     KIND: ClassVar[NodeKind | None] = NodeKind.TRANSMITTER
     DEFAULT_NAME: ClassVar[str] = "rc"
-    PARAMETERS: ClassVar[ParameterTable] = ParameterTable(TIME_MODE, RC_FREQUENCY, FAILURES)
+    PARAMETERS: ClassVar[ParameterTable] = ParameterTable(TIME_MODE, RC_FREQUENCY, STARTS_IN_FLIGHT, FAILURES)
     FALLIBLE: ClassVar[tuple[str, ...]] = ("rc",)
     REPLACED: ClassVar[tuple[str, ...]] = ("answer", "run", "frame")
 
@@ -47,6 +47,11 @@ class RcTransmitter(Part):
         self._at_rest = frame_at_rest()
         self._link: Link[list[int]] | None = None
         self._is_lost = False
+
+    def begin(self) -> None:
+        """Move the switches to those of a vehicle in flight, if it starts there."""
+        if self.values[STARTS_IN_FLIGHT.name]:
+            self._at_rest = frame_in_flight()
 
     @property
     def frame(self) -> Sequence[int] | None:

@@ -66,6 +66,9 @@ from rosflight_py_sim.physics.powertrain import (
 from rosflight_py_sim.physics.rotations import rotate_to_body
 from rosflight_py_sim.physics.wind_model import NO_ROTATION
 
+# Height in metres at which the ground has no effect on the rotors, and accuracy of the throttle in hover.
+_FAR_FROM_GROUND, _THROTTLE_ACCURACY = 100.0, 1e-6
+
 command_of = kernel_part(pulse_width.command_of)
 
 _AIRFRAME_PARAMETERS = ParameterTable(
@@ -345,6 +348,38 @@ class Multirotor(BatteryPowered):
 
         The array is new.
         """
+        return self._settled(truth, wind_ned, throttles)[0]
+
+    def hover(self, weight: float) -> None:
+        """Let all rotors turn with one throttle whose thrust, in still air and far from the ground, is `weight` (N).
+
+        Raises:
+            ParameterError: the thrust at full throttle is smaller.
+        """
+        truth, still_air = np.zeros(19), np.zeros(3)
+        truth[2], truth[3] = -_FAR_FROM_GROUND - abs(self._aerodynamics.ground_down), 1.0
+
+        def lift(throttle: float) -> float:
+            return -float(self.steady_wrench(truth, still_air, np.full(self.outputs, throttle))[2])
+
+        most = lift(1.0)
+        if most < weight:
+            raise ParameterError(
+                f"parameter 'starts_in_flight': true given for a weight of {weight:.4g} N; allowed: false, or a weight "
+                f"up to the thrust of all rotors, {most:.4g} N"
+            )
+        low, high = 0.0, 1.0
+        while high - low > _THROTTLE_ACCURACY:
+            middle = 0.5 * (low + high)
+            low, high = (middle, high) if lift(middle) < weight else (low, middle)
+        self._throttles[:] = high
+        _, self._speeds[:] = self._settled(truth, still_air, self._throttles)
+        load_battery(self._powertrain, self._battery, self._throttles, self._speeds)
+
+    def _settled(
+        self, truth: NDArray[np.float64], wind_ned: NDArray[np.float64], throttles: NDArray[np.float64]
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Wrench (6,) and rotor speeds (n,) once rotors and battery have settled at `throttles` (n,)."""
         pwm_us = pulse_of(throttles, MOTOR)
         work, speeds, battery = throttles.copy(), self._speeds.copy(), copy(self._battery)
         accelerations, inflows, wrench = np.zeros(len(work)), np.zeros((len(work), 2)), np.zeros(6)
@@ -374,7 +409,7 @@ class Multirotor(BatteryPowered):
             )
             if np.all(np.abs(speeds - before) <= 1e-13 * before):
                 break
-        return wrench
+        return wrench, speeds
 
     @property
     def outputs(self) -> int:

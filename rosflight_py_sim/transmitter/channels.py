@@ -65,6 +65,13 @@ def frame_at_rest() -> list[int]:
     return frame
 
 
+def frame_in_flight() -> list[int]:
+    """As `frame_at_rest`, but armed and with the companion computer in command."""
+    frame = frame_at_rest()
+    frame[ARM], frame[OVERRIDE] = HIGH, LOW
+    return frame
+
+
 def lost_frame(frame: Sequence[int]) -> list[int]:
     """Frame of a receiver without a signal after this frame: the throttle far below its range, the rest held.
 
