@@ -22,11 +22,15 @@ FROM_SOURCES = {
     "atheris": "Apache-2.0",
     "cffi": "MIT",
     "colorama": "BSD-3-Clause",
+    "coloredlogs": "MIT",
     "decorator": "BSD-2-Clause",
     "exceptiongroup": "MIT",
+    "humanfriendly": "MIT",
+    "mpmath": "BSD-3-Clause",
     "naus": "none stated",
     "opencv-python": "Apache-2.0",
     "pycparser": "BSD-3-Clause",
+    "pyreadline3": "BSD-3-Clause",
     "pytz": "MIT",
     "ros-ament-cmake-gmock": "Apache-2.0",
     "ros-ament-cmake-gtest": "Apache-2.0",
@@ -39,6 +43,7 @@ FROM_SOURCES = {
     "ros-fastrtps-cmake-module": "Apache-2.0",
     "ros-python-cmake-module": "Apache-2.0",
     "six": "MIT",
+    "sympy": "BSD-3-Clause",
     "tomli": "MIT",
 }
 

@@ -145,6 +145,12 @@ AUV_CONTROLLER = FlightController(
     "depth and heading hold for underwater vehicles, set by services",
     pages=(("auv_controller", "auv.md"),),
 )
+POLICY_CONTROLLER = FlightController(
+    "policy_controller",
+    ("policy_controller",),
+    "a policy that drives the actuators directly",
+    pages=(("Learning", "learning.md"),),
+)
 AUV_ZEROMQ = FlightController(
     "auv_zeromq",
     (_BRIDGE,),

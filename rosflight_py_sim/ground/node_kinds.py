@@ -37,6 +37,8 @@ _NODES = {
     "follower_autopilot": ("parts.formation_autopilot:FormationAutopilot", NodeKind.AUTOPILOT),
     "fixedwing_autopilot": ("parts.waypoint_autopilot:WaypointAutopilot", NodeKind.AUTOPILOT),
     "underwater_autopilot": ("parts.underwater_autopilot:UnderwaterAutopilot", NodeKind.AUTOPILOT),
+    "policy_autopilot": ("parts.policy_autopilot:PolicyAutopilot", NodeKind.AUTOPILOT),
+    "policy_controller": ("parts.policy_controller:PolicyController", NodeKind.FLIGHT_CONTROLLER),
     "auv_controller": ("parts.auv_controller:AuvController", NodeKind.FLIGHT_CONTROLLER),
     "bridge": ("nodes.bridge:Bridge", NodeKind.FLIGHT_CONTROLLER),
     "camera": ("nodes.camera:CameraNode", NodeKind.FURTHER),

@@ -32,6 +32,7 @@ _OWN = {
         "sil_board": "rosflight_py_sim.graph.flight_controllers:SIL_BOARD",
         "ardupilot": "rosflight_py_sim.graph.flight_controllers:ARDUPILOT",
         "auv_controller": "rosflight_py_sim.graph.flight_controllers:AUV_CONTROLLER",
+        "policy_controller": "rosflight_py_sim.graph.flight_controllers:POLICY_CONTROLLER",
         "auv_zeromq": "rosflight_py_sim.graph.flight_controllers:AUV_ZEROMQ",
         "uthere": "rosflight_py_sim.graph.flight_controllers:UTHERE",
     },

@@ -129,8 +129,11 @@ class AutopilotPart(Part, ABC):
         """
 
     @abstractmethod
-    def guide(self, state: VehicleState, dt: float) -> Guided:
-        """Compute the command and the set-point; `dt` is the time since the previous call, s, and 0 after a gap."""
+    def guide(self, state: VehicleState, dt: float) -> Guided | None:
+        """Compute the command and the set-point; `dt` is the time since the previous call, s, and 0 after a gap.
+
+        None sends nothing: the autopilot calls `send_guidance` itself.
+        """
 
     @property
     @abstractmethod
@@ -226,6 +229,11 @@ class AutopilotPart(Part, ABC):
         is_step = self._guided_ns >= 0 and 0 < elapsed_ns <= LONGEST_STEP_NS
         self._guided_ns = time_ns
         guided = self.guide(content, elapsed_ns / NANOSECONDS if is_step else 0.0)
+        if guided is not None:
+            self.send_guidance(time_ns, guided)
+
+    def send_guidance(self, time_ns: int, guided: Any) -> None:
+        """Send the command and the set-point that `guide` has returned, and the state of the mission."""
         self.give_command(time_ns, guided)
         w, x, y, z = quaternion_from_euler(0.0, 0.0, guided.yaw_rad)
         self.send_setpoint(new_message(SetpointSample, (time_ns, guided.position_ned, (x, y, z, w))))

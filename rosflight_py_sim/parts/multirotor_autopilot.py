@@ -77,7 +77,7 @@ class MultirotorAutopilot(MissionAutopilot[S], Generic[S]):
         self.mission = mission
         return self.on_start()
 
-    def guide(self, state: VehicleState, dt: float) -> AutopilotCommand:
+    def guide(self, state: VehicleState, dt: float) -> AutopilotCommand | None:
         """Attitude and throttle that lead to the moving setpoint."""
         mission, controller = self.mission, self._controller
         assert controller is not None

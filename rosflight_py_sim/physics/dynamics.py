@@ -60,30 +60,34 @@ INITIAL_POSITION = Parameter(
     read_only=True,
 )
 
+INITIAL_ALTITUDE = Parameter(
+    "initial_altitude",
+    0.0,
+    "Start height of the centre of mass above the origin if starts_on_ground is false; overridden by a world's "
+    "underwater start if use_world_start is true",
+    "m",
+    minimum=-LARGEST_POSITION,
+    maximum=LARGEST_POSITION,
+    read_only=True,
+)
+
+INITIAL_HEADING = Parameter(
+    "initial_heading",
+    0.0,
+    "Start heading, clockwise from north; relative to the world's start as initial_position is",
+    "deg",
+    minimum=-360.0,
+    maximum=360.0,
+    read_only=True,
+)
+
 # By the number of earlier wrenches that each uses.
 _HOLDS = ("zero_order", "first_order", "second_order")
 
 _BODY_PARAMETERS = INERTIA_PARAMETERS + ParameterTable(
     INITIAL_POSITION.overridden("relative to the world's start if use_world_start is true and the world defines one"),
-    Parameter(
-        "initial_altitude",
-        0.0,
-        "Start height of the centre of mass above the origin if starts_on_ground is false; overridden by a world's "
-        "underwater start if use_world_start is true",
-        "m",
-        minimum=-LARGEST_POSITION,
-        maximum=LARGEST_POSITION,
-        read_only=True,
-    ),
-    Parameter(
-        "initial_heading",
-        0.0,
-        "Start heading, clockwise from north; relative to the world's start as initial_position is",
-        "deg",
-        minimum=-360.0,
-        maximum=360.0,
-        read_only=True,
-    ),
+    INITIAL_ALTITUDE,
+    INITIAL_HEADING,
     Parameter("use_world_start", True, "Whether the vehicle starts relative to the world's start", read_only=True),
     Parameter("starts_on_ground", True, "Start at rest on the ground", read_only=True),
     Parameter(

@@ -91,7 +91,7 @@ class Pipeline:
         for part in parts:
             part.begin()
         self._read_firmware()
-        self._run_triggered()
+        self.go_on()
 
     def step(self) -> None:
         """Take one step, with all answers to its time; an exception in a part ends the step."""
@@ -119,7 +119,7 @@ class Pipeline:
         time_ns = self.time_ns
         for act in self._acts:
             act.run(time_ns)
-        self._run_triggered()
+        self.go_on()
         self._end_step()
         self.time_ns = time_ns + self._step_ns
 
@@ -139,7 +139,7 @@ class Pipeline:
     def _compile(self) -> None:
         self._time = StepTime(time_ns=self.time_ns, step_ns=self._step_ns, until_ns=0)
         self._compiled = compiled = compiled_steps(
-            self.parts, self._time, self._acts, self._receivers, self._queue, self._run_triggered
+            self.parts, self._time, self._acts, self._receivers, self._queue, self.go_on
         )
         if compiled is not None:
             for one in self._receivers:
@@ -166,7 +166,8 @@ class Pipeline:
                 one.newest.end()
         self._compiled, self._compile_ns = None, self.time_ns
 
-    def _run_triggered(self) -> None:
+    def go_on(self) -> None:
+        """Run the answers that are triggered, such as those to a message that a part has sent between two steps."""
         queue = self._queue
         while queue:
             run, time_ns, message = queue.popleft()

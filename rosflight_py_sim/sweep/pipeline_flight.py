@@ -5,7 +5,7 @@ The trajectory equals that of the composed graph, bit for bit.
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from std_msgs.msg import String
@@ -61,9 +61,7 @@ class PipelineFlight:
             NeedsGraphError: a part of the vehicle, or the time manager, runs only as a node.
             ParameterError: a parameter is missing or not allowed.
         """
-        parts = [
-            part(sources.values_of(node_class(executable), member)) for executable, part in parts_of(member).items()
-        ]
+        parts = built_parts(parts_of(member), member, sources)
         self.board: Any = next(part for part in parts if part.KIND is NodeKind.FLIGHT_CONTROLLER)
         if not self.board.values.get("use_timer", True):
             raise NeedsGraphError("firmware that is run by service calls (use_timer: false) needs the node graph")
@@ -117,17 +115,36 @@ def parts_of(member: Member) -> dict[str, type[Part]]:
         raise NeedsGraphError(f"mission '{vehicle.mission.task}', flown by a program, runs only in the node graph")
     if not vehicle.autopilot:
         raise NeedsGraphError("a vehicle without an autopilot flies only in the node graph")
+    parts = planned_parts(member, vehicle.autopilot)
+    if not controller.follows(vehicle.autopilot):
+        raise NeedsGraphError(f"flight controller '{controller.name}' does not follow '{vehicle.autopilot}'")
+    return parts
+
+
+def planned_parts(member: Member, *further: str) -> dict[str, type[Part]]:
+    """Parts of a vehicle's nodes, and of `further` executables, by executable; cameras are left out.
+
+    Raises:
+        NeedsGraphError: a part runs only as a node.
+    """
     planned = [one.executable for one in planned_nodes([member]) if one.executable != CAMERA]
     parts: dict[str, type[Part]] = {}
-    for executable in dict.fromkeys([*planned, vehicle.autopilot]):
+    for executable in dict.fromkeys([*planned, *further]):
         part = part_of(node_class(executable))
         # A part that receives another vehicle's topics needs that vehicle.
         if part is None or any(isinstance(port, Input) and port.at for port in ports_of(part)):
             raise NeedsGraphError(f"node '{executable}' runs only in the node graph")
         parts[executable] = part
-    if not controller.follows(vehicle.autopilot):
-        raise NeedsGraphError(f"flight controller '{controller.name}' does not follow '{vehicle.autopilot}'")
     return parts
+
+
+def built_parts(parts: Mapping[str, type[Part]], member: Member, sources: ParameterSources) -> list[Part]:
+    """The parts of a vehicle, built with its parameters.
+
+    Raises:
+        ParameterError: a parameter is missing or not allowed.
+    """
+    return [part(sources.values_of(node_class(executable), member)) for executable, part in parts.items()]
 
 
 def step_size_s(time_manager: str, sources: ParameterSources, varied: Collection[str] = ()) -> float:

@@ -141,7 +141,14 @@ class Vehicle:
     @property
     def settings(self) -> dict[str, Value]:
         """Node parameters that follow from the vehicle file; parameter files override them."""
-        settings: dict[str, Value] = {"firmware_param_file": str(self.firmware_file), "appearance": self.appearance}
+        kinds = ["none"] * (1 + max((one.output for one in self.actuators), default=-1))
+        for one in self.actuators:
+            kinds[one.output] = "motor" if one.is_motor else "servo"
+        settings: dict[str, Value] = {
+            "firmware_param_file": str(self.firmware_file),
+            "appearance": self.appearance,
+            "output_kinds": kinds,
+        }
         return settings | ({"waypoint_file": str(self.waypoint_file)} if self.waypoint_file else {})
 
     def with_nodes(self, names: Mapping[str, str]) -> Vehicle:

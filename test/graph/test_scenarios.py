@@ -267,7 +267,7 @@ def test_missions_of_a_scenario_are_flown_judged_and_drawn_together(command_line
     assert result.returncode == 0, result.stdout + result.stderr
     assert "Flight of ahead" in result.stdout
     assert "Flight of behind" in result.stdout
-    found = re.search(r"distance from formation position *│ ([0-9.]+) m RMS", result.stdout)
+    found = re.search(r"distance from set-point *│ ([0-9.]+) m RMS", result.stdout)
     assert found is not None, result.stdout
     # Without wind; the last 2 m of the approach count.
     assert float(found[1]) < 0.5

@@ -16,9 +16,11 @@ KEYS = {
 
 WITHOUT_KEY = {
     "SALib": ("SALib",),
+    "gymnasium": ("gymnasium",),
     "jsbsim": ("jsbsim",),
     "mcap": ("mcap", "zstandard"),
     "mcap-ros2-support": ("mcap_ros2",),
+    "onnxruntime": ("onnxruntime",),
     "panda3d": ("panda3d",),
     "pyarrow": ("pyarrow",),
     "pygeomag": ("pygeomag",),

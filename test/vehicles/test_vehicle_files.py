@@ -73,6 +73,7 @@ def test_file_is_parsed_correctly(kite: Write) -> None:
     assert read.settings == {
         "firmware_param_file": str(file.with_suffix(".firmware")),
         "appearance": "dart",
+        "output_kinds": ["motor", "none", "none", "servo"],
         "waypoint_file": str(file.with_suffix(".waypoints")),
     }
     # Defaults of keys that the file does not contain.

@@ -89,7 +89,7 @@ def _title(figure: Figure, summary: FlightSummary) -> None:
 def _draw_path(axes: Axes, log: FlightLog, summary: FlightSummary, rows: Any) -> None:
     setpoints = log.setpoint_ned[rows][log.on_path[rows]]
     path = setpoints if summary.path_ned is None else summary.path_ned
-    planned = "formation position" if summary.path_ned is None else "planned path"
+    planned = "set-point" if summary.path_ned is None else "planned path"
     north, east = log.position_ned[rows, 0], log.position_ned[rows, 1]
     axes.plot(path[:, 1], path[:, 0], color=GREY, linestyle="--", linewidth=1.3, label=planned)
     axes.plot(east, north, color=BLUE, linewidth=1.8, label="true path")
@@ -175,7 +175,7 @@ def _draw_error(axes: Axes, log: FlightLog, summary: FlightSummary, rows: Any, t
         time,
         error,
         color=BLUE,
-        label="from the path" if summary.path_ned is not None else "from formation position",
+        label="from the path" if summary.path_ned is not None else "from the set-point",
     )
     if not math.isnan(summary.tracking_error_rms_m):
         axes.axhline(summary.tracking_error_rms_m, color=BLUE, linestyle=":", linewidth=1.2, label="its RMS")

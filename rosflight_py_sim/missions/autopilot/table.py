@@ -53,7 +53,7 @@ def _path_rows(s: FlightSummary) -> list[tuple[str, str]]:
     """Distance from the planned path, and airspeed or distance from the setpoint; without a path, only the latter."""
     error = _rms_and_max(s.tracking_error_rms_m, s.tracking_error_max_m)
     if s.path_ned is None:
-        return [("distance from formation position", error)]
+        return [("distance from set-point", error)]
     return [("tracking error", error), _wanted_row(s)]
 
 

@@ -1,0 +1,1 @@
+"""Learning: environments for policies, which fly the same flight in the node graph (docs/learning.md)."""
