@@ -1,14 +1,16 @@
 """Flights of a policy in the composed graph and in a world, as hashes of all truth states.
 
     python policy_flights.py NAME [POLICY]
+    python policy_flights.py ENVIRONMENT POLICY SEED NUMBER STEPS OPTIONS
 
-flies one of FLIGHTS in a composed graph, with another policy if one is given. The policies here are plain functions and
-classes of numpy.
+flies one of FLIGHTS in a composed graph, with another policy if one is given, or an episode of an environment. The
+policies here are plain functions and classes of numpy.
 """
 
 from __future__ import annotations
 
 import hashlib
+import json
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -21,6 +23,7 @@ from rosflight_py_sim.graph.composition import ComposedGraph
 from rosflight_py_sim.graph.fleet import Member
 from rosflight_py_sim.graph.scenario import Scenario
 from rosflight_py_sim.interfaces.simulation_node import SimulationNode
+from rosflight_py_sim.learning.episodes import read_episodes
 from rosflight_py_sim.learning.world import World
 from rosflight_py_sim.parts.policy import load_policy
 from rosflight_py_sim.step.topics import TRUTH_STATE
@@ -177,16 +180,21 @@ class Watcher(SimulationNode):
 
 
 def main() -> None:
-    flight = FLIGHTS[sys.argv[1]]
-    if len(sys.argv) > 2:
-        flight = replace(flight, policy=sys.argv[2])
-    scenario = flight.scenario
+    name, *rest = sys.argv[1:]
+    if name in FLIGHTS:
+        flight = replace(FLIGHTS[name], policy=rest[0]) if rest else FLIGHTS[name]
+        scenario, steps = flight.scenario, flight.steps
+    else:
+        policy, seed, number, count, options = rest
+        scenario = read_episodes(name, json.loads(options)).scenario(int(seed), int(number))
+        scenario, steps = replace(scenario, settings={**scenario.settings, "policy": policy}), int(count)
     graph = ComposedGraph(
         scenario.members,
+        files=scenario.files,
         settings={"real_time_multiplier": 0.0, **scenario.settings},
         arguments=["--log-level", "error"],
     )
-    recorder = Recorder(flight.steps)
+    recorder = Recorder(steps)
     try:
         graph.join(Watcher).subscribe(TRUTH_STATE, recorder.take)
         graph.spin(lambda: not recorder.is_full)
