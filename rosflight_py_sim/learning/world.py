@@ -12,6 +12,7 @@ from rosflight_py_sim.ground.stamps import NANOSECONDS
 from rosflight_py_sim.parts.policy import Array
 from rosflight_py_sim.parts.policy_seat import PolicySeat
 from rosflight_py_sim.physics.dynamics import StateDivergedError
+from rosflight_py_sim.step.compiled_steps import Receiver
 from rosflight_py_sim.step.pipeline import Pipeline
 from rosflight_py_sim.step.topics import TRUTH_STATE, StepTopic
 from rosflight_py_sim.step.vehicle_state import VehicleState
@@ -23,7 +24,7 @@ class World:
 
     Attributes:
         seat: part of the policy.
-        state: newest true state.
+        state: true state of the last observation.
         diverged: whether the state has diverged, which ends the flight.
     """
 
@@ -32,7 +33,8 @@ class World:
 
     def __init__(self, receivers: Iterable[tuple[StepTopic[Any], Callable[[Any], None]]] = ()) -> None:
         """`receivers` are further receivers of topics, each as a topic and the function that takes its messages."""
-        self._receivers = [(TRUTH_STATE, self._take_state), *receivers]
+        state = Receiver(TRUTH_STATE, self._take_state, lambda: self.seat.idle_until_ns)
+        self._receivers: list[Any] = [state, *receivers]
 
     def reset(self, scenario: Scenario) -> Array:
         """Build the only vehicle of a scenario at its start, and return the first observation (n,).
@@ -79,9 +81,9 @@ class World:
         return self.seat.observation
 
     def _run(self) -> None:
-        seat, step = self.seat, self._pipeline.step
+        seat, pipeline = self.seat, self._pipeline
         while not seat.is_waiting and not seat.is_over:
-            step()
+            pipeline.advance(pipeline.time_ns + NANOSECONDS)
 
     def _take_state(self, state: VehicleState) -> None:
         self.state = state
