@@ -57,9 +57,11 @@ class PolicyEnv(gymnasium.Env[Array, Array]):
 
         Raises:
             ParameterError: a file or an option is invalid; the text names file, line and key.
+            TypeError: a render_mode is given.
         """
         if render_mode is not None:
-            raise ParameterError(f"render_mode '{render_mode}' given; allowed: None; the node graph draws flights")
+            # Libraries that ask for a render_mode first take this type of error for an answer.
+            raise TypeError(f"render_mode '{render_mode}' given; allowed: None, because the node graph shows flights")
         self.episodes = environment if isinstance(environment, Episodes) else read_episodes(environment, options)
         self.world = World()
         self._root, self._number = 0, -1

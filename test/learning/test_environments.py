@@ -175,12 +175,18 @@ def test_environment_of_your_own_is_a_file(tmp_path: Path) -> None:
         ({"parameters": {"mass": {"uniform": [-1, 3]}}}, "options, line .*parameters.mass"),
         ({"failures": ["motor 9 off at 1"]}, "failure 'motor 9 off at 1': motor 9 given; allowed for this vehicle"),
         ({"parameters": {"mass": np.float64(3.0)}}, "options .* given; allowed: numbers, texts, truth values, lists"),
-        ({"render_mode": "human"}, "render_mode 'human' given; allowed: None"),
     ],
 )
 def test_option_that_is_not_allowed_is_refused(options: dict[str, Any], text: str) -> None:
     with pytest.raises(ParameterError, match=text):
         PolicyEnv(**{"environment": "hover", **options})
+
+
+def test_render_mode_is_refused() -> None:
+    with pytest.raises(
+        TypeError, match="render_mode 'human' given; allowed: None, because the node graph shows flights"
+    ):
+        PolicyEnv("hover", render_mode="human")
 
 
 def test_reset_refuses_unknown_options_and_step_refuses_actions_of_another_size() -> None:
