@@ -15,7 +15,7 @@ from typing import Any
 from rosflight_py_sim.ground.node_kinds import NODE_CLASSES
 from rosflight_py_sim.nodes.running import node_class
 from rosflight_py_sim.step.part import Part
-from rosflight_py_sim.step.ports import Input, Kind, Output, Service, ports_of
+from rosflight_py_sim.step.ports import Input, Kind, Output, Service, examples_of
 from rosflight_py_sim.step.topic_ends import nodes_at, parts_of
 from rosflight_py_sim.step.topics import STEP_TOPICS, StepTopic
 
@@ -73,7 +73,7 @@ def rows() -> Iterator[tuple[str, tuple[str, ...]]]:
     joined = {port.topic for _, part in parts for port in _inputs(part) if port.kind is not Kind.EXPECTED}
     found: dict[tuple[str, ...], list[str]] = {}
     for name, part in parts:
-        answer = [port for port in ports_of(part) if isinstance(port, Output) and port.topic in joined]
+        answer = [port for port in examples_of(part) if isinstance(port, Output) and port.topic in joined]
         if answer:
             found.setdefault(_cells(part, answer), []).append(name)
     for cells, names in found.items():
@@ -84,14 +84,14 @@ def rows() -> Iterator[tuple[str, tuple[str, ...]]]:
 
 def _inputs(part: type) -> list[Input[object]]:
     kinds = (Kind.TRIGGER, *_WAITED_FOR)
-    return [port for port in ports_of(part) if isinstance(port, Input) and port.kind in kinds]
+    return [port for port in examples_of(part) if isinstance(port, Input) and (port.kind in kinds or port.required)]
 
 
 def _cells(part: type[Part], answer: list[Output[object]]) -> tuple[str, ...]:
     inputs = _inputs(part)
     triggers = [_item(part, port) for port in inputs if port.kind is Kind.TRIGGER]
     waited = [_item(part, port) for port in inputs if port.kind in _WAITED_FOR]
-    calls = [_item(part, port) for port in ports_of(part) if isinstance(port, Service) and port.admits]
+    calls = [_item(part, port) for port in examples_of(part) if isinstance(port, Service) and port.admits]
     required = [f"`{port.topic.name}`" for port in inputs if port.required]
     sent = [_item(part, port) for port in answer]
     again = part.answer_again

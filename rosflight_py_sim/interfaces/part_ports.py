@@ -118,7 +118,8 @@ class PartPorts:
             part.update_clock = node.update_clock  # type: ignore[method-assign]
             part.start_ns = node.start_ns
         for out in part.ports(Output):
-            out.bind(part, (node.lazy_publisher if out.lazy else node.publisher)(renamed(out.topic), at))
+            publisher = node.lazy_publisher if out.lazy else node.publisher
+            out.bind(part, publisher(renamed(out.topic), self._namespace_of(out)))
         for called in part.ports(Calls):
             called.bind(part, {name: self._call(called.service_type, name) for name in called.topics})
         part.begin()
@@ -195,19 +196,21 @@ class PartPorts:
 
     def subscribe(self, port: Input[Any], on_message: Callable[[Any], None]) -> None:
         """Subscribe to the topic of an input."""
-        at = self._at
-        if port.at:
-            own = self._node.get_namespace()
-            vehicle = port.at if port.at.startswith("/") else getattr(self.part, port.at)
-            at = namespace_of(vehicle, absolute_name(own, at))
         self._inputs[port.family, port.name] = self._node.subscribe(
             self._renamed(port.topic),
             on_message,
-            at,
+            self._namespace_of(port),
             qos=port.qos,
             needed=port.needed,
             at_once=port.kind in _TAKEN_AT_ONCE,
         )
+
+    def _namespace_of(self, port: Input[Any] | Output[Any]) -> str:
+        """Namespace of a port's topic, relative to the node's, or absolute for the topic of another vehicle."""
+        if not port.at:
+            return self._at
+        vehicle = port.at if port.at.startswith("/") else getattr(self.part, port.at)
+        return namespace_of(vehicle, absolute_name(self._node.get_namespace(), self._at))
 
     def _end_input(self, name: str) -> None:
         subscription = self._inputs.pop(("", name), None)

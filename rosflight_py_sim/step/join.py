@@ -98,8 +98,9 @@ class StepJoin:
         self.waiting_ns = self.answered_ns = _NONE_NS
         self._answer, self._again = answer, again
         self._names = list(dict.fromkeys((*rule.synchronized, *rule.required)))
-        self._stamps = [_NONE_NS] * len(self._names)
-        self._waits_for = len(rule.synchronized) if lockstep else 0
+        # Of synchronized inputs only: the stamps of those that are only required have no effect.
+        self._stamps = [_NONE_NS] * len(rule.synchronized)
+        self._waits_for = len(self._stamps) if lockstep else 0
         self._expected = {name: ExpectedInput() for name in rule.expected}
         self._awaited = tuple(self._expected.values()) if lockstep else ()
         self._missing = {self._names.index(name) for name in rule.required}
@@ -146,6 +147,14 @@ class StepJoin:
             ValueError: the rule has no such input.
         """
         index, renews, stamps = self._number(name), name in self._renewed_by, self._stamps
+
+        if index >= len(stamps):
+
+            def on_required(message: Any) -> None:
+                take(message)
+                self._arrived(index, renews)
+
+            return on_required
 
         def on_message(message: Any) -> None:
             take(message)
@@ -217,7 +226,8 @@ class StepJoin:
     def _arrived(self, index: int, renews: bool, stamp_ns: int = _NONE_NS) -> None:
         if renews and stamp_ns == self.answered_ns:
             self.make_stale()
-        self._stamps[index] = stamp_ns
+        if index < len(self._stamps):
+            self._stamps[index] = stamp_ns
         self._missing.discard(index)
         self._give_if_complete()
 

@@ -33,8 +33,8 @@ _TRIED_EVERY = 100
 class UnconnectedError(ValueError):
     """The parts cannot be connected; the text names them.
 
-    The sender of a trigger or a service is missing, two parts send an exclusive topic, or a part receives a topic of
-    another vehicle.
+    The sender of a trigger or a service is missing, two parts send an exclusive topic, or a part receives or sends a
+    topic of another vehicle.
     """
 
 
@@ -231,6 +231,8 @@ class Pipeline:
 
     def _connect(self, part: Part) -> None:
         for out in part.ports(Output):
+            if out.at:
+                raise UnconnectedError(f"{part.DEFAULT_NAME} sends {out.topic.name} of another vehicle")
             out.bind(part, self._sender(out))
         for called in part.ports(Calls):
             called.bind(part, {name: self._call_of(name) for name in called.topics})

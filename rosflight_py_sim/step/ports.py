@@ -253,20 +253,21 @@ class Output(Port, Generic[M]):
     Attributes:
         topic: row of the table in `step/topics.py`.
         lazy: whether the argument is a function that makes the message; it is called only if the topic has a receiver.
+        at: vehicle whose topic is sent, as of `Input`.
     """
 
-    def __init__(self, topic: StepTopic[M], *, lazy: bool = False, when: str = "") -> None:
+    def __init__(self, topic: StepTopic[M], *, lazy: bool = False, when: str = "", at: str = "") -> None:
         super().__init__(when)
-        self.topic, self.lazy = topic, lazy
+        self.topic, self.lazy, self.at = topic, lazy, at
 
     def __get__(self, part: Any, owner: type | None = None) -> Any:
         """The port on the class; on a part that is not connected, a function that drops the message."""
         return self if part is None else drop
 
 
-def output(topic: StepTopic[M], *, lazy: bool = False, when: str = "") -> Any:
+def output(topic: StepTopic[M], *, lazy: bool = False, when: str = "", at: str = "") -> Any:
     """Output to a topic; see `Output`."""
-    return Output(topic, lazy=lazy, when=when)
+    return Output(topic, lazy=lazy, when=when, at=at)
 
 
 class Service(_Method):
@@ -407,6 +408,12 @@ def namespace_of(vehicle: str, own: str) -> str:
     An absolute name is returned as it is. A relative name replaces the last element of `own`, an absolute namespace.
     """
     return vehicle if vehicle.startswith("/") else f"{own.rstrip('/').rpartition('/')[0]}/{vehicle}"
+
+
+def examples_of(cls: type) -> Iterator[Port]:
+    """Ports of a part's class, with one example, of the name NAME, in place of those that `Each` declares."""
+    for port in ports_of(cls):
+        yield port.port("NAME") if isinstance(port, Each) else port
 
 
 def ports_of(cls: type) -> Iterator[Port]:

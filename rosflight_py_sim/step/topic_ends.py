@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from rosflight_py_sim.step.part import Part
-from rosflight_py_sim.step.ports import FirmwareReading, Input, Output, Polled, Port, ports_of
+from rosflight_py_sim.step.ports import FirmwareReading, Input, Output, Polled, Port, examples_of
 from rosflight_py_sim.step.topics import ACTIVE_FAILURES, CLOCK, PARAMS_CHANGED, StepTopic
 
 
@@ -17,7 +17,7 @@ def parts_of(cls: type[Part]) -> tuple[type[Part], ...]:
 
 def declared_ports(cls: type[Part]) -> Iterator[Port]:
     """Ports of a node's class, and of the parts that it hosts."""
-    return (port for one in parts_of(cls) for port in ports_of(one))
+    return (port for one in parts_of(cls) for port in examples_of(one))
 
 
 def published(cls: type[Part]) -> list[StepTopic[Any]]:

@@ -236,6 +236,16 @@ def test_companions_do_not_replace_a_required_input() -> None:
     assert [one.stamp_ns for one in node.receive(Message("step size", -1))] == [1]
 
 
+def test_required_input_with_the_stamp_of_the_trigger_does_not_replace_a_companion() -> None:
+    node = Joined(JoinRule("clock", synchronized=("state", "wind"), required=("sphere",)))
+    clock, sphere = (lambda ns: Message("clock", ns)), (lambda ns: Message("sphere", ns))
+    assert not node.receive(sphere(0), state(0), clock(0))
+    assert [one.stamp_ns for one in node.receive(wind(0))] == [0]
+    # Also once the join takes its shorter way.
+    assert not node.receive(sphere(1), state(1), clock(1))
+    assert [one.stamp_ns for one in node.receive(wind(1))] == [1]
+
+
 def test_required_companion_with_other_stamp_ends_the_wait_only_on_repetition() -> None:
     node = Joined(JoinRule("clock", synchronized=("state",), required=("state",)))
     assert node.receive(Message("clock", 5), Message("clock", 5), state(3)) == []

@@ -229,9 +229,18 @@ class Follower(Part):
     state = newest(TRUTH_STATE, at="leader")
 
 
+class Pusher(Part):
+    """Sends another vehicle's wrench."""
+
+    DEFAULT_NAME = "pusher"
+    send = output(FORCES_AND_MOMENTS, at="/plane")
+
+
 def test_topic_of_a_vehicle_outside_of_the_pipeline_is_refused() -> None:
     with pytest.raises(UnconnectedError, match="follower receives sim/truth_state of another vehicle"):
         Pipeline([Follower({})], STEP_NS)
+    with pytest.raises(UnconnectedError, match="pusher sends sim/forces_and_moments of another vehicle"):
+        Pipeline([Pusher({})], STEP_NS)
 
 
 def _of(name: str) -> list[Any]:
