@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import gc
 import weakref
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +19,7 @@ from rosflight_py_sim.graph.flight_controllers import (
     flight_controller_of,
     step_size_settings,
 )
+from rosflight_py_sim.graph.meetings import ENCOUNTERS
 from rosflight_py_sim.graph.plan import PlannedNode, planned_nodes
 from rosflight_py_sim.ground.parameters import ParameterError, Value
 from rosflight_py_sim.interfaces.process_control import PoseError
@@ -61,7 +62,14 @@ class ChangeableFleet:
     """
 
     def __init__(
-        self, graph: ComposedGraph, members: Sequence[Member], observers: Sequence[str], *, can_restart: bool, seed: int
+        self,
+        graph: ComposedGraph,
+        members: Sequence[Member],
+        observers: Sequence[str],
+        *,
+        meetings: Mapping[str, Value],
+        can_restart: bool,
+        seed: int,
     ) -> None:
         """Prepare the vehicles; `create` creates their nodes.
 
@@ -69,13 +77,14 @@ class ChangeableFleet:
             graph: the graph.
             members: initial vehicles.
             observers: front-ends of the bridge that observe them.
+            meetings: parameters of the node `encounters`; empty without this node.
             can_restart: whether time can be set back.
             seed: seed of the simulation.
         """
         self.can_restart = can_restart
-        self._graph, self._seed = graph, seed
+        self._graph, self._seed, self._meetings = graph, seed, meetings
         self._members: tuple[Member, ...] = tuple(members)
-        self._planned = planned_nodes(members, observers=observers)
+        self._planned = planned_nodes(members, [ENCOUNTERS] if meetings else [], observers=observers)
         self._is_observed = bool(observers)
         self._present = {one.namespace: _Present(one) for one in members}
         self._shared: list[SimulationNode] = []
@@ -99,7 +108,7 @@ class ChangeableFleet:
             served = [*filter(None, served), member.namespace]
         if not advances_time:
             world = {} if self._loaded_world is None else {WORLD.name: self._loaded_world}
-            return {"vehicles": list[str](served), **world}
+            return {"vehicles": list[str](served), **world, **self._meetings}
         present = [one.member for one in self._present.values()]
         # A time manager starts with at least one vehicle.
         return {"vehicles": self.namespaces or [""], **step_size_settings(present)}
@@ -172,6 +181,7 @@ class ChangeableFleet:
             world: value of the parameter `world`.
         """
         self._members, self._planned, self._is_observed, self._loaded_world = (), [], False, world
+        self._meetings = {}
         self.restart(paused=True, entirely=True)
 
     def spawn(self, vehicle: Vehicle, namespace: str, truth: NDArray[np.float64], world: str) -> None:
@@ -185,11 +195,16 @@ class ChangeableFleet:
 
         Raises:
             PoseError: its dynamics refuse the start.
-            ParameterError: a node refuses its parameters.
+            ParameterError: a node refuses its parameters, or the vehicle would meet others.
         """
         graph = self._graph
         settings = {"seed": seed_of(self._seed, namespace), WORLD.name: world, **_free_start(world)}
         spawned = _Present(Member(vehicle, namespace, settings, spawned_controller(vehicle)), start=truth)
+        if graph.would_meet(spawned.member):
+            raise ParameterError(
+                f"vehicle '{vehicle.name}' given, whose collision_radius or downwash has an effect on others; allowed: "
+                f"vehicles without, because the node {ENCOUNTERS} serves only the initial vehicles"
+            )
         with self._between_steps():
             self._present[namespace] = spawned
             refusal: ParameterError | None = None
@@ -221,6 +236,11 @@ class ChangeableFleet:
             ParameterError: a node that serves several vehicles serves it.
         """
         one = self._present[namespace]
+        if any(namespace in cast("list[str]", served) for served in self._meetings.values()):
+            raise ParameterError(
+                f"vehicle '{namespace or one.member.vehicle.name}' given, for which the node {ENCOUNTERS} waits; "
+                "allowed: vehicles without collision_radius and downwash"
+            )
         controller = flight_controller_of(one.member)
         if one.start is None and (controller.front_end or self._is_observed):
             raise ParameterError(

@@ -17,6 +17,7 @@ from rclpy.qos import QoSProfile
 from rosflight_py_sim.graph.changeable_fleet import ChangeableFleet
 from rosflight_py_sim.graph.failing_links import check_link_failures
 from rosflight_py_sim.graph.fleet import Member
+from rosflight_py_sim.graph.meetings import ENCOUNTERS, encounter_settings
 from rosflight_py_sim.graph.other_simulation import refuse_others
 from rosflight_py_sim.graph.parameter_sources import parameter_sources, ros_arguments
 from rosflight_py_sim.graph.plan import PlannedNode, named_arguments, planned_nodes
@@ -162,11 +163,14 @@ class ComposedGraph:
             prepare_kernels(signals)
             if signals:
                 raise KeyboardInterrupt
-            planned = planned_nodes(
-                vehicles, [*filter(None, [manager]), *sidecar_names, *services], observers=observers
-            )
+            shared, given = [*filter(None, [manager]), *sidecar_names, *services], common
+            planned = planned_nodes(vehicles, shared, observers=observers)
+            common = named_arguments(planned, given)
+            meetings = encounter_settings(vehicles, sources, sources_of_arguments(common), namespace)
+            if meetings:
+                planned = planned_nodes(vehicles, [*shared, ENCOUNTERS], observers=observers)
+                common = named_arguments(planned, given)
             check_section_names([*map(str, files), *files_of_arguments(common)], planned)
-            common = named_arguments(planned, common)
             check_link_failures(vehicles, sources, sources_of_arguments(common), namespace)
             initialise([sys.argv[0], "--ros-args", *common])
             # Set by the nodes' parameters; an earlier graph of the process may have had another.
@@ -202,7 +206,9 @@ class ComposedGraph:
             self._outliving = outliving
             # A recording holds one run of the initial vehicles; system time cannot be set back.
             seed = {**self._options["settings"], **vehicles[0].settings}.get("seed", 0)
-            self._fleet = ChangeableFleet(self, vehicles, observers, can_restart=self._simulated, seed=seed)
+            self._fleet = ChangeableFleet(
+                self, vehicles, observers, meetings=meetings, can_restart=self._simulated, seed=seed
+            )
             self.control = ProcessControl(self._fleet if record is None else None)
             self._manager = manager
             self.time_node: TimeManagerInterface | None = None
@@ -244,6 +250,15 @@ class ComposedGraph:
         self._sidecars = [Sidecar(name, self._sidecar_arguments(name, self._namespace)) for name in sidecars]
         if self._outliving is not None:
             self._outliving.extend(self._sidecars)
+
+    def would_meet(self, member: Member) -> bool:
+        """Whether a further vehicle would collide with others, or move their air.
+
+        Raises:
+            ParameterError: as of `encounter_settings`.
+        """
+        sources = self._sources.with_vehicle(member, self._sources_of)
+        return bool(encounter_settings([member], sources, self._strongest, self._namespace))
 
     def add_planned(self, planned: PlannedNode) -> SimulationNode:
         """Create a node of the plan; raises `ParameterError` as the class does."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 import difflib
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +33,7 @@ from rosflight_py_sim.graph.launch_arguments import (
     scenario_arguments,
 )
 from rosflight_py_sim.graph.launching import TIME_MODE, end_launch_after_error, end_launch_on_request
+from rosflight_py_sim.graph.meetings import ENCOUNTERS, encounter_settings
 from rosflight_py_sim.graph.options import Option
 from rosflight_py_sim.graph.other_simulation import OtherSimulation
 from rosflight_py_sim.graph.parameter_sources import parameter_sources
@@ -181,7 +183,11 @@ def _processes(options: SimulationOptions, scenario: Scenario) -> list[LaunchDes
     if options.record is not None:
         shared["record.file"] = options.record
         shared_executables.append("recorder")
-    sources = parameter_sources(members, observers=observers, files=scenario.files, weakest={}, settings=shared)
+    sources_of = partial(parameter_sources, members, observers=observers, files=scenario.files, weakest={})
+    sources = sources_of(settings=shared)
+    if meetings := encounter_settings(members, sources, namespace=options.namespace):
+        shared_executables.append(ENCOUNTERS)
+        sources = sources_of(settings={**shared, **meetings})
 
     def node(planned: PlannedNode) -> Node:
         *weaker, strongest = sources.of(planned.member)

@@ -47,6 +47,7 @@ _NODES = {
     "recorder": ("nodes.recorder:Recorder", NodeKind.OBSERVER),
     "view_relay": ("nodes.view_relay:ViewRelay", NodeKind.OBSERVER),
     "simulation_interfaces": ("nodes.simulation_interfaces:SimulationInterfaces", NodeKind.OBSERVER),
+    "encounters": ("nodes.encounters:Encounters", NodeKind.OBSERVER),
     "web_viewer": ("nodes.web_viewer:WebViewer", NodeKind.OBSERVER),
 }
 """Class, of a node or a part, and kind of each node of the package, by executable."""

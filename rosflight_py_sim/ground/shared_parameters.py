@@ -110,6 +110,14 @@ ROTATIONAL_GUSTS = Parameter(
     read_only=True,
 )
 
+DOWNWASH = Parameter(
+    "downwash",
+    False,
+    "Whether the jets below other vehicles' rotors move the air at the vehicle, and those below its own rotors the air "
+    "at others. Dynamics then waits for the node encounters",
+    read_only=True,
+)
+
 MAX_YAW_RATE = Parameter("max_yaw_rate", 1.0, "Largest commanded yaw rate", "rad/s", minimum=0.01, maximum=50.0)
 
 STARTS_IN_FLIGHT = Parameter(

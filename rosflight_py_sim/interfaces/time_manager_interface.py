@@ -372,18 +372,19 @@ class TimeManagerInterface(PartNode, ABC):
         self.get_logger().error(f"paused at {self.time_text}: {whose}{text}")
 
 
-def vehicle_namespaces(given: Value) -> list[str]:
-    """Checked value of the parameter `vehicles`.
+def vehicle_namespaces(given: Value, parameter: str = VEHICLES.name) -> list[str]:
+    """Checked value of a parameter that lists vehicles; only another one than `vehicles` may be empty.
 
     Raises:
-        ParameterError: the list is empty, or has a duplicate or an invalid namespace.
+        ParameterError: the list has a duplicate or an invalid namespace, or may not be empty.
     """
     names = [str(name) for name in given] if isinstance(given, list) else []
     try:
         for name in names:
             validate_topic_name(topic_of(name, FAULT.name))
     except InvalidTopicNameException as error:
-        raise ParameterError(f"parameter 'vehicles': {given!r} given; allowed: namespaces ({error})") from error
-    if not names or len(set(names)) < len(names):
-        raise ParameterError(f"parameter 'vehicles': {given!r} given; allowed: at least one namespace, each once")
+        raise ParameterError(f"parameter '{parameter}': {given!r} given; allowed: namespaces ({error})") from error
+    least = "at least one namespace" if parameter == VEHICLES.name else "namespaces"
+    if len(set(names)) < max(len(names), parameter == VEHICLES.name):
+        raise ParameterError(f"parameter '{parameter}': {given!r} given; allowed: {least}, each once")
     return names

@@ -9,33 +9,42 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rosflight_py_sim.ground.parameters import ParameterTable, Value, number
-from rosflight_py_sim.ground.shared_parameters import ROTATIONAL_GUSTS, SEED, WIND_STREAM
+from rosflight_py_sim.ground.shared_parameters import DOWNWASH, ROTATIONAL_GUSTS, SEED, WIND_STREAM
 from rosflight_py_sim.ground.stamps import NANOSECONDS
 from rosflight_py_sim.kernels.chain import Cell, Cells, ChainLink, StepTime, Taken
 from rosflight_py_sim.parts.dynamics import Dynamics
+from rosflight_py_sim.physics.collision import COLLISION_PARAMETERS, COLLISION_RADIUS, SPHERE, sphere_of
 from rosflight_py_sim.physics.dynamics import DYNAMICS_PARAMETERS, VehicleDynamics
 from rosflight_py_sim.physics.ignored_wind import ignored_wind
 from rosflight_py_sim.physics.immersion import reach_of
 from rosflight_py_sim.physics.waves import WAVE_PARAMETERS, Waves
 from rosflight_py_sim.physics.wind import WIND_PARAMETERS, Wind, with_model_parameters
-from rosflight_py_sim.step.ports import synchronized
+from rosflight_py_sim.step.ports import output, synchronized
 from rosflight_py_sim.step.topics import (
+    COLLISION_FORCE,
+    COLLISION_SPHERE,
     FORCES_AND_MOMENTS,
+    INDUCED_AIR,
     PWM_OUTPUT,
     TRUTH_STATE,
     TRUTH_WIND,
     TRUTH_WIND_RATES,
+    NamedNumbers,
+    NedVector,
     PulseWidths,
     WindRates,
     WindSample,
 )
 from rosflight_py_sim.step.vehicle_state import VehicleState
+from rosflight_py_sim.world import world_of
 
 
 class RigidBodyDynamics(Dynamics):
     """Simulates a rigid body in air or water, with ground, walls and objects, and the wind, or the current and waves.
 
-    A vehicle with steered or braked wheels has sim/pwm_output as an input synchronized with the wrench.
+    A vehicle with steered or braked wheels has sim/pwm_output as an input synchronized with the wrench. So is the force
+    of other vehicles with the parameter `collision_radius`, and the air of their rotors with `downwash`, which adds to
+    the wind; it has no effect under water.
 
     Attributes:
         body: the body, from the first `configure` on.
@@ -45,7 +54,13 @@ class RigidBodyDynamics(Dynamics):
 
     ALIASES: ClassVar[tuple[str, ...]] = ("standalone_dynamics",)
     PARAMETERS: ClassVar[ParameterTable] = (
-        Dynamics.PARAMETERS + ParameterTable(SEED) + DYNAMICS_PARAMETERS + WIND_PARAMETERS + WAVE_PARAMETERS
+        Dynamics.PARAMETERS
+        + ParameterTable(SEED)
+        + DYNAMICS_PARAMETERS
+        + WIND_PARAMETERS
+        + WAVE_PARAMETERS
+        + COLLISION_PARAMETERS
+        + ParameterTable(DOWNWASH)
     )
 
     REPLACED: ClassVar[tuple[str, ...]] = (
@@ -53,10 +68,19 @@ class RigidBodyDynamics(Dynamics):
         *("compute_truth", "compute_wind_truth", "compute_wind_rates"),
     )
 
+    send_sphere = output(COLLISION_SPHERE, when="collides")
+
     body: VehicleDynamics
     wind: Wind
     waves: Waves
     _is_built = False
+
+    def initialise(self) -> None:
+        """Set the state before the first message."""
+        super().initialise()
+        # None without contact, and without air that rotors move.
+        self._push_ned: NDArray[np.float64] | None = None
+        self._induced_ned: NDArray[np.float64] | None = None
 
     @classmethod
     def table_for(cls, given: Mapping[str, Any]) -> ParameterTable:
@@ -75,7 +99,18 @@ class RigidBodyDynamics(Dynamics):
         self.body, self.wind, self.waves = body, wind, Waves(values, reach_of(values))
         self._air_ned = wind.wind_ned
         self._wind_rates = wind.rates_body if values[ROTATIONAL_GUSTS.name] else None
+        self._in_water = world_of(values).water is not None
         self._is_built = True
+        self._send_own_sphere(values)
+
+    def begin(self) -> None:
+        """Send the sphere of the vehicle, and the initial state."""
+        self._send_own_sphere(self.values)
+        super().begin()
+
+    def _send_own_sphere(self, values: dict[str, Value]) -> None:
+        if values[COLLISION_RADIUS.name]:
+            self.send_sphere(NamedNumbers(self.time_ns, SPHERE, sphere_of(values)))
 
     def ignored_parameters(self) -> Iterable[str]:
         """Wind parameters that others switch off."""
@@ -84,12 +119,14 @@ class RigidBodyDynamics(Dynamics):
     def apply_forces_and_torques(self, wrench: NDArray[np.float64], dt: float) -> None:
         """Advance body, wind and waves."""
         body, wind, waves = self.body, self.wind, self.waves
-        body.step(wrench, dt, self._air_ned, waves.sea)
+        body.step(wrench, dt, self._air_ned, waves.sea, self._push_ned)
         wind.step(body.truth, dt)
         self._air_ned = self.with_front(wind.wind_ned, dt) if self.has_failures else wind.wind_ned
         if waves.exist:
             waves.move_to(body.truth, self.end_ns(dt) / NANOSECONDS)
             self._air_ned = self._air_ned + waves.velocity_ned
+        if self._induced_ned is not None and not (self._in_water and body.truth[2] > 0.0):
+            self._air_ned = self._air_ned + self._induced_ned
 
     def compute_truth(self) -> NDArray[np.float64]:
         """Truth vector of the body."""
@@ -121,6 +158,22 @@ class RigidBodyDynamics(Dynamics):
     def _on_pwm(self, pwm: PulseWidths) -> None:
         self.body.follow_outputs(pwm.pulse_us)
 
+    @synchronized(COLLISION_FORCE, when="collides")
+    def _on_collision_force(self, force: NedVector) -> None:
+        self._push_ned = np.array(force.ned) if any(force.ned) else None
+
+    @synchronized(INDUCED_AIR, when="is_in_downwash")
+    def _on_induced_air(self, air: NedVector) -> None:
+        self._induced_ned = np.array(air.ned) if any(air.ned) else None
+
+    def collides(self) -> bool:
+        """Whether the parameter `collision_radius` is greater than 0."""
+        return bool(self.values[COLLISION_RADIUS.name])
+
+    def is_in_downwash(self) -> bool:
+        """Whether the parameter `downwash` is true."""
+        return bool(self.values[DOWNWASH.name])
+
     def follows_outputs(self) -> bool:
         """Whether wheels are steered or braked by outputs of the flight controller."""
         return self.body.follows_outputs
@@ -136,8 +189,8 @@ class RigidBodyDynamics(Dynamics):
         return cells | {TRUTH_STATE.name: Cell(truth, lambda time_ns: VehicleState(time_ns, truth.copy()))}
 
     def links(self, time: StepTime, cells: Cells, taken: Taken) -> Sequence[ChainLink] | None:
-        """Advance body and wind in the chain; None with failures, waves or added mass."""
-        if self.has_failures or self.waves.exist:
+        """Advance body and wind in the chain; None with failures, waves, added mass or other vehicles."""
+        if self.has_failures or self.waves.exist or self.collides() or self.is_in_downwash():
             return None
         dt = time.step_ns / NANOSECONDS
         moved = self.body.link(cells[FORCES_AND_MOMENTS.name].memory, dt)

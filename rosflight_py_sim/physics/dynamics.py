@@ -28,9 +28,20 @@ from rosflight_py_sim.physics.contact import (
 from rosflight_py_sim.physics.contact_points import CONTACT_PARAMETERS, contact_points, overlapped_solid
 from rosflight_py_sim.physics.contact_rate import fastest_contact_rate, stiffness_and_damping
 from rosflight_py_sim.physics.earth import EARTH_PARAMETERS, earth_of
-from rosflight_py_sim.physics.hydrodynamics import ADDED_MASS, SEA, WATER_CURRENT, WATER_PARAMETERS, water_numbers
+from rosflight_py_sim.physics.hydrodynamics import (
+    ADDED_MASS,
+    HULL,
+    MODES,
+    RATIOS,
+    SEA,
+    WATER_CURRENT,
+    WATER_PARAMETERS,
+    water_numbers,
+)
+from rosflight_py_sim.physics.immersion import immersed_part
 from rosflight_py_sim.physics.inertia import INERTIA_PARAMETERS, inertia_matrix
-from rosflight_py_sim.physics.rigid_body import INERTIA, derivative
+from rosflight_py_sim.physics.rigid_body import INERTIA, MASS, derivative
+from rosflight_py_sim.physics.rotations import rotate_to_body
 from rosflight_py_sim.physics.solids import Solids, solids_of
 from rosflight_py_sim.physics.steering import STEERING_PARAMETERS, Steering
 from rosflight_py_sim.physics.surface_mix import take_pulses
@@ -270,6 +281,7 @@ class VehicleDynamics:
         dt: float,
         current_ned: NDArray[np.float64] = _STILL,
         sea: NDArray[np.float64] = _CALM,
+        push_ned: NDArray[np.float64] | None = None,
     ) -> None:
         """Advance by dt (s, > 0) under `wrench` (6,), N and N m in body axes, without gravity and contact.
 
@@ -278,6 +290,10 @@ class VehicleDynamics:
         the velocity of the water, with that of the waves; `sea` (10,) as in `waves.py`. Both affect added mass only and
         count as steady within the step. Accelerations are those of the new state under the last wrenches, see `advance`
         in `truth_step.py`.
+
+        `push_ned` (3,), N, is the constant force of other vehicles at the centre of mass. One half of its impulse
+        changes the velocity before the step and the other half after it, which gives the motion under a constant force;
+        the impulses of two vehicles are equal and opposite however these turn within the step.
 
         A vehicle that stands at its start first comes to rest under the first wrench, within STANDING_S, so that it is
         in equilibrium with the wind from then on. If it does not come to rest, it moves off from where it stands.
@@ -289,7 +305,33 @@ class VehicleDynamics:
             self._water[WATER_CURRENT:SEA], self._water[SEA:ADDED_MASS] = current_ned, sea
         if self._at_start:
             self._stand(wrench)
-        self._advance(wrench, dt)
+        if push_ned is None:
+            self._advance(wrench, dt)
+        else:
+            self._advance_pushed(wrench, dt, push_ned)
+
+    def _advance_pushed(self, wrench: NDArray[np.float64], dt: float, push_ned: NDArray[np.float64]) -> None:
+        before = self.truth.copy()
+        self.truth[7:13] += self._acceleration_under(push_ned) * (0.5 * dt)
+        try:
+            self._advance(wrench, dt)
+        except StateDivergedError:
+            self.truth[:] = before
+            raise
+        acceleration = self._acceleration_under(push_ned)
+        self.truth[7:13] += acceleration * (0.5 * dt)
+        self.truth[13:19] += acceleration
+
+    def _acceleration_under(self, force_ned: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Linear and angular acceleration (6,), body axes, that a force (3,) at the centre of mass, NED, adds."""
+        force = np.array(rotate_to_body(*self.truth[3:7].tolist(), *force_ned.tolist()))
+        if not len(self._water):
+            return np.concatenate([force / self._body[MASS], np.zeros(3)])
+        load_state(self.truth, self._work[0])
+        wet = immersed_part(self._work[0], self._water[HULL : HULL + 6], self._water[SEA:ADDED_MASS])[0]
+        modes = self._water[MODES:RATIOS].reshape(6, 6)
+        added: NDArray[np.float64] = (modes[:, :3] @ force / (1.0 + wet * self._water[RATIOS:])) @ modes
+        return added
 
     def _advance(self, wrench: NDArray[np.float64], dt: float) -> None:
         diverged = self._integrate(wrench, dt)

@@ -281,6 +281,11 @@ class Multirotor(BatteryPowered):
     def __init__(self, values: Values) -> None:
         self._rotors = rotor_geometry(values)
         count = len(self._rotors)
+        diameter = number(values, "D_prop")
+        hubs = self._rotors[:, :3]
+        # A jet needs some width, also that of a single rotor.
+        self._span = max(diameter, float(np.max(np.linalg.norm(hubs[:, None] - hubs, axis=2))))
+        self._disc_area = 0.25 * math.pi * count * diameter * diameter
         self._aerodynamics = Aerodynamics(
             drag_area=number(values, "CD") * number(values, "A_c"),
             rotor_drag=number(values, "CD_induced"),
@@ -410,6 +415,15 @@ class Multirotor(BatteryPowered):
             if np.all(np.abs(speeds - before) <= 1e-13 * before):
                 break
         return wrench, speeds
+
+    def jet(self, truth: NDArray[np.float64]) -> tuple[float, float, float]:
+        """The row of `jets` in `downwash.py` for the rotors as they are after an update in a truth state (19,)."""
+        air, thrust = air_density(self._powertrain, truth), 0.0
+        for speed, inflow, upward in zip(
+            self._speeds.tolist(), self._inflows[:, 0].tolist(), (-self._rotors[:, 5]).tolist(), strict=True
+        ):
+            thrust += upward * propeller_load(self._powertrain, speed, inflow, air, True)[0]
+        return math.sqrt(max(0.0, thrust) / (2.0 * air * self._disc_area)), self._span, self._disc_area
 
     @property
     def outputs(self) -> int:

@@ -167,6 +167,13 @@ class WindRates(NamedTuple):
     rates: Floats
 
 
+class NedVector(NamedTuple):
+    """Force (N) or velocity (m/s), NED (3)."""
+
+    time_ns: int
+    ned: Floats
+
+
 class Wrench(NamedTuple):
     """Force (N, 3) and moment (N m, 3), gravity and contact excluded."""
 
@@ -449,6 +456,14 @@ TRUTH_WIND_RATES = stamped(
     exclusive=True,
     requested=state_qos,
 )
+# Encounters with other vehicles, only with the parameters collision_radius and downwash: numbers by name, as in
+# `physics/collision.py` and `physics/downwash.py`, and the effects on the vehicle in the step that begins at the stamp.
+COLLISION_SPHERE = _named("sim/collision_sphere", qos=LATCHED)
+ROTOR_JET = _named("sim/rotor_jet")
+COLLISION_FORCE = stamped("sim/collision_force", Vector3Stamped, NedVector, {"ned": "vector"}, frame_id="NED")
+INDUCED_AIR = stamped("sim/induced_air", Vector3Stamped, NedVector, {"ned": "vector"}, frame_id="NED")
+# In each step in which vehicles touch; position is the overlap (m), velocity the speed of approach, effort the force.
+CONTACTS = StepTopic[JointState]("contacts", JointState)
 FORCES_AND_MOMENTS = stamped(
     topic_names.FORCES_AND_MOMENTS,
     WrenchStamped,

@@ -36,7 +36,7 @@ def test_tables_match_the_ports() -> None:
 
 def test_join_table_names_the_inputs_of_the_step() -> None:
     joins = {line.split("|")[1].strip(): line for line in NODES.splitlines() if line.startswith("| `")}
-    waiting = joins["`forces_and_moments`"].split("|")[2:4]
+    waiting = joins["`forces_and_moments` (multirotor_forces_and_moments)"].split("|")[2:4]
     assert waiting[0].strip() == "`sim/pwm_output`"
     assert re.findall(r"`(sim/\S+)`", waiting[1]) == ["sim/truth_wind", "sim/truth_state", "sim/truth_wind_rates"]
     assert {"`sensors`", "`sil_board`", "`auv_controller`", "`dynamics` (standalone_dynamics)"} <= joins.keys()

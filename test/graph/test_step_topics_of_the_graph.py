@@ -107,6 +107,7 @@ def found(
         # The link fails only where programs command the vehicle over one.
         more += ["link lost at 1e8"] if composition.vehicle == "uthere" else []
         given = [*arguments, "-p", f"failures:={[*failures, *more]}", "-p", "rotational_gusts:=true"]
+        given += ["-p", "collision_radius:=0.1", "-p", "downwash:=true"]
         # One domain each: the nodes of a composition remain visible for a while after their end.
         with claim_domain() as domain:
             monkeypatch.setenv("ROS_DOMAIN_ID", str(domain))
