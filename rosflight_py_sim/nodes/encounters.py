@@ -106,8 +106,8 @@ class Encounters(PartNode):
 
     clock = trigger(CLOCK, rate="encounters_frequency")
     states = each("met", lambda one: synchronized(TRUTH_STATE, required=True, renews=True, at=one))
-    jets = each("blowing", lambda one: synchronized(ROTOR_JET, at=one))
-    winds = each("blowing", lambda one: synchronized(TRUTH_WIND, at=one))
+    jets = each("blowing", lambda one: synchronized(ROTOR_JET, required=True, at=one))
+    winds = each("blowing", lambda one: synchronized(TRUTH_WIND, required=True, at=one))
     send_force = each("colliding", lambda one: output(COLLISION_FORCE, at=one))
     send_air = each("receivers", lambda one: output(INDUCED_AIR, at=one))
     send_contacts = output(CONTACTS)
@@ -147,9 +147,7 @@ class Encounters(PartNode):
     def answer(self, time_ns: int, content: object) -> None:
         """Send the effects on each vehicle, and the contacts."""
         for row, name in enumerate(self.met):
-            state = self.states[name]
-            if state is not None:
-                self._truths[row] = state.truth
+            self._truths[row] = self.states[name].truth
         if self.colliding:
             self._collide(time_ns)
         if self.receivers:
@@ -192,9 +190,8 @@ class Encounters(PartNode):
 
     def _blow(self) -> None:
         for name in self.blowing:
-            row, jet, wind = self._rows[name], self.jets[name], self.winds[name]
-            if jet is not None and wind is not None:
-                self._jets[row], self._winds_ned[row] = jet.numbers, wind.velocity_ned
+            row = self._rows[name]
+            self._jets[row], self._winds_ned[row] = self.jets[name].numbers, self.winds[name].velocity_ned
         blow(self._truths, self._jets, self._winds_ned, self._air_ned)
 
     def _names(self, pair: tuple[int, int]) -> str:

@@ -158,11 +158,11 @@ class RigidBodyDynamics(Dynamics):
     def _on_pwm(self, pwm: PulseWidths) -> None:
         self.body.follow_outputs(pwm.pulse_us)
 
-    @synchronized(COLLISION_FORCE, when="collides")
+    @synchronized(COLLISION_FORCE, required=True, when="collides")
     def _on_collision_force(self, force: NedVector) -> None:
         self._push_ned = np.array(force.ned) if any(force.ned) else None
 
-    @synchronized(INDUCED_AIR, when="is_in_downwash")
+    @synchronized(INDUCED_AIR, required=True, when="is_in_downwash")
     def _on_induced_air(self, air: NedVector) -> None:
         self._induced_ned = np.array(air.ned) if any(air.ned) else None
 

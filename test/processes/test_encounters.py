@@ -28,6 +28,8 @@ vehicles:
   - {name: two, kind: multirotor, start: {position: [0.3, 0.1, -50.6]}}
 """
 STARTS = {"one": ([0.0, 0.0], 50.0), "two": ([0.3, 0.1], 50.6)}
+# A process that gets no processor time for two of these timeouts counts as lost.
+PATIENT = ("-p", "stall_timeout:=5.0")
 NODES = ("standalone_dynamics", "multirotor_forces_and_moments", "sil_board", "standalone_sensors")
 
 
@@ -77,7 +79,9 @@ def test_separate_processes_fly_as_one_process_does(processes: Any, tmp_path: Pa
     lists = ("colliding", "downwash_sources", "downwash_receivers")
     served = [word for one in lists for word in ("-p", f"{one}:=[two, one]")]
     processes.node("encounters", "-p", "use_sim_time:=true", "-p", "time_mode:=lockstep", *served)
-    processes.node("lockstep_time_manager", *common, "-p", "vehicles:=[one, two]", "-p", "real_time_multiplier:=1.0")
+    processes.node(
+        "lockstep_time_manager", *common, "-p", "vehicles:=[one, two]", "-p", "real_time_multiplier:=1.0", *PATIENT
+    )
     end_ns = round(SECONDS * 0.9e9)
     observer.wait_for(lambda: all(max(one, default=0) >= end_ns for one in apart.values()), "the flight", TIMEOUT_S)
     for name in STARTS:
