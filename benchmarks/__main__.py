@@ -205,11 +205,13 @@ def _steps(options: argparse.Namespace, chosen: list[tuple[str, str]]) -> Table:
         table.add_row(name, f"{rate:,.0f}", f"{bare:,.0f}", f"{ratio:.2f}", wanted, f"{rate / 400:.1f}")
 
     if "no-ros" in options.parts:
-        alone = statistics.median(measured("hovering_rate()", "closed_loop") for _ in range(runs))
-        table.add_row(
-            "multirotor without ROS: physics, sensors, firmware",
-            *(f"{alone:,.0f}", "", "", "100,000 steps/s", f"{alone / 400:.0f}"),
-        )
+        for name, is_compiled, wanted in (("compiled steps", True, "200,000 steps/s"), ("by messages", False, "")):
+            call = f"rate(hovering(is_compiled={is_compiled}), 10.0)"
+            alone = statistics.median(measured(call, "held_command") for _ in range(runs))
+            table.add_row(
+                f"multirotor without ROS: physics, sensors, firmware, {name}",
+                *(f"{alone:,.0f}", "", "", wanted, f"{alone / 400:.0f}"),
+            )
     if "vehicles" in options.parts:
         for name, dynamics in chosen:
             figures = by_turns(

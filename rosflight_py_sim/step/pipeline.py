@@ -102,7 +102,7 @@ class Pipeline:
 
         A step that is not compiled always ends the call. An exception in a part ends the step.
         """
-        if self._compiled is not None and self._is_out_of_date:
+        if self._compiled is not None and (self._is_out_of_date or not self.compiles):
             self._leave()
         if self._compiled is None and self.compiles and self.time_ns >= self._compile_ns:
             self._compile()
@@ -114,6 +114,11 @@ class Pipeline:
         finally:
             self.time_ns = self._time.time_ns
             self._end_step()
+
+    def run_until(self, time_ns: int) -> None:
+        """Take all steps up to a time, ns."""
+        while self.time_ns < time_ns:
+            self.advance(time_ns)
 
     def _step(self) -> None:
         time_ns = self.time_ns
