@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Sequence, Sized
+from collections.abc import Callable, Iterable, Sequence, Sized
 from typing import Any, NamedTuple, TypeAlias
 
 from numpy.typing import NDArray
@@ -135,7 +135,7 @@ class CompiledSteps:
         """
         self.time, self.parts, self._run_triggered = time, parts, run_triggered
         self.at, self._queue = 0, queue
-        self._cells, self._receivers, self._wanted = cells, receivers, list[tuple[Due, Sequence[IdleUntil]]]()
+        self._cells, self._receivers, self._wanted = cells, receivers, list[tuple[Due, Callable[[], int]]]()
         # Sender of each topic, and the time by which its stamps are ahead: the state has that of the end of the step.
         ahead_ns = [*[0] * (len(parts) - 1), time.step_ns]
         self._senders = {
@@ -165,28 +165,32 @@ class CompiledSteps:
         self._answered = [sum(first <= number for first in self._answers) for number in numbers]
 
     def _add_receivers(self, part: Part) -> None:
+        """Add a gate for each other part, and each function `idle_until`, that receives topics of a part."""
         names = part.cells().keys()
-        receivers = [one for one in self._receivers if one.topic.name in names]
-        if not receivers:
-            return
-        due, step_ns = Due(at_ns=0), self.time.step_ns
-        of_topics = [
-            (self._cells[name].message, [one.take for one in receivers if one.topic.name == name])
-            for name in names
-            if any(one.topic.name == name for one in receivers)
-        ]
-        idle_until = [one.idle_until for one in receivers]
+        groups: dict[Any, list[Receiver]] = {}
+        for one in self._receivers:
+            if one.topic.name in names:
+                key = one.idle_until if one.part is None else (one.part, one.idle_until is None)
+                groups.setdefault(key, []).append(one)
+        for receivers in groups.values():
+            self._links.append(self._gate_of(receivers, names))
+
+    def _gate_of(self, receivers: Sequence[Receiver], names: Iterable[str]) -> ChainLink:
+        due, step_ns, idle_until = Due(at_ns=0), self.time.step_ns, receivers[0].idle_until
         _, ahead_ns = self._senders[receivers[0].topic.name]
+        sent = [(self._cells[name].message, one.take) for name in names for one in receivers if one.topic.name == name]
 
         def send(time_ns: int) -> None:
-            for make, takes in of_topics:
-                message = make(time_ns + ahead_ns)
-                for take in takes:
-                    take(message)
-            due.at_ns = _wanted_from(idle_until, step_ns)
+            stamp_ns = time_ns + ahead_ns
+            for make, take in sent:
+                take(make(stamp_ns))
+            if idle_until is not None:
+                # The state of the step before has the stamp of the next one.
+                due.at_ns = idle_until() - step_ns
 
-        self._wanted.append((due, idle_until))
-        self._links.append(gate(self.time, due, send))
+        if idle_until is not None:
+            self._wanted.append((due, idle_until))
+        return gate(self.time, due, send)
 
     def _run(self, index: int) -> Callable[[int], None]:
         due, step_ns = self._triggered[index], self.time.step_ns
@@ -195,7 +199,7 @@ class CompiledSteps:
             self._run_triggered()
             due.at_ns = NEVER_NS
             for wanted, idle_until in self._wanted:
-                wanted.at_ns = _wanted_from(idle_until, step_ns)
+                wanted.at_ns = idle_until() - step_ns
 
         return run
 
@@ -247,11 +251,6 @@ class CompiledSteps:
             first = end
         last = self.parts[-1]
         return {name: cell.message(last.answered_ns + self.time.step_ns) for name, cell in last.cells().items()}
-
-
-def _wanted_from(idle_until: Sequence[IdleUntil], step_ns: int) -> int:
-    """Time from which on a message is needed, ns: the state of the step before has the stamp of the next one."""
-    return 0 if None in idle_until else min([one() for one in idle_until if one is not None]) - step_ns
 
 
 def _links_of_act(act: Act, time: StepTime, cells: Cells, taken: Taken) -> Sequence[ChainLink]:

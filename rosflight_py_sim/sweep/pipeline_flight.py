@@ -6,6 +6,7 @@ The trajectory equals that of the composed graph, bit for bit.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from functools import partial
 from typing import Any
 
 from std_msgs.msg import String
@@ -72,7 +73,8 @@ class PipelineFlight:
         self._pilot = autopilot.PILOT({}, dynamics=dynamics.values, autopilot=autopilot.values)
         self._step_ns = round(step_size_s(time_manager, sources) * NANOSECONDS)
         judge = self.judge
-        receivers = [Receiver(one.topic, one.take, lambda: judge.idle_until_ns) for one in judge.inputs]
+        idle_until = partial(getattr, judge, "idle_until_ns")
+        receivers = [Receiver(one.topic, one.take, idle_until) for one in judge.inputs]
         self.pipeline = Pipeline([*parts, self._pilot], self._step_ns, receivers)
 
     @property
