@@ -312,7 +312,7 @@ class Firmware(Inputs):
         """Set what may have changed since the last pass for the passes of `link` and `frame_links`."""
         frames, machine, now = self._frames, self.state_machine, self._now
         frames.is_settled = not (machine.errors or machine.failsafe) and self.receiver.is_settled
-        frames.until_us = int(min(self.command.due_us, NEVER_NS))
+        frames.until_us = int(min(max(0.0, self.command.due_us), NEVER_NS))
         now.is_quiet = not (machine.errors or self.calibrations.are_running)
         now.armed, now.mixer_is_valid = machine.armed, not self._mixers.fault
         now.thrust_density = self._thrust_density

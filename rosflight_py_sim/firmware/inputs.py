@@ -24,6 +24,12 @@ from rosflight_py_sim.kernels.jit import bound, kernel
 
 
 @kernel
+def single(number: float) -> float:
+    """A number as a message carries it in single precision."""
+    return float(np.float32(number))
+
+
+@kernel
 def take_measured_temperature(now: PassState, temperatures: NDArray[np.float64]) -> None:
     """`receive_imu_temperature` of the second temperature (K), as a message in deg C carries it."""
     now.temperature = temperatures[1] - ZERO_CELSIUS_K + ZERO_CELSIUS_K
@@ -32,15 +38,17 @@ def take_measured_temperature(now: PassState, temperatures: NDArray[np.float64])
 @kernel
 def take_measured_battery(battery: sensors.BatteryFilter, measured: NDArray[np.float64]) -> None:
     """`receive_battery` of voltage (V) and current (A)."""
-    if math.isfinite(measured[0] + measured[1]):
-        sensors.take_battery(battery, measured[0], measured[1])
+    voltage, current = single(measured[0]), single(measured[1])
+    if math.isfinite(voltage + current):
+        sensors.take_battery(battery, voltage, current)
 
 
 @kernel
 def take_measured_pressure(now: PassState, air: sensors.AirData, measured: NDArray[np.float64]) -> bool:
     """`receive_baro` of pressure (Pa) and temperature (K), or return that it is to be called."""
-    if now.is_quiet and 0.0 < measured[0] < math.inf:
-        sensors.take_pressure(air, measured[0], measured[1])
+    pressure = single(measured[0])
+    if now.is_quiet and 0.0 < pressure < math.inf:
+        sensors.take_pressure(air, pressure, single(measured[1]))
         return False
     return True
 
@@ -48,8 +56,9 @@ def take_measured_pressure(now: PassState, air: sensors.AirData, measured: NDArr
 @kernel
 def take_measured_difference(now: PassState, air: sensors.AirData, measured: NDArray[np.float64]) -> bool:
     """`receive_diff_pressure` of pressure (Pa), airspeed, temperature (K), or return that it is to be called."""
-    if now.is_quiet and math.isfinite(measured[0]):
-        sensors.take_differential_pressure(air, measured[0], measured[2])
+    pressure = single(measured[0])
+    if now.is_quiet and math.isfinite(pressure):
+        sensors.take_differential_pressure(air, pressure, single(measured[2]))
         return False
     return True
 
@@ -150,7 +159,7 @@ class Inputs:
         """Link that receives pressure (Pa) and temperature (K) of the barometer."""
 
         def attend(time_ns: int, status: int) -> None:
-            self.receive_baro(float(measured[0]), float(measured[1]))
+            self.receive_baro(single(measured[0]), single(measured[1]))
 
         return ChainLink(bound(take_measured_pressure, self._now, self.air, measured), attend)
 
@@ -158,7 +167,7 @@ class Inputs:
         """Link that receives a differential pressure (Pa), the airspeed, and the temperature (K)."""
 
         def attend(time_ns: int, status: int) -> None:
-            self.receive_diff_pressure(float(measured[0]), float(measured[2]))
+            self.receive_diff_pressure(single(measured[0]), single(measured[2]))
 
         return ChainLink(bound(take_measured_difference, self._now, self.air, measured), attend)
 

@@ -391,7 +391,7 @@ class RosflightBoard(CommandServices, ParameterServices, StatusReports, Estimate
 
         def set_rest() -> None:
             outputs_ns = self._output_schedule.next_ns if sends_outputs else NEVER_NS
-            rest.at_ns = int(min(outputs_ns, firmware.due_us * 1000, reports.next_ns))
+            rest.at_ns = int(min(outputs_ns, reports.next_ns, max(0.0, firmware.due_us * 1000)))
 
         def take_inputs(time_ns: int) -> None:
             firmware.take_frames()

@@ -43,13 +43,15 @@ def flight(name: str = "multirotor", **settings: object) -> PipelineFlight:
 
 
 def states(one: PipelineFlight, until_s: float, acts: dict[float, Callable[[Pipeline], object]]) -> list[bytes]:
-    """The states at the end of each call of `advance`, as bytes; `acts` at their times (s)."""
+    """States of vehicle and firmware after each call of `advance`, as bytes; `acts` at their times (s)."""
     seen, line, left = {}, one.pipeline, dict(acts)
     while line.time_ns < round(until_s * 1e9):
         for time_s in [time_s for time_s in left if line.time_ns >= round(time_s * 1e9)]:
             left.pop(time_s)(line)
         line.advance(min([round(until_s * 1e9), *(round(time_s * 1e9) for time_s in left)]))
-        seen[line.time_ns] = one.state.truth.tobytes()
+        firmware = one.board.firmware
+        received = bytes(firmware.air) + bytes(firmware.battery) + firmware.magnetic_field.tobytes()
+        seen[line.time_ns] = one.state.truth.tobytes() + received
     return seen
 
 
@@ -75,8 +77,13 @@ ACTS: dict[float, Callable[[Pipeline], object]] = {
 
 @pytest.mark.parametrize(
     ("name", "settings"),
-    [("multirotor", WIND), ("multirotor", IRREGULAR), ("aerosonde", {"step_size": 0.00125})],
-    ids=["wind", "irregular sensors", "wheels"],
+    [
+        ("multirotor", WIND),
+        ("multirotor", IRREGULAR),
+        ("hexarotor", {"link_latency": 0.0}),
+        ("aerosonde", {"step_size": 0.00125}),
+    ],
+    ids=["wind", "irregular sensors", "no latency", "wheels"],
 )
 def test_compiled_steps_give_the_states_of_steps_by_messages(name: str, settings: dict[str, object]) -> None:
     compiled, by_messages = (flight(name, **CALIBRATED, **settings) for _ in range(2))
