@@ -48,7 +48,8 @@ def _leaves(slot_type: Any, path: str) -> list[tuple[str, str]]:
     if isinstance(slot_type, BasicType):
         return [(path, slot_type.typename)]
     if isinstance(slot_type, Array):
-        return _leaves(slot_type.value_type, path) * slot_type.size
+        size: int = slot_type.size
+        return _leaves(slot_type.value_type, path) * size
     if isinstance(slot_type, NamespacedType):
         module = importlib.import_module(".".join(slot_type.namespaces))
         return _fields(getattr(module, slot_type.name), f"{path}.")
