@@ -21,10 +21,20 @@ POLICY_TIME = Parameter(
     maximum=1e9,
 )
 
+GOAL_LIMIT = Parameter(
+    "goal_limit",
+    10.0,
+    "Largest distance from the goal, during the policy's flight, in a completed mission",
+    "m",
+    minimum=0.01,
+    maximum=1e6,
+)
+
 POLICY_MISSION_PARAMETERS = (
     GOAL_PARAMETERS
     + ParameterTable(
         POLICY_TIME,
+        GOAL_LIMIT,
         Parameter(
             "policy_height",
             5.0,

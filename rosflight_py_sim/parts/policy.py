@@ -9,7 +9,7 @@ from __future__ import annotations
 import importlib
 import inspect
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias, cast
 
@@ -116,9 +116,9 @@ def action_of(given: Any, size: int, name: str) -> Array:
     return np.clip(action, np.float32(-1.0), np.float32(1.0))
 
 
-def neutral(observation: Sequence[float]) -> float:
-    """Policy whose action has all elements 0, for a vehicle with one actuator or for a check of the interface."""
-    return 0.0
+def neutral(observation: Array) -> Array:
+    """Policy whose actions are all 0."""
+    return np.zeros(len(observation) - OBSERVED, dtype=np.float32)
 
 
 def load_policy(name: str, observed: int, acts: int) -> Policy:

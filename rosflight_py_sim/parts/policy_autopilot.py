@@ -8,7 +8,7 @@ from typing import ClassVar, TypeAlias
 
 from rosflight_py_sim.autopilot.autopilot_command import AutopilotCommand
 from rosflight_py_sim.autopilot.goals import Task
-from rosflight_py_sim.autopilot.policy_mission import POLICY_MISSION_PARAMETERS, PolicyMission, PolicyPhase
+from rosflight_py_sim.autopilot.policy_mission import GOAL_LIMIT, POLICY_MISSION_PARAMETERS, PolicyMission, PolicyPhase
 from rosflight_py_sim.autopilot.position_controller import DirectCommands, PositionController
 from rosflight_py_sim.firmware import CommandMode
 from rosflight_py_sim.ground.parameters import Parameter, ParameterTable, Value, Values, number
@@ -52,6 +52,7 @@ class PolicyAutopilot(PolicySeat, MultirotorAutopilot[PolicyMission]):
     )
     PHASES = PolicyPhase
     PLANS_PATH = False
+    WAYPOINT_RADIUS = GOAL_LIMIT
 
     def initialise(self) -> None:
         """Wait for the first state."""
