@@ -18,7 +18,7 @@ CRASH = -10.0
 """Reward of the decision that ends an episode out of bounds."""
 
 _PASSED, _TOUCH_DOWN = 10.0, 10.0
-_UNREST = 0.05
+_UNREST, _UNSTEADY = 0.05, 0.2
 # Distance (m) from the goal of a landing at which the vehicle stands, and gentle speed (m/s) of a touch-down.
 _STANDING, _GENTLE = 0.03, 0.5
 
@@ -27,7 +27,7 @@ class Outcome(NamedTuple):
     """Outcome of a decision.
 
     Attributes:
-        reward: of the decision, without the part for an unsteady action.
+        reward: of the decision, without the part of `unrest`.
         is_done: whether the task is done, which ends the episode.
     """
 
@@ -52,12 +52,17 @@ class Reward(ABC):
 
 
 class HoldReward(Reward):
-    """exp(-d) (1 + cos psi) / 2, with the distance d from the goal (m) and the heading error psi: at most 1."""
+    """exp(-d) (1 + cos psi) / 2 / (1 + w^2 / 5): from 0 to 1.
+
+    d is the distance from the goal (m), psi the heading error, and w the angular velocity (rad/s).
+    """
 
     def of(self, state: VehicleState, goal: Goal) -> Outcome:
         """Reward of a place, never done."""
         _, _, yaw = euler_from_quaternion(*state.quaternion.tolist())
-        return Outcome(math.exp(-self.distance(state, goal)) * 0.5 * (1.0 + math.cos(goal.yaw_rad - yaw)))
+        held = math.exp(-self.distance(state, goal)) * 0.5 * (1.0 + math.cos(goal.yaw_rad - yaw))
+        p, q, r = state.angular_velocity.tolist()
+        return Outcome(held / (1.0 + _UNSTEADY * (p * p + q * q + r * r)))
 
 
 class DepthReward(HoldReward):
