@@ -129,6 +129,13 @@ def test_reference_error_is_independent_of_setpoint_hold_time() -> None:
     assert reference_error(log)[:-3] == pytest.approx(np.full(397, 0.2), abs=1e-12)
 
 
+def test_setpoint_that_stood_still_is_not_interpolated_to_the_next_one() -> None:
+    log = FlightLog(MOTORS, Phase)
+    for k in range(200):
+        append(log, 0.1 * k, (0.0, 0.0, -5.0), Phase.SIDE_1, (2.0 if k < 150 else 7.0, 0.0, -5.0))
+    assert reference_error(log).tolist() == [2.0] * 150 + [7.0] * 50
+
+
 def test_summary_describes_the_flight() -> None:
     log = square_flight()
     summary = summarise(log, SQUARE, "multirotor", wall_duration_s=2.0)

@@ -19,6 +19,8 @@ Array = npt.NDArray[np.float64]
 
 # A vehicle that ends lower than this above its start (m) has landed.
 _ON_GROUND_M = 0.5
+# Longest time between two setpoints of an autopilot that moves them, s: that of its slowest rate of commands.
+_LONGEST_HOLD_S = 1.0
 
 
 @dataclass(frozen=True)
@@ -142,11 +144,13 @@ def _reference_deviation(log: FlightLog) -> Array:
     """Deviation of each row's true position from the setpoint, NED (m); NaN in rows off the path; (n, 3).
 
     A log may hold each setpoint over several rows, until the next one; the setpoint is interpolated linearly between
-    the rows at which it changed.
+    the rows at which it changed. A setpoint that lasts longer than a second is one that stood still.
     """
     time, setpoint = log.time_s, log.setpoint_ned
     changed = np.flatnonzero(np.r_[True, np.any(np.diff(setpoint, axis=0) != 0.0, axis=1)])
-    reference = np.stack([np.interp(time, time[changed], setpoint[changed, axis]) for axis in range(3)], axis=1)
+    ends = changed[1:][np.diff(time[changed]) > _LONGEST_HOLD_S] - 1
+    known = np.union1d(changed, ends)
+    reference = np.stack([np.interp(time, time[known], setpoint[known, axis]) for axis in range(3)], axis=1)
     deviation: Array = log.position_ned - reference
     deviation[~log.on_path] = np.nan
     return deviation
