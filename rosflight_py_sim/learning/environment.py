@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import gymnasium
@@ -119,6 +120,16 @@ class PolicyEnv(gymnasium.Env[Array, Array]):
         elapsed_s = (world.state.time_ns - self._start_ns) / NANOSECONDS
         is_over = is_done or bool(crash)
         return observation, reward, is_over, not is_over and elapsed_s >= self.episodes.time_limit_s, info
+
+    def write_parameters(self, file: str | Path) -> None:
+        """Write a ROS parameter file with which the node graph flies the present episode; it lacks the policy.
+
+        The graph also needs the `parameter_files` of the environment, before this file.
+
+        Raises:
+            OSError: the file cannot be written.
+        """
+        Path(file).write_text(self.episodes.parameters(self._root, max(self._number, 0)), encoding="utf-8")
 
     def _crash(self) -> str:
         """Why the episode ends out of bounds; empty if it does not."""

@@ -79,6 +79,13 @@ class Episodes:
         sweep = replace(self.sweep, seed=seed)
         return scenario_of(sweep, run_of(sweep, number))
 
+    def parameters(self, seed: int, number: int) -> str:
+        """Text of a ROS parameter file with which the node graph flies an episode; without the policy."""
+        scenario = self.scenario(seed, number)
+        values = {**scenario.settings, **scenario.members[0].settings}
+        del values[POLICY.name]
+        return yaml.safe_dump({"/**": {"ros__parameters": values}})
+
 
 def read_episodes(name: str, options: Mapping[str, Any]) -> Episodes:
     """Read the file of an environment.

@@ -1,16 +1,15 @@
 """Flights of a policy in the composed graph and in a world, as hashes of all truth states.
 
     python policy_flights.py NAME [POLICY]
-    python policy_flights.py ENVIRONMENT POLICY SEED NUMBER STEPS OPTIONS
+    python policy_flights.py EPISODE POLICY STEPS [PARAMETER_FILE]
 
-flies one of FLIGHTS in a composed graph, with another policy if one is given, or an episode of an environment. The
+flies one of FLIGHTS in a composed graph, with another policy if one is given, or the episode of a parameter file. The
 policies here are plain functions and classes of numpy.
 """
 
 from __future__ import annotations
 
 import hashlib
-import json
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -23,7 +22,6 @@ from rosflight_py_sim.graph.composition import ComposedGraph
 from rosflight_py_sim.graph.fleet import Member
 from rosflight_py_sim.graph.scenario import Scenario
 from rosflight_py_sim.interfaces.simulation_node import SimulationNode
-from rosflight_py_sim.learning.episodes import read_episodes
 from rosflight_py_sim.learning.world import World
 from rosflight_py_sim.parts.policy import load_policy
 from rosflight_py_sim.step.topics import TRUTH_STATE
@@ -185,9 +183,9 @@ def main() -> None:
         flight = replace(FLIGHTS[name], policy=rest[0]) if rest else FLIGHTS[name]
         scenario, steps = flight.scenario, flight.steps
     else:
-        policy, seed, number, count, options = rest
-        scenario = read_episodes(name, json.loads(options)).scenario(int(seed), int(number))
-        scenario, steps = replace(scenario, settings={**scenario.settings, "policy": policy}), int(count)
+        policy, count, *files = rest
+        member = Member(vehicle("multirotor"), executables=("policy_autopilot",))
+        scenario, steps = Scenario([member], "lockstep", files=[*files, name], settings={"policy": policy}), int(count)
     graph = ComposedGraph(
         scenario.members,
         files=scenario.files,

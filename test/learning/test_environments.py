@@ -234,7 +234,7 @@ def test_make_vec_also_wraps_single_environments() -> None:
     assert envs.reset(seed=1)[0].shape == (2, 21)
 
 
-def test_episode_is_the_same_in_the_graph(ros_domain: int) -> None:
+def test_episode_is_the_same_in_the_graph(tmp_path: Path, ros_domain: int) -> None:
     options = {
         "parameter_files": [str(CONFIG / "wind.yaml")],
         "parameters": {"mass": {"uniform": [3.2, 3.8]}, "command_frequency": 100.0},
@@ -248,8 +248,9 @@ def test_episode_is_the_same_in_the_graph(ros_domain: int) -> None:
     state = env.world.state
     steps = state.time_ns // 2_500_000
     assert steps >= 1200
-    given = json.dumps({"observations": "sensors", **options})
-    program = [str(FOLDER / "policy_flights.py"), "hover", "policy_flights:attitude", "11", "6", str(steps), given]
+    env.write_parameters(tmp_path / "episode.yaml")
+    files = str(tmp_path / "episode.yaml"), str(CONFIG / "wind.yaml")
+    program = [str(FOLDER / "policy_flights.py"), files[0], "policy_flights:attitude", str(steps), files[1]]
     environment = os.environ | {"ROS_DOMAIN_ID": str(ros_domain), "PYTHONPATH": str(FOLDER)}
     done = run_forked_python(program, env=environment, cwd=FOLDER, timeout=100.0)
     assert done.returncode == 0, done.stderr
