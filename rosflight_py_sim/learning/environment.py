@@ -52,7 +52,8 @@ class PolicyEnv(gymnasium.Env[Array, Array]):
         """Define the episodes, and build the vehicle of the first one.
 
         Args:
-            environment: name of an environment of this package, the path of a file of your own, or its content.
+            environment: name of an environment of this package, the path of a file of your own, or episodes that have
+                been read, options included.
             render_mode: only None.
             options: values with the keys of the file, which override it.
 
@@ -63,6 +64,8 @@ class PolicyEnv(gymnasium.Env[Array, Array]):
         if render_mode is not None:
             # Libraries that ask for a render_mode first take this type of error for an answer.
             raise TypeError(f"render_mode '{render_mode}' given; allowed: None, because the node graph shows flights")
+        if isinstance(environment, Episodes) and options:
+            raise ParameterError(f"options {sorted(options)} given with episodes that have been read; allowed: none")
         self.episodes = environment if isinstance(environment, Episodes) else read_episodes(environment, options)
         self.world = World()
         self._root, self._number = 0, -1

@@ -183,6 +183,11 @@ def test_option_that_is_not_allowed_is_refused(options: dict[str, Any], text: st
         PolicyEnv(**{"environment": "hover", **options})
 
 
+def test_episodes_take_no_further_options() -> None:
+    with pytest.raises(ParameterError, match=r"options \['farthest'\] given with episodes that have been read"):
+        PolicyEnv(read_episodes("hover", {}), farthest=3.0)
+
+
 def test_render_mode_is_refused() -> None:
     with pytest.raises(
         TypeError, match="render_mode 'human' given; allowed: None, because the node graph shows flights"
