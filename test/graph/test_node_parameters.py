@@ -57,7 +57,10 @@ THRUSTERS = {
     "quadratic_damping": [10.0] * 6,
 }
 WATER = {**THRUSTERS, "mass": 3.5, "V_max": 12.0}
+POLICY = "rosflight_py_sim.parts.policy:neutral"
 NEEDED: dict[str, dict[str, Any]] = {
+    "policy_autopilot": {"policy": POLICY},
+    "policy_controller": {"policy": POLICY, "output_kinds": ["motor", "servo"]},
     "standalone_dynamics": DYNAMICS,
     "multirotor_forces_and_moments": ROTORS,
     "auv_forces_and_moments": WATER,

@@ -30,8 +30,10 @@ class Composition(NamedTuple):
     flight_controller: str = ""
     executables: tuple[str, ...] = ()
     rosflight_io: str = INSIDE
+    parameters: tuple[str, ...] = ()
 
 
+POLICY = "policy:=rosflight_py_sim.parts.policy:neutral"
 VIEWERS = ("view_relay", "visualizer", "web_viewer", "simulation_interfaces")
 SENSORS = tuple(sorted({node for one in all_vehicles().values() for node in one.extra_nodes}))
 
@@ -46,6 +48,9 @@ COMPOSITIONS = (
     Composition("auv", flight_controller="auv_controller", executables=("underwater_autopilot",)),
     Composition("fixedwing", flight_controller="ardupilot"),
     Composition("uthere"),
+    Composition("multirotor", executables=("policy_autopilot",), parameters=(POLICY, "observations:=sensors")),
+    Composition("multirotor", flight_controller="policy_controller", parameters=(POLICY,)),
+    Composition("auv", flight_controller="policy_controller", parameters=(POLICY, "observations:=sensors")),
 )
 
 Ends = dict[tuple[str, str], set[str]]
@@ -103,11 +108,13 @@ def found(
     ]
     for composition in COMPOSITIONS:
         # The topic `command` fails only at a flight controller that has it.
-        more = ["command lost at 1e8"] if composition.rosflight_io == INSIDE else []
+        has_command = composition.rosflight_io == INSIDE and composition.flight_controller != "policy_controller"
+        more = ["command lost at 1e8"] if has_command else []
         # The link fails only where programs command the vehicle over one.
         more += ["link lost at 1e8"] if composition.vehicle == "uthere" else []
         given = [*arguments, "-p", f"failures:={[*failures, *more]}", "-p", "rotational_gusts:=true"]
         given += ["-p", "collision_radius:=0.1", "-p", "downwash:=true"]
+        given += [word for one in composition.parameters for word in ("-p", one)]
         # One domain each: the nodes of a composition remain visible for a while after their end.
         with claim_domain() as domain:
             monkeypatch.setenv("ROS_DOMAIN_ID", str(domain))
