@@ -13,11 +13,14 @@ from rosflight_msgs.srv import SetSimState
 from sensor_msgs.msg import JointState
 
 from rosflight_py_sim.graph.fleet import Member
+from rosflight_py_sim.graph.scenario import load_scenario
 from rosflight_py_sim.ground.parameters import ParameterError, ParameterTable
 from rosflight_py_sim.ground.shared_parameters import TIME_MODE
 from rosflight_py_sim.ground.stamps import time_ns_of
 from rosflight_py_sim.interfaces.node_of_part import node_of
 from rosflight_py_sim.nodes.encounters import Encounters
+from rosflight_py_sim.nodes.pilot import MissionPilot
+from rosflight_py_sim.parts.follower_script import FollowerScript
 from rosflight_py_sim.physics.collision import restitution_of
 from rosflight_py_sim.physics.downwash import jet_velocity
 from rosflight_py_sim.physics.rotations import rotate_to_inertial
@@ -177,6 +180,57 @@ def test_air_at_the_vehicle_below_is_that_of_the_model_and_pushes_it_down(graph:
     assert sunk["lower"] > sunk["alone"] + 0.1
 
 
+@pytest.mark.parametrize("below", [1.0, 2.5])
+def test_vehicle_hovers_below_another_in_the_air_of_the_published_jet(graph: MakeGraph, below: float) -> None:
+    """The distances are 2 and 5 times that of opposite rotors, the range in which the paper's jets have merged."""
+    leader = Member(vehicle("multirotor"), "upper", {"seed": 1}, executables=("autopilot",))
+    following: dict[str, Any] = {
+        "initial_position": [3.0, 0.0],
+        "leader": "upper",
+        "formation_offset": [0.0, 0.0, below],
+        "seed": 2,
+    }
+    follower = Member(vehicle("multirotor"), "lower", following, executables=("follower_autopilot",))
+    settings: dict[str, Any] = {"step_size": 0.005, "square_height": 6.0, "corner_pause": 10.0, **DOWNWASH}
+    g = graph(vehicles=[leader, follower], settings=settings)
+    pilots = [g.join(MissionPilot, namespace="upper")]
+    pilots.append(g.join(FollowerScript, autopilot={"leader": "/upper"}, namespace="lower"))
+    upper, lower = (messages(g, TRUTH_STATE, name) for name in ("upper", "lower"))
+    air = messages(g, INDUCED_AIR, "lower")
+    g.spin(lambda: g.time_s < 17.0 and not any(pilot.failure for pilot in pilots))
+    assert [pilot.activity for pilot in pilots] == ["take off", "in formation"]
+    hover = [stamp for stamp in air if 14.0e9 <= stamp <= 17.0e9]
+    distance = np.mean([lower[stamp].position_ned[2] - upper[stamp].position_ned[2] for stamp in hover])
+    assert distance == pytest.approx(below, abs=0.15)
+    # U_H = 5.93 m/s for the weight of 3.5 kg; l = 0.5 m.
+    centreline = 5.93 * 10.11 * 0.5 / (distance + 5.817 * 0.5)
+    # The lower vehicle drifts some centimetres off the axis.
+    assert np.mean([air[stamp].ned[2] for stamp in hover]) == pytest.approx(centreline, rel=0.03)
+
+
+def test_some_vehicles_of_the_scenario_collide_in_downwash_and_fly_on(graph: MakeGraph) -> None:
+    scenario = load_scenario("crossing")
+    assert len(scenario.members) == 50
+    # Two of the lower vehicles, in lines 0.5 m apart, and the one in whose downwash they meet.
+    chosen = ("leader", "west_6", "east_6")
+    members = [one for one in scenario.members if one.namespace in chosen]
+    g = graph(vehicles=members, settings=scenario.settings)
+    pilots = [g.join(MissionPilot, namespace="leader")]
+    pilots += [g.join(FollowerScript, autopilot={"leader": "/leader"}, namespace=one) for one in chosen[1:]]
+    lower, air = ({name: messages(g, topic, name) for name in chosen[1:]} for topic in (TRUTH_STATE, INDUCED_AIR))
+    contacts: list[JointState] = []
+    g.hand_off.subscribe(pilots[0], CONTACTS, f"/{CONTACTS.name}", CHAIN, contacts.append)
+    g.spin(lambda: g.time_s < 19.0)
+    assert not any(pilot.failure for pilot in pilots)
+    assert {pair for one in contacts for pair in one.name} == {"east_6 and west_6"}
+    strongest = [max(one.ned[2] for one in found.values()) for found in air.values()]
+    assert max(strongest) > 2.0
+    # Each has passed the other.
+    places = {name: states[max(states)].position_ned for name, states in lower.items()}
+    assert places["west_6"][1] > 3.0
+    assert places["east_6"][1] < -3.0
+
+
 @pytest.mark.parametrize("asked", [COLLIDING, DOWNWASH])
 def test_vehicle_that_meets_none_flies_as_one_that_cannot_to_the_bit(
     graph: MakeGraph, asked: Mapping[str, Any]
@@ -284,11 +338,14 @@ def test_restart_flies_the_meeting_again_to_the_bit(graph: MakeGraph) -> None:
     assert flights[0] == flights[1]
 
 
-def test_vehicles_also_collide_in_paced_time(graph: MakeGraph) -> None:
+def test_vehicles_also_collide_in_paced_time_and_in_a_namespace(graph: MakeGraph) -> None:
     pair = [in_the_air("a", 0.0, 50.0, **COLLIDING), in_the_air("b", 0.6, 50.0, **COLLIDING)]
-    g = graph(vehicles=pair, time_mode="paced", multiplier=1.0)
-    states = {name: messages(g, TRUTH_STATE, name) for name in "ab"}
-    g.spin_until(lambda: g.time_s > 0.3, "the collision")
+    g = graph(vehicles=pair, time_mode="paced", multiplier=1.0, namespace="arena")
+    states = {name: messages(g, TRUTH_STATE, f"arena/{name}") for name in "ab"}
+    contacts: list[JointState] = []
+    g.hand_off.subscribe(g.tester, CONTACTS, f"/arena/{CONTACTS.name}", CHAIN, contacts.append)
+    g.spin_until(lambda: states["b"] and max(states["b"]) > 3e8, "the collision")
+    assert contacts[0].name == ["a and b"]
     north = {name: found[max(found)].position_ned[0] for name, found in states.items()}
     assert north["b"] - north["a"] > 0.9
 

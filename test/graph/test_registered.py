@@ -584,7 +584,7 @@ def test_registered_entries_are_listed_with_built_in_ones(command_line: Run, sit
     names = ", ".join(sorted([*known_worlds(), "hall"]))
     assert f"there is no world 'barn'; allowed: a name ({names})" in refused.stderr
     refused = command_line("-m", "rosflight_py_sim", "sim", "--scenario", "barn", PYTHONPATH=f"{PROJECT}:{site}")
-    assert "there is no scenario 'barn'; allowed: a name (hall, harbour, relay, swarm)" in refused.stderr
+    assert "there is no scenario 'barn'; allowed: a name (crossing, hall, harbour, relay, swarm)" in refused.stderr
 
 
 # Parts of invalid entry points, errors, and commands that use the entry point.

@@ -251,5 +251,7 @@ def test_file_without_vehicles_is_refused(read: Callable[[str], Scenario], text:
 
 
 def test_unknown_scenario_is_refused_with_the_known_names() -> None:
-    with pytest.raises(ParameterError, match="no scenario 'desert'; allowed: a name \\(harbour, relay, swarm\\)"):
+    with pytest.raises(
+        ParameterError, match="no scenario 'desert'; allowed: a name \\(crossing, harbour, relay, swarm\\)"
+    ):
         load_scenario("desert")

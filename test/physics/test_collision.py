@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from rosflight_py_sim.kernels.jit import plain
 from rosflight_py_sim.physics.collision import (
     APPROACH,
     COLLISION_PARAMETERS,
@@ -218,3 +219,17 @@ def test_vehicles_in_one_place_are_pushed_apart_vertically() -> None:
 @pytest.mark.parametrize("restitution", [0.15, 0.3, 0.7, 1.0])
 def test_damping_ratio_gives_the_restitution(restitution: float) -> None:
     assert restitution_of(damping_ratio_of(restitution)) == pytest.approx(restitution, abs=1e-12)
+
+
+def test_compiled_and_plain_kernel_agree() -> None:
+    generator = np.random.default_rng(8)
+    truths = generator.normal(0.0, 0.6, (6, 19))
+    truths[:, 3:7] /= np.linalg.norm(truths[:, 3:7], axis=1)[:, None]
+    spheres = np.array([[0.6, 1.0, 3000.0, 0.2]] * 6) * generator.uniform(0.8, 1.2, (6, 4))
+    results = []
+    for function in (collide, plain(collide)):
+        forces, contacts = np.zeros((6, 3)), np.zeros((15, 5))
+        assert function(truths, spheres, forces, contacts, DT) > 3
+        results.append((forces, contacts))
+    for compiled, interpreted in zip(*results, strict=True):
+        assert compiled == pytest.approx(interpreted, rel=1e-12, abs=1e-12)

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from rosflight_py_sim.kernels.jit import plain
 from rosflight_py_sim.physics.downwash import blow, jet_velocity
 from rosflight_py_sim.physics.rotations import quaternion_from_euler
 
@@ -124,3 +125,18 @@ def test_rotors_without_thrust_move_no_air() -> None:
     air = np.ones((2, 3))
     blow(truths, np.array([[0.0, SPAN, AREA], [HOVER, SPAN, AREA]]), np.zeros((2, 3)), air)
     assert not np.any(air)
+
+
+def test_compiled_and_plain_kernel_agree() -> None:
+    generator = np.random.default_rng(9)
+    truths = generator.normal(0.0, 2.0, (5, 19))
+    truths[:, 3:7] /= np.linalg.norm(truths[:, 3:7], axis=1)[:, None]
+    jets = np.array([[HOVER, SPAN, AREA]] * 5) * generator.uniform(0.5, 1.5, (5, 3))
+    winds = generator.normal(0.0, 3.0, (5, 3))
+    results = []
+    for function in (blow, plain(blow)):
+        air = np.zeros((5, 3))
+        function(truths, jets, winds, air)
+        results.append(air)
+    assert np.max(np.abs(results[0])) > 0.1
+    assert results[0] == pytest.approx(results[1], rel=1e-12, abs=1e-12)
