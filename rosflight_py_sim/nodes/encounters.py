@@ -31,6 +31,7 @@ from rosflight_py_sim.physics.collision import (
 from rosflight_py_sim.physics.downwash import blow
 from rosflight_py_sim.step.diagnosis import Diagnosis
 from rosflight_py_sim.step.ports import Input, Kind, each, output, synchronized, trigger
+from rosflight_py_sim.step.qos import LATCHED
 from rosflight_py_sim.step.schedule import LONGEST_STEP_NS
 from rosflight_py_sim.step.topic_statistics import Period
 from rosflight_py_sim.step.topics import (
@@ -105,9 +106,10 @@ class Encounters(PartNode):
     )
 
     clock = trigger(CLOCK, rate="encounters_frequency")
-    states = each("met", lambda one: synchronized(TRUTH_STATE, required=True, renews=True, at=one))
+    # Latched also outside of lockstep: dynamics takes no step, and sends no further state, before the first answer.
+    states = each("met", lambda one: synchronized(TRUTH_STATE, required=True, renews=True, at=one, qos=LATCHED))
     jets = each("blowing", lambda one: synchronized(ROTOR_JET, required=True, at=one))
-    winds = each("blowing", lambda one: synchronized(TRUTH_WIND, required=True, at=one))
+    winds = each("blowing", lambda one: synchronized(TRUTH_WIND, required=True, at=one, qos=LATCHED))
     send_force = each("colliding", lambda one: output(COLLISION_FORCE, at=one))
     send_air = each("receivers", lambda one: output(INDUCED_AIR, at=one))
     send_contacts = output(CONTACTS)
