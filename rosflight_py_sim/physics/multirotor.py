@@ -271,6 +271,26 @@ def multirotor_wrench(
     wrench[3], wrench[4], wrench[5] = mx, my, mz
 
 
+@kernel
+def disc_velocity(
+    powertrain: Powertrain,
+    rotors: NDArray[np.float64],
+    speeds: NDArray[np.float64],
+    inflows: NDArray[np.float64],
+    disc_area: float,
+    truth: NDArray[np.float64],
+) -> float:
+    """Velocity (m/s) that momentum theory gives the air in the rotor discs, in hover with the present thrust, upwards.
+
+    `disc_area` (m^2) is that of all rotors; the rest as in `multirotor_wrench`.
+    """
+    air = air_density(powertrain, truth)
+    thrust = 0.0
+    for i in range(rotors.shape[0]):
+        thrust -= rotors[i, 5] * propeller_load(powertrain, speeds[i], inflows[i, 0], air, True)[0]
+    return math.sqrt(max(0.0, thrust) / (2.0 * air * disc_area))
+
+
 class Multirotor(BatteryPowered):
     """Forces and moments of a multirotor from its truth state, the wind and the outputs of the flight controller.
 
@@ -314,6 +334,9 @@ class Multirotor(BatteryPowered):
             self._commanded,
             self._battery,
             self.wrench,
+        )
+        self._disc_velocity = bound(
+            disc_velocity, self._powertrain, self._rotors, self._speeds, self._inflows, self._disc_area
         )
         self._advance = bound(multirotor_wrench, *self._models)
 
@@ -418,12 +441,7 @@ class Multirotor(BatteryPowered):
 
     def jet(self, truth: NDArray[np.float64]) -> tuple[float, float, float]:
         """The row of `jets` in `downwash.py` for the rotors as they are after an update in a truth state (19,)."""
-        air, thrust = air_density(self._powertrain, truth), 0.0
-        for speed, inflow, upward in zip(
-            self._speeds.tolist(), self._inflows[:, 0].tolist(), (-self._rotors[:, 5]).tolist(), strict=True
-        ):
-            thrust += upward * propeller_load(self._powertrain, speed, inflow, air, True)[0]
-        return math.sqrt(max(0.0, thrust) / (2.0 * air * self._disc_area)), self._span, self._disc_area
+        return self._disc_velocity(truth), self._span, self._disc_area
 
     @property
     def outputs(self) -> int:
