@@ -18,7 +18,7 @@ from rosflight_py_sim.graph.scenario import load_scenario
 from rosflight_py_sim.ground.stamps import NANOSECONDS, time_ns_of
 from rosflight_py_sim.missions.autopilot.judge import autopilot_class
 from rosflight_py_sim.step.qos import CHAIN
-from rosflight_py_sim.step.topics import CONTACTS, INDUCED_AIR, TRUTH_STATE, NedVector
+from rosflight_py_sim.step.topics import CONTACTS, INDUCED_AIR, TRUTH_STATE, InducedAir
 from rosflight_py_sim.step.vehicle_state import VehicleState
 from rosflight_py_sim.viewer.picture_page import BLUE, GREY, ORANGE, PURPLE, picture_page
 
@@ -54,10 +54,10 @@ class Log:
             north, east, down = state.position_ned.tolist()
             self.positions[name].append((state.time_s, north, east, -down))
 
-    def take_air(self, name: str, air: NedVector) -> None:
+    def take_air(self, name: str, air: InducedAir) -> None:
         """Keep a velocity."""
         if air.time_ns % _EVERY_NS == 0:
-            self.air[name].append((air.time_ns / NANOSECONDS, air.ned[2]))
+            self.air[name].append((air.time_ns / NANOSECONDS, air.velocity_ned[2]))
 
     def take_contacts(self, message: JointState) -> None:
         """Keep the places of contacts that begin."""

@@ -43,8 +43,9 @@ from rosflight_py_sim.step.topics import (
     ROTOR_JET,
     TRUTH_STATE,
     TRUTH_WIND,
+    InducedAir,
     NamedNumbers,
-    NedVector,
+    PushingForce,
     new_message,
 )
 
@@ -133,7 +134,7 @@ class Encounters(PartNode):
         self.met = sorted({*self.colliding, *self.receivers})
         count = len(self.met)
         self._truths, self._spheres, self._jets = np.zeros((count, 19)), np.zeros((count, 4)), np.zeros((count, 3))
-        self._winds_ned, self._air_ned, self._forces = (np.zeros((count, 3)) for _ in range(3))
+        self._winds_ned, self._air_ned, self._forces = np.zeros((count, 3)), np.zeros((count, 6)), np.zeros((count, 3))
         self._contacts = np.zeros((count * (count - 1) // 2, 5))
         self._rows = {name: row for row, name in enumerate(self.met)}
         self._touching: frozenset[tuple[int, int]] = frozenset()
@@ -162,10 +163,12 @@ class Encounters(PartNode):
         self._send(time_ns)
 
     def _send(self, time_ns: int) -> None:
-        for vectors, senders in ((self._forces, self.send_force), (self._air_ned, self.send_air)):
-            listed = vectors.tolist()
-            for name, send in senders.items():
-                send(new_message(NedVector, (time_ns, listed[self._rows[name]])))
+        forces, air = self._forces.tolist(), self._air_ned.tolist()
+        for name, send in self.send_force.items():
+            send(new_message(PushingForce, (time_ns, forces[self._rows[name]])))
+        for name, send in self.send_air.items():
+            row = air[self._rows[name]]
+            send(new_message(InducedAir, (time_ns, row[:3], row[3:])))
 
     def _collide(self, time_ns: int) -> None:
         # The length of the step that begins is that of the last one, unless a vehicle requests another.

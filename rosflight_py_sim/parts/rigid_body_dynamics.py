@@ -17,6 +17,7 @@ from rosflight_py_sim.physics.collision import COLLISION_PARAMETERS, COLLISION_R
 from rosflight_py_sim.physics.dynamics import DYNAMICS_PARAMETERS, VehicleDynamics
 from rosflight_py_sim.physics.ignored_wind import ignored_wind
 from rosflight_py_sim.physics.immersion import reach_of
+from rosflight_py_sim.physics.rotations import rotate_to_body
 from rosflight_py_sim.physics.waves import WAVE_PARAMETERS, Waves
 from rosflight_py_sim.physics.wind import WIND_PARAMETERS, Wind, with_model_parameters
 from rosflight_py_sim.step.ports import output, synchronized
@@ -29,9 +30,10 @@ from rosflight_py_sim.step.topics import (
     TRUTH_STATE,
     TRUTH_WIND,
     TRUTH_WIND_RATES,
+    InducedAir,
     NamedNumbers,
-    NedVector,
     PulseWidths,
+    PushingForce,
     WindRates,
     WindSample,
 )
@@ -80,7 +82,7 @@ class RigidBodyDynamics(Dynamics):
         super().initialise()
         # None without contact, and without air that rotors move.
         self._push_ned: NDArray[np.float64] | None = None
-        self._induced_ned: NDArray[np.float64] | None = None
+        self._induced: InducedAir | None = None
 
     @classmethod
     def table_for(cls, given: Mapping[str, Any]) -> ParameterTable:
@@ -125,8 +127,8 @@ class RigidBodyDynamics(Dynamics):
         if waves.exist:
             waves.move_to(body.truth, self.end_ns(dt) / NANOSECONDS)
             self._air_ned = self._air_ned + waves.velocity_ned
-        if self._induced_ned is not None and not (self._in_water and body.truth[2] > 0.0):
-            self._air_ned = self._air_ned + self._induced_ned
+        if self._induced is not None:
+            self._air_ned = self._air_ned + self._induced.velocity_ned
 
     def compute_truth(self) -> NDArray[np.float64]:
         """Truth vector of the body."""
@@ -138,7 +140,11 @@ class RigidBodyDynamics(Dynamics):
 
     def compute_wind_rates(self) -> NDArray[np.float64] | None:
         """Rotation of the air at the vehicle, with the parameter `rotational_gusts`."""
-        return self._wind_rates
+        if self._induced is None or self._wind_rates is None:
+            return self._wind_rates
+        qw, qx, qy, qz = self.body.truth[3:7].tolist()
+        rates: NDArray[np.float64] = self._wind_rates + rotate_to_body(qw, qx, qy, qz, *self._induced.rates_ned)
+        return rates
 
     def has_wind_rates(self) -> bool:
         """Whether the parameter `rotational_gusts` is true."""
@@ -159,12 +165,13 @@ class RigidBodyDynamics(Dynamics):
         self.body.follow_outputs(pwm.pulse_us)
 
     @synchronized(COLLISION_FORCE, required=True, when="collides")
-    def _on_collision_force(self, force: NedVector) -> None:
-        self._push_ned = np.array(force.ned) if any(force.ned) else None
+    def _on_collision_force(self, force: PushingForce) -> None:
+        self._push_ned = np.array(force.force_ned) if any(force.force_ned) else None
 
     @synchronized(INDUCED_AIR, required=True, when="is_in_downwash")
-    def _on_induced_air(self, air: NedVector) -> None:
-        self._induced_ned = np.array(air.ned) if any(air.ned) else None
+    def _on_induced_air(self, air: InducedAir) -> None:
+        is_submerged = self._in_water and self.body.truth[2] > 0.0
+        self._induced = air if any(air.velocity_ned) and not is_submerged else None
 
     def collides(self) -> bool:
         """Whether the parameter `collision_radius` is greater than 0."""

@@ -25,6 +25,9 @@ Beyond the paper, which describes the mean flow of a hovering vehicle in still a
   along the thrust and the wind relative to the vehicle, so wind and flight sweep the jet back.
 - The jet has no fluctuations, passes through ground and obstacles, and takes no time to arrive.
 - The velocities of several jets add up.
+- The velocity differs over the vehicle by its gradient across the axis at the centre of mass,
+  dU/dr = -4 (sqrt(2) - 1) r U / (h^2 (1 + (sqrt(2) - 1) (r / h)^2)). As in `rotational_gusts.py`, a gradient g of the
+  velocity along the unit vector e is a rotation of the air with the angular velocity e x g.
 """
 
 from __future__ import annotations
@@ -51,15 +54,21 @@ JET = ("hover_velocity", "span", "disc_area")
 
 
 @kernel
+def half_width(span: float, disc_area: float, along: float) -> float:
+    """Half-width h (m) of a jet at the distance `along` (m) from the rotors; `span` is l (m), `disc_area` A (m^2)."""
+    spread = math.sqrt(6.0 * FLATNESS * disc_area / math.pi) / (DECAY * span)
+    return spread * (along + VIRTUAL_ORIGIN * span)
+
+
+@kernel
 def jet_velocity(hover_velocity: float, span: float, disc_area: float, along: float, across: float) -> float:
     """Mean velocity (m/s) of a jet, `along` (m) its axis from the rotors and `across` (m) it: U_H, l, A, s and r."""
     if along <= 0.0:
         return 0.0
-    spread = math.sqrt(6.0 * FLATNESS * disc_area / math.pi) / (DECAY * span)
-    length = along + VIRTUAL_ORIGIN * span
-    ratio = across / (spread * length)
+    ratio = across / half_width(span, disc_area, along)
     profile = 1.0 + FLATNESS * ratio * ratio
-    return min(1.0, along / span) * DECAY * hover_velocity * span / (length * profile * profile)
+    on_axis = DECAY * hover_velocity * span / (along + VIRTUAL_ORIGIN * span)
+    return min(1.0, along / span) * on_axis / (profile * profile)
 
 
 @kernel
@@ -69,17 +78,18 @@ def blow(
     winds_ned: NDArray[np.float64],
     air_ned: NDArray[np.float64],
 ) -> None:
-    """Write the velocity of the air that the jets of the others cause at each vehicle.
+    """Write the velocity and rotation of the air that the jets of the others cause at each vehicle.
 
     Args:
         truths: truth state of each vehicle (n, 19).
         jets: (n, 3), see HOVER_VELOCITY and the other columns; a vehicle with the hover velocity 0 has none.
         winds_ned: wind at each vehicle with a jet, NED, m/s (n, 3).
-        air_ned: velocity of the air at each vehicle, NED, m/s (n, 3).
+        air_ned: velocity (m/s) and angular velocity (rad/s) of the air at each vehicle, NED (n, 6).
     """
     count = truths.shape[0]
     for j in range(count):
-        air_ned[j, 0], air_ned[j, 1], air_ned[j, 2] = 0.0, 0.0, 0.0
+        for k in range(6):
+            air_ned[j, k] = 0.0
     for i in range(count):
         if jets[i, HOVER_VELOCITY] <= 0.0:
             continue
@@ -104,3 +114,10 @@ def blow(
             air_ned[j, 0] += velocity * north
             air_ned[j, 1] += velocity * east
             air_ned[j, 2] += velocity * down
+            if along > 0.0:
+                ratio = FLATNESS / half_width(jets[i, SPAN], jets[i, DISC_AREA], along) ** 2
+                # Over the distance from the axis, with which (x, y, z) becomes a unit vector.
+                slope = -4.0 * ratio * velocity / (1.0 + ratio * across * across)
+                air_ned[j, 3] += slope * (y * down - z * east)
+                air_ned[j, 4] += slope * (z * north - x * down)
+                air_ned[j, 5] += slope * (x * east - y * north)

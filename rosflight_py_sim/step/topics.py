@@ -14,7 +14,7 @@ from copy import copy
 from functools import partial
 from typing import Any, Generic, NamedTuple, TypeAlias, TypeVar
 
-from geometry_msgs.msg import PoseStamped, Vector3Stamped, WrenchStamped
+from geometry_msgs.msg import PoseStamped, TwistStamped, Vector3Stamped, WrenchStamped
 from nav_msgs.msg import Path
 from rclpy.qos import QoSProfile
 from rclpy.serialization import deserialize_message, serialize_message
@@ -167,11 +167,19 @@ class WindRates(NamedTuple):
     rates: Floats
 
 
-class NedVector(NamedTuple):
-    """Force (N) or velocity (m/s), NED (3)."""
+class PushingForce(NamedTuple):
+    """Force at the centre of mass, NED, N (3)."""
 
     time_ns: int
-    ned: Floats
+    force_ned: Floats
+
+
+class InducedAir(NamedTuple):
+    """Velocity (m/s, 3) and angular velocity (rad/s, 3) that rotors of other vehicles give the air, NED."""
+
+    time_ns: int
+    velocity_ned: Floats
+    rates_ned: Floats
 
 
 class Wrench(NamedTuple):
@@ -460,8 +468,14 @@ TRUTH_WIND_RATES = stamped(
 # `physics/collision.py` and `physics/downwash.py`, and the effects on the vehicle in the step that begins at the stamp.
 COLLISION_SPHERE = _named("sim/collision_sphere", qos=LATCHED)
 ROTOR_JET = _named("sim/rotor_jet")
-COLLISION_FORCE = stamped("sim/collision_force", Vector3Stamped, NedVector, {"ned": "vector"}, frame_id="NED")
-INDUCED_AIR = stamped("sim/induced_air", Vector3Stamped, NedVector, {"ned": "vector"}, frame_id="NED")
+COLLISION_FORCE = stamped("sim/collision_force", Vector3Stamped, PushingForce, {"force_ned": "vector"}, frame_id="NED")
+INDUCED_AIR = stamped(
+    "sim/induced_air",
+    TwistStamped,
+    InducedAir,
+    {"velocity_ned": "twist.linear", "rates_ned": "twist.angular"},
+    frame_id="NED",
+)
 # In each step in which vehicles touch; position is the overlap (m), velocity the speed of approach, effort the force.
 CONTACTS = StepTopic[JointState]("contacts", JointState)
 FORCES_AND_MOMENTS = stamped(

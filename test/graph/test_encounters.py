@@ -24,7 +24,7 @@ from rosflight_py_sim.nodes.pilot import MissionPilot
 from rosflight_py_sim.parts.follower_script import FollowerScript
 from rosflight_py_sim.physics.collision import restitution_of
 from rosflight_py_sim.physics.downwash import jet_velocity
-from rosflight_py_sim.physics.rotations import rotate_to_inertial
+from rosflight_py_sim.physics.rotations import rotate_to_body, rotate_to_inertial
 from rosflight_py_sim.step.part import Part
 from rosflight_py_sim.step.ports import output, trigger
 from rosflight_py_sim.step.qos import CHAIN
@@ -38,6 +38,7 @@ from rosflight_py_sim.step.topics import (
     ROTOR_JET,
     TRUTH_STATE,
     TRUTH_WIND,
+    TRUTH_WIND_RATES,
     NamedNumbers,
     PulseWidths,
     StepTopic,
@@ -144,7 +145,7 @@ class Throttle(Part):
 @pytest.mark.parametrize("below", [1.0, 2.5])
 def test_air_at_the_vehicle_below_is_that_of_the_model_and_pushes_it_down(graph: MakeGraph, below: float) -> None:
     wind = {"sim_has_wind": True, "use_random_wind": False, "steady_state_wind": [1.0, 0.0, 0.0]}
-    given = {**DOWNWASH, **wind}
+    given = {**DOWNWASH, **wind, "rotational_gusts": True}
     three = [
         in_the_air("upper", 0.0, 80.0, **given),
         in_the_air("lower", 0.05, 80.0 - below, **given),
@@ -154,7 +155,7 @@ def test_air_at_the_vehicle_below_is_that_of_the_model_and_pushes_it_down(graph:
     recorded = {
         (name, topic): messages(g, topic, name)
         for name in ("upper", "lower", "alone")
-        for topic in (TRUTH_STATE, TRUTH_WIND, ROTOR_JET, INDUCED_AIR)
+        for topic in (TRUTH_STATE, TRUTH_WIND, TRUTH_WIND_RATES, ROTOR_JET, INDUCED_AIR)
     }
     g.spin(lambda: g.time_ns < 300 * STEP_NS)
     end_ns = 250 * STEP_NS
@@ -172,12 +173,17 @@ def test_air_at_the_vehicle_below_is_that_of_the_model_and_pushes_it_down(graph:
     along = float(away @ axis)
     across = float(np.linalg.norm(away - along * axis))
     expected = jet_velocity(hover, span, area, along, across) * down
-    induced = np.array(recorded["lower", INDUCED_AIR][end_ns].ned)
+    induced = np.array(recorded["lower", INDUCED_AIR][end_ns].velocity_ned)
     assert induced == pytest.approx(expected, rel=1e-9)
-    assert induced[2] > 4.0
+    assert induced[2] > 3.0
     # The air acts on the vehicle as wind does, from the end of the step on.
     after = np.array(recorded["lower", TRUTH_WIND][end_ns + STEP_NS].velocity_ned)
     assert after == pytest.approx(np.array([1.0, 0.0, 0.0]) + induced, rel=1e-12)
+    turned = recorded["lower", INDUCED_AIR][end_ns].rates_ned
+    qw, qx, qy, qz = recorded["lower", TRUTH_STATE][end_ns + STEP_NS].quaternion.tolist()
+    rates = recorded["lower", TRUTH_WIND_RATES][end_ns + STEP_NS].rates
+    assert rates == pytest.approx(rotate_to_body(qw, qx, qy, qz, *turned), rel=1e-9)
+    assert np.linalg.norm(rates) > 0.1
     sunk = {name: recorded[name, TRUTH_STATE][end_ns].position_ned[2] for name in ("lower", "alone")}
     assert sunk["lower"] > sunk["alone"] + 0.1
 
@@ -207,7 +213,7 @@ def test_vehicle_hovers_below_another_in_the_air_of_the_published_jet(graph: Mak
     # U_H = 5.93 m/s for the weight of 3.5 kg; l = 0.5 m.
     centreline = 5.93 * 10.11 * 0.5 / (distance + 5.817 * 0.5)
     # The lower vehicle drifts some centimetres off the axis.
-    assert np.mean([air[stamp].ned[2] for stamp in hover]) == pytest.approx(centreline, rel=0.03)
+    assert np.mean([air[stamp].velocity_ned[2] for stamp in hover]) == pytest.approx(centreline, rel=0.03)
 
 
 def test_some_vehicles_of_the_scenario_collide_in_downwash_and_fly_on(graph: MakeGraph) -> None:
@@ -225,7 +231,7 @@ def test_some_vehicles_of_the_scenario_collide_in_downwash_and_fly_on(graph: Mak
     g.spin(lambda: g.time_s < 19.0)
     assert not any(pilot.failure for pilot in pilots)
     assert {pair for one in contacts for pair in one.name} == {"east_6 and west_6"}
-    strongest = [max(one.ned[2] for one in found.values()) for found in air.values()]
+    strongest = [max(one.velocity_ned[2] for one in found.values()) for found in air.values()]
     assert max(strongest) > 2.0
     # Each has passed the other.
     places = {name: states[max(states)].position_ned for name, states in lower.items()}
