@@ -20,6 +20,7 @@ For four rotors of the radius l / 3.3, S is 0.094, Pope's value of table 5.1.
 
 Beyond the paper, which describes the mean flow of a hovering vehicle in still air from 2.5 l on:
 
+- The half-width follows from the conservation of momentum, not from a fit to the paper's vehicles.
 - Up to 2.5 l the formula is continued; over the first l, the velocity grows linearly with s. Above the rotors it is 0.
 - The jet blows along the thrust. Its axis is that of a wake of momentum theory: the air passes along the sum of 2 U_H
   along the thrust and the wind relative to the vehicle, so wind and flight sweep the jet back.
