@@ -48,7 +48,7 @@ def trained(decisions: int) -> PPO:
         batch_size=256,
         n_epochs=8,
         gamma=0.98,
-        learning_rate=1e-3,
+        learning_rate=lambda left: 1e-3 * left,
         policy_kwargs={"net_arch": [64, 64], "log_std_init": -1.0},
         device="cpu",
         verbose=1,
@@ -70,7 +70,7 @@ def write_network(model: PPO, file: Path) -> None:
 def main() -> None:
     """Train, write and fly."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--decisions", type=int, default=300_000, help="length of the training (default: %(default)s)")
+    parser.add_argument("--decisions", type=int, default=400_000, help="length of the training (default: %(default)s)")
     parser.add_argument("--output", type=Path, default=Path("flights"), help="folder of the files (default: flights)")
     options = parser.parse_args()
     options.output.mkdir(parents=True, exist_ok=True)
