@@ -9,7 +9,8 @@ one round turbulent jet, whose mean velocity at the distance s along its axis an
 
 with the distance l between opposite rotors and the induced velocity in hover of momentum theory, U_H = sqrt(T / (2 rho
 A)), for the thrust T and the area A of all rotor discs. The profile is that of a uniform turbulent viscosity (S. Pope,
-Turbulent Flows, Cambridge, 2000, section 5.2), and h the radius at half of U_c.
+Turbulent Flows, Cambridge, 2000, section 5.2), and h the radius at half of U_c. The constants 10.11 and 5.817 are taken
+from a public implementation that cites the paper; they have not been compared with the paper's own text.
 
 A round jet spreads linearly, h = S (s + 5.817 l), and its momentum flux is constant (Pope, sections 5.1 and 5.2). It is
 that of the rotors' wake, the thrust, which gives S:
