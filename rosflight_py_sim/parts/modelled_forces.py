@@ -221,13 +221,14 @@ class ModelledForces(ForcesAndMoments, Generic[Model]):
         return {FORCES_AND_MOMENTS.name: Cell(wrench, partial(_wrench_message, wrench))}
 
     def links(self, time: StepTime, cells: Cells, taken: Taken) -> Sequence[ChainLink] | None:
-        """Compute the wrench in the chain; None with failures, or if the model has no kernel for it."""
-        model = self.model
-        if self.has_failures or not isinstance(model, CompiledModel):
+        """Compute the wrench in the chain; None with failures, or if a kernel is missing, of the model or of the air."""
+        model, turns = self.model, self.has_rotational_gusts()
+        is_missing = turns and TRUTH_WIND_RATES.name not in cells
+        if self.has_failures or is_missing or not isinstance(model, CompiledModel):
             return None
         pulse_us, pwm_us, schedule = cells[PWM_OUTPUT.name].memory, self._pwm_us, self.battery_schedule
         truth, wind = cells[TRUTH_STATE.name].memory, cells[TRUTH_WIND.name].memory
-        rates = cells[TRUTH_WIND_RATES.name].memory if self.has_rotational_gusts() else self.wind_rates
+        rates = cells[TRUTH_WIND_RATES.name].memory if turns else self.wind_rates
         battery = Due(at_ns=schedule.next_ns)
 
         def send_battery(time_ns: int) -> None:

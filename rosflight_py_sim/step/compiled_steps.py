@@ -24,10 +24,13 @@ from rosflight_py_sim.kernels.jit import bound, chained
 from rosflight_py_sim.step.part import Part
 from rosflight_py_sim.step.ports import Input, Kind
 from rosflight_py_sim.step.schedule import Schedule
-from rosflight_py_sim.step.topics import CLOCK, TRUTH_STATE, StepTopic
+from rosflight_py_sim.step.topics import CLOCK, TRUTH_STATE, TRUTH_WIND, StepTopic
 
 Take: TypeAlias = Callable[[Any], None]
+"""Function that takes a topic's messages."""
+
 IdleUntil: TypeAlias = Callable[[], int] | None
+"""Function that returns the time until which messages need not be sent, ns; None: all are needed."""
 
 
 class Newest:
@@ -70,8 +73,7 @@ class Receiver(NamedTuple):
     Attributes:
         topic: the topic.
         take: function that takes the messages.
-        idle_until: function that returns the time until which compiled steps need not send messages, ns; None: all
-            messages are needed.
+        idle_until: time until which compiled steps need not send messages.
         part: the part whose input it is; None for a receiver besides the parts.
         is_triggered: whether the messages trigger an answer.
         is_kept: whether the newest message is only kept for the part's answers and services.
@@ -286,7 +288,8 @@ def compiled_steps(
 ) -> CompiledSteps | None:
     """The chain of the parts that trigger each other; None if one of them must answer by Python.
 
-    The arguments are those of `CompiledSteps`, but for all parts and receivers.
+    The arguments are those of `CompiledSteps`, but for all parts and receivers. The chain ends with the part that gives
+    state and wind.
     """
     with_cells = [(part, part.cells()) for part in parts]
     triggered = {
@@ -304,10 +307,11 @@ def compiled_steps(
         chained_parts.append(part)
         all_cells |= cells
         name = next((one for one in cells if one in triggered), "")
-    outside = [one for one in receivers if one.topic.name in all_cells and one.part not in chained_parts]
-    outside = [one for one in outside if one.newest is None]
-    if TRUTH_STATE.name not in all_cells:
+    if not all_cells.keys() >= {TRUTH_STATE.name, TRUTH_WIND.name}:
         return None
+    outside = [
+        one for one in receivers if one.topic.name in all_cells and one.part not in chained_parts and one.newest is None
+    ]
     ends = chained_parts[-1].cells()
     # Between the parts of the chain, no other part can answer.
     if any(one.is_triggered and one.topic.name not in ends for one in outside):
