@@ -41,7 +41,7 @@ class MultirotorForces(ModelledForces[Multirotor]):
             DOWNWASH,
             STARTS_IN_FLIGHT,
             MASS.overridden("used only to start in flight", required=False),
-            GRAVITY.overridden("used only to start in flight"),
+            GRAVITY,
         )
     )
     ACTUATORS: ClassVar[tuple[str, ...]] = ("motor",)

@@ -22,7 +22,6 @@ OVERRIDDEN = {
     ("gravity", "bridge"),
     ("gravity", "follower_autopilot"),
     ("gravity", "policy_autopilot"),
-    ("gravity", "multirotor_forces_and_moments"),
     ("command_frequency", "policy_autopilot"),
     ("command_frequency", "policy_controller"),
     ("mass", "fixedwing_forces_and_moments"),

@@ -217,6 +217,8 @@ def test_every_node_in_the_package_is_used_in_some_graph() -> None:
     }
     for name in known_scenarios():
         planned |= {node.executable for node in planned_nodes(load_scenario(name).members)}
+    flown = Member(PLANS[0][0], flight_controller="sil_board", executables=("policy_autopilot",))
+    planned |= {node.executable for node in planned_nodes([flown])}
     linked = with_rosflight_io([Member(PLANS[0][0], flight_controller="sil_board")], OURS)
     planned |= {node.executable for node in planned_nodes(linked)}
     assert planned | set(TIME_MANAGERS.values()) == set(NODE_CLASSES)
