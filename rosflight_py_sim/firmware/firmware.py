@@ -119,7 +119,7 @@ class Firmware(Inputs):
         self._imu_time_us = 0
         self._last_imu_us: int | None = None
         self._rc_due_us: float = math.inf
-        self._frames = rc.RepeatedFrames(is_settled=False, until_us=0, sent_ns=-1, time_us=-1, pass_us=0)
+        self._frames = rc.RepeatedFrames(is_settled=False, until_us=0, sent_ns=-1, held_ns=-1, time_us=-1, pass_us=0)
         self._new_imu = False
         self._findings = 0
 
@@ -284,18 +284,20 @@ class Firmware(Inputs):
         """
         frames, received = self._frames, np.zeros(rc.RC_CHANNELS, dtype=np.int64)
         received[: len(self.receiver.pulse_us)] = self.receiver.pulse_us
-        frames.sent_ns = frames.time_us = -1
+        frames.sent_ns = frames.held_ns = frames.time_us = -1
 
         def attend(time_ns: int, status: int) -> None:
-            stamp_ns, frames.sent_ns = frames.sent_ns, -1
+            stamp_ns = rc.due_frame(frames, time_ns)
+            rc.remove_frame(frames)
             received[:] = sent
             receive(stamp_ns)
 
         def leave(answered_ns: int) -> None:
             self.take_frames()
-            if frames.sent_ns >= 0:
-                hold(frames.sent_ns)
-                frames.sent_ns = -1
+            for stamp_ns in (frames.held_ns, frames.sent_ns):
+                if stamp_ns >= 0:
+                    hold(stamp_ns)
+            frames.held_ns = frames.sent_ns = -1
 
         taken = bound(rc.take_frame, time, frames, sent, received)
         return ChainLink(bound(rc.send_frame, time, frames)), ChainLink(taken, attend, leave)

@@ -26,7 +26,7 @@ from rosflight_py_sim.kernels.jit import bound, kernel
 @kernel
 def single(number: float) -> float:
     """A number as a message carries it in single precision."""
-    return float(np.float32(number))
+    return float(np.float64(np.float32(number)))
 
 
 @kernel

@@ -26,7 +26,8 @@ class RepeatedFrames:
     Attributes:
         is_settled: whether a repetition changes nothing but the time of the last frame.
         until_us: time until which that holds without other inputs, us.
-        sent_ns: stamp of the frame that has been sent but not received, ns; -1 without one.
+        sent_ns: stamp of the newest frame that has been sent but not received, ns; -1 without one.
+        held_ns: stamp of the frame before it, if that has not been received either, ns; -1 without one.
         time_us: time of the last frame, us; -1 without one.
         pass_us: time of the pass that received it, us.
     """
@@ -34,6 +35,7 @@ class RepeatedFrames:
     is_settled: bool
     until_us: int
     sent_ns: int
+    held_ns: int
     time_us: int
     pass_us: int
 
@@ -41,13 +43,31 @@ class RepeatedFrames:
 @kernel
 def send_frame(time: StepTime, frames: RepeatedFrames) -> None:
     """Send a frame; the firmware receives it in the next step."""
-    frames.sent_ns = time.time_ns
+    frames.held_ns, frames.sent_ns = frames.sent_ns, time.time_ns
+
+
+@kernel
+def due_frame(frames: RepeatedFrames, time_ns: int) -> int:
+    """Stamp (ns) of the frame that is to be received at a time (ns); -1 without one."""
+    if frames.held_ns >= 0:
+        return frames.held_ns
+    return frames.sent_ns if frames.sent_ns < time_ns else -1
+
+
+@kernel
+def remove_frame(frames: RepeatedFrames) -> None:
+    """Remove the oldest frame that has not been received."""
+    if frames.held_ns >= 0:
+        frames.held_ns = -1
+    else:
+        frames.sent_ns = -1
 
 
 @kernel
 def take_frame(time: StepTime, frames: RepeatedFrames, sent: NDArray[np.int64], received: NDArray[np.int64]) -> bool:
     """Receive the pulse widths `sent` (8,) if they are due and repeat `received`; return whether Python must do it."""
-    if frames.sent_ns < 0 or frames.sent_ns >= time.time_ns:
+    stamp_ns = due_frame(frames, time.time_ns)
+    if stamp_ns < 0:
         return False
     time_us = time.time_ns // 1000
     if not frames.is_settled or time_us >= frames.until_us:
@@ -55,7 +75,8 @@ def take_frame(time: StepTime, frames: RepeatedFrames, sent: NDArray[np.int64], 
     for i in range(len(sent)):
         if sent[i] != received[i]:
             return True
-    frames.time_us, frames.pass_us, frames.sent_ns = frames.sent_ns // 1000, time_us, -1
+    frames.time_us, frames.pass_us = stamp_ns // 1000, time_us
+    remove_frame(frames)
     return False
 
 

@@ -316,6 +316,7 @@ class RosflightBoard(CommandServices, ParameterServices, StatusReports, Estimate
 
             def hold(stamp_ns: int) -> None:
                 self.held.waiting.append((stamp_ns, self.receive_rc, frame(stamp_ns)))
+                self.wake.at_ns = min(self.wake.at_ns, stamp_ns + 1)
 
             sent, self._frame_link = firmware.frame_links(time, numbers, receive, hold)
             return (sent,)

@@ -81,9 +81,10 @@ ACTS: dict[float, Callable[[Pipeline], object]] = {
         ("multirotor", WIND),
         ("multirotor", IRREGULAR),
         ("hexarotor", {"link_latency": 0.0}),
+        ("octorotor", {"rc_frequency": 400.0}),
         ("aerosonde", {"step_size": 0.00125}),
     ],
-    ids=["wind", "irregular sensors", "no latency", "wheels"],
+    ids=["wind", "irregular sensors", "no latency", "frame in each step", "wheels"],
 )
 def test_compiled_steps_give_the_states_of_steps_by_messages(name: str, settings: dict[str, object]) -> None:
     compiled, by_messages = (flight(name, **CALIBRATED, **settings) for _ in range(2))
