@@ -9,50 +9,28 @@ import numpy as np
 import pytest
 from rosflight_msgs.srv import ParamSet, SetSimState
 
-from rosflight_py_sim.graph.fleet import Member
-from rosflight_py_sim.graph.parameter_sources import parameter_sources
+from proof.compiled_steps import CALIBRATED, VEHICLES, differs, flight, states
+from rosflight_py_sim.ground.parameters import Value
 from rosflight_py_sim.parts.multirotor_forces import MultirotorForces
 from rosflight_py_sim.parts.rigid_body_dynamics import RigidBodyDynamics
 from rosflight_py_sim.step.pipeline import Pipeline
 from rosflight_py_sim.step.topics import COMMAND, PWM_OUTPUT, TRUTH_STATE, TRUTH_WIND, ControlCommand
 from rosflight_py_sim.step.vehicle_state import message_of_truth
-from rosflight_py_sim.sweep.pipeline_flight import PipelineFlight
-from rosflight_py_sim.vehicles import vehicle
 
 STEP_NS = 2_500_000
 
-FIRMWARE_VEHICLES = ("multirotor", "hexarotor", "octorotor", "fixedwing", "aerosonde", "anaconda")
-
-WIND = {"sim_has_wind": True, "use_random_wind": False, "turbulence_model": "dryden_8785c", "rotational_gusts": True}
-# Latencies, a failing sensor and irregular rates: Python samples these sensors.
-IRREGULAR = {"baro_latency": 0.011, "mag_update_frequency": 33.0, "diff_pressure_update_frequency": 400.0}
-
-
-# A firmware that knows the biases of its IMU, so that the pilot arms at once.
-CALIBRATED = {
-    "acc_bias_range": 0.0,
-    "gyro_bias_range": 0.0,
-    "firmware_parameters": ["FILT_INIT_T 0", "GYRO_X_BIAS 0.003", "GYRO_Y_BIAS -0.002", "GYRO_Z_BIAS 0.001"],
+WIND: dict[str, Value] = {
+    "sim_has_wind": True,
+    "use_random_wind": False,
+    "turbulence_model": "dryden_8785c",
+    "rotational_gusts": True,
 }
-
-
-def flight(name: str = "multirotor", **settings: object) -> PipelineFlight:
-    member = Member(vehicle(name), executables=(vehicle(name).autopilot,))
-    sources = parameter_sources([member], observers=(), files=[], weakest={"device": "none"}, settings=settings)
-    return PipelineFlight(member, sources)
-
-
-def states(one: PipelineFlight, until_s: float, acts: dict[float, Callable[[Pipeline], object]]) -> list[bytes]:
-    """States of vehicle and firmware after each call of `advance`, as bytes; `acts` at their times (s)."""
-    seen, line, left = {}, one.pipeline, dict(acts)
-    while line.time_ns < round(until_s * 1e9):
-        for time_s in [time_s for time_s in left if line.time_ns >= round(time_s * 1e9)]:
-            left.pop(time_s)(line)
-        line.advance(min([round(until_s * 1e9), *(round(time_s * 1e9) for time_s in left)]))
-        firmware = one.board.firmware
-        received = bytes(firmware.air) + bytes(firmware.battery) + firmware.magnetic_field.tobytes()
-        seen[line.time_ns] = one.state.truth.tobytes() + received
-    return seen
+# Latencies, and irregular rates: Python samples these sensors.
+IRREGULAR: dict[str, Value] = {
+    "baro_latency": 0.011,
+    "mag_update_frequency": 33.0,
+    "diff_pressure_update_frequency": 400.0,
+}
 
 
 def lifted(line: Pipeline) -> None:
@@ -86,25 +64,32 @@ ACTS: dict[float, Callable[[Pipeline], object]] = {
     ],
     ids=["wind", "irregular sensors", "no latency", "frame in each step", "wheels"],
 )
-def test_compiled_steps_give_the_states_of_steps_by_messages(name: str, settings: dict[str, object]) -> None:
-    compiled, by_messages = (flight(name, **CALIBRATED, **settings) for _ in range(2))
+def test_compiled_steps_give_the_states_of_steps_by_messages(name: str, settings: dict[str, Value]) -> None:
+    compiled, by_messages = (flight(name, {**CALIBRATED, **settings}) for _ in range(2))
     by_messages.pipeline.compiles = False
     of_compiled = states(compiled, 6.0, ACTS)
     assert compiled.pipeline.is_compiled and not by_messages.pipeline.is_compiled
     of_messages = states(by_messages, 6.0, ACTS)
-    assert len(of_messages) == round(6.0 / settings.get("step_size", 0.0025))
+    assert len(of_messages) == round(6.0 / float(settings.get("step_size", 0.0025)))
     assert of_compiled == {time_ns: of_messages[time_ns] for time_ns in of_compiled}
     # Most steps are those in which Python acts, but not all.
     assert 100 < len(of_compiled) < len(of_messages)
 
 
-@pytest.mark.parametrize("name", FIRMWARE_VEHICLES)
+@pytest.mark.parametrize("name", VEHICLES)
 def test_vehicle_with_firmware_flies_by_compiled_steps(name: str) -> None:
-    one = flight(name)
+    one = flight(name, {})
     one.pipeline.advance(10_000_000_000)
     for _ in range(50):
         one.pipeline.step()
     assert one.pipeline.is_compiled
+
+
+@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("name", VEHICLES)
+def test_random_flights_are_the_same_compiled_and_by_messages(name: str, seed: int) -> None:
+    is_different, _ = differs(name, 10_000 + seed)
+    assert not is_different
 
 
 def test_receivers_get_every_message_of_compiled_steps_in_the_order_of_sending() -> None:
@@ -117,7 +102,7 @@ def test_receivers_get_every_message_of_compiled_steps_in_the_order_of_sending()
     topics = (PWM_OUTPUT, TRUTH_WIND, TRUTH_STATE)
     receivers = [(topic, note(topic.name)) for topic in topics]
     line = Pipeline(
-        flight().pipeline.parts,
+        flight("multirotor", {}).pipeline.parts,
         STEP_NS,
         [*receivers, (TRUTH_STATE, lambda state: truths.add(state.truth.tobytes()))],
     )
@@ -150,7 +135,7 @@ class Gliding(MultirotorForces):
 def test_class_with_an_answer_of_its_own_is_not_compiled(cls: type, *, is_compiled: bool) -> None:
     parts = [
         cls(part.values) if issubclass(cls, type(part)) else type(part)(part.values)
-        for part in flight().pipeline.parts[:-1]
+        for part in flight("multirotor", {}).pipeline.parts[:-1]
     ]
     assert any(type(part) is cls for part in parts)
     line = Pipeline(parts, STEP_NS)
