@@ -116,7 +116,7 @@ def assert_taken_one_step_later(
     [
         (STATUS, Status(armed=True), lambda sensors: sensors.armed),
         (TRUTH_ROTOR_SPEEDS, OutputRaw(values=[77.0] * 14), lambda sensors: 77.0 in sensors.rotor_speeds),
-        (TRUTH_BATTERY, BatteryStatus(voltage=7.0), lambda sensors: sensors.battery.voltage == 7.0),
+        (TRUTH_BATTERY, BatteryStatus(voltage=7.0), lambda sensors: sensors.power[0] == 7.0),
     ],
     ids=["status", "rotor speeds", "battery"],
 )

@@ -32,8 +32,10 @@ from rosflight_py_sim.graph.launch_arguments import (
     is_listed,
     scenario_arguments,
 )
+from rosflight_py_sim.graph.meetings import ENCOUNTERS, encounter_settings
 from rosflight_py_sim.graph.options import FLY, SIM, Kind, Option, all_options, options_at
 from rosflight_py_sim.graph.options import LAUNCH as PLACE
+from rosflight_py_sim.graph.parameter_sources import parameter_sources
 from rosflight_py_sim.graph.plan import PlannedNode, planned_nodes
 from rosflight_py_sim.graph.rosflight_io import OURS, with_rosflight_io
 from rosflight_py_sim.graph.scenario import known_scenarios, load_scenario
@@ -216,7 +218,10 @@ def test_every_node_in_the_package_is_used_in_some_graph() -> None:
         )
     }
     for name in known_scenarios():
-        planned |= {node.executable for node in planned_nodes(load_scenario(name).members)}
+        scenario = load_scenario(name)
+        sources = parameter_sources(scenario.members, files=scenario.files, weakest={}, settings=scenario.settings)
+        further = [ENCOUNTERS] if encounter_settings(scenario.members, sources) else []
+        planned |= {node.executable for node in planned_nodes(scenario.members, further)}
     flown = Member(PLANS[0][0], flight_controller="sil_board", executables=("policy_autopilot",))
     planned |= {node.executable for node in planned_nodes([flown])}
     linked = with_rosflight_io([Member(PLANS[0][0], flight_controller="sil_board")], OURS)
