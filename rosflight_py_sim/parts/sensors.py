@@ -329,11 +329,16 @@ class Sensors(Part, ABC):
 
     def _answer_slow(self, time_ns: int, state: VehicleState) -> None:
         """Send the measurements that arrive, and sample the sensors that are due, without the IMU."""
+        if self._late:
+            self._send_arrived(time_ns)
+        if time_ns >= self._slow_ns:
+            self._slow_ns = self._sample(self._slow, time_ns, state)
+
+    def _send_arrived(self, time_ns: int) -> None:
+        """Send the measurements with a latency that arrive by now."""
         for line in self._late:
             if time_ns >= line.due:
                 line.advance(time_ns)
-        if time_ns >= self._slow_ns:
-            self._slow_ns = self._sample(self._slow, time_ns, state)
 
     def _sample(self, samplings: Iterable[Sampling], time_ns: int, state: VehicleState) -> int:
         """Sample the sensors that are due, and return the time at which the next one is, ns."""
@@ -384,9 +389,7 @@ class Sensors(Part, ABC):
             self._wind = wind.message(time_ns)
             if self.held.waiting:
                 self.held.deliver(time_ns)
-            for line in self._late:
-                if time_ns >= line.due:
-                    line.advance(time_ns)
+            self._send_arrived(time_ns)
             next_ns = self._sample(by_python, time_ns, state)
             imu.arm(self.armed)
             slow.at_ns = int(min([next_ns, self.held.due_ns, *(line.due for line in self._late)]))
