@@ -70,6 +70,15 @@ def test_links_draw_the_numbers_that_next_would_draw() -> None:
     assert next(draws).tolist() == next(ordinary).tolist()
 
 
+def test_link_that_is_not_used_draws_no_numbers() -> None:
+    ordinary, draws = (NormalDraws(np.random.default_rng(5), 2) for _ in range(2))
+    for _ in range(ROWS):
+        next(ordinary)
+        next(draws)
+    draws.link(np.zeros(2))
+    assert next(draws).tolist() == next(ordinary).tolist()
+
+
 class Compiled:
     """A class whose `links` replace `answer`."""
 

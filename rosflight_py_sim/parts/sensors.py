@@ -376,7 +376,7 @@ class Sensors(Part, ABC):
         if self.has_failures or self._has_bias or sampling.line is not None:
             return None
         truth = cells[TRUTH_STATE.name].memory
-        state = self._state = VehicleState(time.time_ns, truth)
+        state = VehicleState(time.time_ns, truth)
         wind = cells[TRUTH_WIND.name]
         compiled = self._links_of_slow(time, cells, taken)
         sends_errors = self.send_errors is not drop
@@ -385,7 +385,7 @@ class Sensors(Part, ABC):
         by_python = [one for one in self._slow if one not in compiled]
 
         def answer_slow(time_ns: int) -> None:
-            state.time_ns = time_ns
+            self._state, state.time_ns = state, time_ns
             self._wind = wind.message(time_ns)
             if self.held.waiting:
                 self.held.deliver(time_ns)

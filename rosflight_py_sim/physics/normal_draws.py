@@ -58,7 +58,9 @@ class NormalDraws:
 
     def link(self, row: NDArray[np.float64]) -> ChainLink:
         """Link of a chain that writes the next numbers to `row` (width,)."""
-        place = Place(row=self._fill() if self._row == ROWS else self._row)
+        if self._row == ROWS:
+            self._row = self._fill()
+        place = Place(row=self._row)
 
         def refill(time_ns: int, status: int) -> None:
             place.row = self._fill()
