@@ -65,10 +65,12 @@ class Sender(Generic[M]):
     Attributes:
         send: publishes a message.
         send_lazily: publishes the message that a function makes; calls it only if there is a subscription or a tap.
+        outlet: the publisher's end in the hand-off; None without one.
     """
 
     send: Callable[[M], None]
     send_lazily: Callable[[Callable[[], M]], None]
+    outlet: Outlet | None = None
 
 
 class HandOff:
@@ -79,6 +81,8 @@ class HandOff:
         failure: exception that a callback has raised, which ends delivery; None if there was none.
         outside: inputs from outside of the graph.
         time_mode_watches: watches of the nodes, by time mode.
+        compiles: whether steps are compiled (`compiled_vehicle.py`).
+        revision: number of changes of the ends of topics so far.
     """
 
     def __init__(self, executor: Executor) -> None:
@@ -87,6 +91,7 @@ class HandOff:
         self.failure: Exception | None = None
         self.outside = OutsideInputs()
         self.time_mode_watches: dict[str, TimeModeWatch] = {}
+        self.compiles, self.revision = True, 0
         self._when_idle: Callable[[], None] | None = None
         self._called: Counter[str] = Counter()
         self._unanswered: Counter[Client[Any, Any, Any]] = Counter()
@@ -236,7 +241,7 @@ class HandOff:
             else:
                 counter.count += 1
 
-        return Sender(send, send_lazily)
+        return Sender(send, send_lazily, outlet)
 
     def _attend(self, outlet: Outlet, message: Any) -> None:
         """Do what a message needs besides delivery, for an outlet that is not plain."""
@@ -252,6 +257,11 @@ class HandOff:
             is_due = self.outside.is_repeating and self._marks >= self.outside.next_marks
             if is_due or self._has_guests or self._calls:
                 self._turn_ends = True
+
+    @property
+    def has_guests(self) -> bool:
+        """Whether the executor serves nodes that are not connected."""
+        return self._has_guests
 
     @property
     def _has_more_turns(self) -> bool:
@@ -355,11 +365,13 @@ class HandOff:
         """Check for external publishers and subscriptions of a topic."""
         outlets = self.outlets(name)
         for inlet in self.inlets(name):
-            inlet.check_matches([outlet for outlet in outlets if fit(outlet, inlet)])
+            self.revision += inlet.check_matches([outlet for outlet in outlets if fit(outlet, inlet)])
         for outlet in outlets:
+            had_external = outlet.has_external
             if outlet.check_matches():
                 # Not at once: the caller may be using the publisher.
                 self._later(outlet.renew)
+            self.revision += outlet.has_external != had_external
         self._set_plain(name)
 
     def _set_plain(self, name: str | None = None) -> None:
@@ -433,6 +445,7 @@ class HandOff:
         has_guests = any(node not in self._members for node in nodes)
         if has_guests != self._has_guests:
             self._has_guests = has_guests
+            self.revision += 1
             self._set_plain()
 
     @property
@@ -444,6 +457,10 @@ class HandOff:
         """Receiving ends of a topic, by its full name."""
         return self._inlets.get(name, ())
 
+    def inlet_of(self, subscription: Subscription[Any]) -> Inlet:
+        """Receiving end of a subscription of the hand-off."""
+        return next(one for one in self.inlets(subscription.topic_name) if one.subscription is subscription)
+
     def has_taken(self, name: str, data: bytes) -> bool:
         """Whether all subscriptions to a topic that take external messages have taken this message."""
         return all(data in inlet.taken for inlet in self.inlets(name) if inlet.has_external and inlet.deliver)
@@ -454,6 +471,7 @@ class HandOff:
         return any(inlet.has_external for inlet in inlets) if inlets else None
 
     def _connect(self, name: str) -> None:
+        self.revision += 1
         outlets, inlets = self.outlets(name), self.inlets(name)
         for outlet in outlets:
             outlet.connect([inlet for inlet in inlets if fit(outlet, inlet)])

@@ -40,7 +40,8 @@ class Outlet:
     Attributes:
         topic: row of the table `step/topics.py`.
         name: full name of the topic.
-        last: last message sent; None before the first.
+        last: last message sent; None before the first. `newest` returns it if messages may not be made in each step.
+        refresh: function that sets `last`, while a chain of kernels does not make the messages; otherwise None.
         history: last messages sent, as many as the queue of a latched topic holds; None unless that is several.
         counter: counter of the messages.
         inlets: subscriptions of the hand-off that match.
@@ -74,6 +75,7 @@ class Outlet:
         self.topic = topic
         self.name = publisher.topic_name
         self.last: Any = None
+        self.refresh: Callable[[], None] | None = None
         self.counter = counter
         self.targets: tuple[Deliver, ...] = ()
         self.is_latched = topic.qos.durability == DurabilityPolicy.TRANSIENT_LOCAL
@@ -92,12 +94,24 @@ class Outlet:
         self._count = -1
         self.sent_count = 0
 
+    def newest(self) -> Any:
+        """The last message; None before the first."""
+        if self.refresh is not None:
+            self.refresh()
+        return self.last
+
     @property
     def kept(self) -> list[Any]:
         """Messages that a late subscription of a latched topic receives."""
         if self.history is not None:
             return list(self.history)
-        return [] if self.last is None else [self.last]
+        last = self.newest()
+        return [] if last is None else [last]
+
+    def delivery_to(self, inlets: Sequence[Inlet]) -> tuple[Deliver, ...]:
+        """Functions that take a message at once: the encoder, if there is one, and those of some of the inlets."""
+        own = tuple(target(self, inlet) for inlet in inlets if inlet.deliver is not None and inlet.is_at_once)
+        return (self._encoder(), *own) if self.is_encoded else own
 
     def connect(self, inlets: Sequence[Inlet]) -> None:
         """Deliver to these subscriptions, which match, and to no others of the hand-off."""
@@ -133,6 +147,11 @@ class Outlet:
             inlet.expect(data, self.sent_count)
         self._publish(data)
 
+    @property
+    def has_external(self) -> bool:
+        """Whether an external subscription matches."""
+        return self._has_external
+
     def has_changed(self) -> bool:
         """Whether the number of matching subscriptions has changed since the last `check_matches`."""
         return self._counted() != self._count
@@ -164,6 +183,7 @@ class Inlet:
         counter: counter of the messages.
         is_at_once: whether a message is delivered within the call that sends it.
         end: identification of the subscription for inputs from outside.
+        owner: ports and input of the part that receives the messages; None for other subscriptions.
         is_removed: whether the subscription is being destroyed; a callback may destroy its own.
         has_external: whether an external publisher matches, so that messages are taken from the middleware.
         taken: the newest external messages taken.
@@ -195,6 +215,7 @@ class Inlet:
         self.deliver = deliver
         self.counter = counter or TopicCounter()
         self.is_at_once, self.end = at_once, end
+        self.owner: tuple[Any, Any] | None = None
         self.is_removed = False
         self._show, self.has_external = show, True
         self._take = take
@@ -208,16 +229,22 @@ class Inlet:
         """Whether the number of matching publishers has changed since the last `check_matches`."""
         return self._counted() != self._count
 
-    def check_matches(self, outlets: list[Outlet]) -> None:
-        """Take messages from the middleware if, and only if, there are external publishers besides `outlets`."""
+    def check_matches(self, outlets: list[Outlet]) -> bool:
+        """Take messages from the middleware if, and only if, there are external publishers besides `outlets`.
+
+        Returns:
+            Whether this has changed.
+        """
         self._count = self._counted()
         is_needed = self._count > len(outlets)
-        if is_needed != self.has_external:
-            self.has_external = is_needed
-            if is_needed:
-                self.take_kept()
-            if not self.is_removed:
-                self._show(is_needed)
+        if is_needed == self.has_external:
+            return False
+        self.has_external = is_needed
+        if is_needed:
+            self.take_kept()
+        if not self.is_removed:
+            self._show(is_needed)
+        return True
 
     def take_kept(self) -> None:
         """Deliver external messages that arrived while the subscription was not on the executor's list."""

@@ -102,6 +102,12 @@ class PartNode(SimulationNode):
             ports.close()
         super().destroy_node()
 
+    def report(self) -> None:
+        """Publish the diagnoses since the last report."""
+        for ports in self._connected:
+            ports.settle()
+        super().report()
+
     def awaited_services(self) -> Collection[str]:
         """The services of the flight controller, until its parameters have been read."""
         return [name for ports in self._connected for one in ports.readers for name in one.awaited_services()]
@@ -135,6 +141,8 @@ class PartNode(SimulationNode):
             self._send_failures[at] = self.publisher(ACTIVE_FAILURES, at)
 
     def _on_set_parameters(self, changes: list[RosParameter[Any]]) -> SetParametersResult:
+        for ports in self._connected:
+            ports.part.relink()
         names = {f"{at}.{FAILURES.name}".lstrip(".") for at, _ in self._failing}
         try:
             own = {change.name: FAILURES.checked(change.value) for change in changes if change.name in names}

@@ -16,7 +16,9 @@ from std_msgs.msg import Bool
 from rosflight_py_sim.ground.parameters import ParameterError, number
 from rosflight_py_sim.ground.shared_parameters import TIME_MODE
 from rosflight_py_sim.ground.topic_names import absolute_name
+from rosflight_py_sim.interfaces.compiled_vehicle import CompiledVehicle
 from rosflight_py_sim.interfaces.firmware_parameters import FirmwareParameterReader
+from rosflight_py_sim.interfaces.hand_off_ends import Inlet, Outlet
 from rosflight_py_sim.interfaces.polled_subscription import PolledSubscription
 from rosflight_py_sim.interfaces.simulation_node import SimulationNode
 from rosflight_py_sim.interfaces.ticks import start_ticks, subscribe_to_clock
@@ -82,6 +84,9 @@ class PartPorts:
         offered: the part's services, by name.
         readers: readers of the flight controller's parameters.
         ends: publishers, subscriptions, clients, services and timers of a part that the node only hosts.
+        outlets: each output with its end in the hand-off, by name; empty without a hand-off.
+        inlets: each input with its end in the hand-off.
+        compiled: chain of kernels that answers for the part at present; None if the part does.
     """
 
     def __init__(self, node: SimulationNode, part: Part, at: str = "", renamed: Renamed = same) -> None:
@@ -97,7 +102,14 @@ class PartPorts:
         part.lockstep = node.values.get(TIME_MODE.name) == "lockstep"
         # In a hand-off the nodes have one clock, which the time manager sets.
         self._sets_clock = node.hand_off is None
-        self.join = StepJoin(part.join_rule, part.run, part.answer_again, lockstep=part.lockstep)
+        self.outlets: dict[str, tuple[Output[Any], Outlet]] = {}
+        self.inlets: list[tuple[Input[Any], Inlet]] = []
+        self.compiled: CompiledVehicle | None = None
+        rule, run = part.join_rule, part.run
+        is_first = rule.trigger == CLOCK.name and type(part).cells is not Part.cells
+        if node.hand_off is not None and part.lockstep and is_first:
+            run = CompiledVehicle(node.hand_off, self).run
+        self.join = StepJoin(rule, run, self._answer_again, lockstep=part.lockstep)
         self.offered: dict[str, RosService[Any, Any, Any]] = {}
         self.readers: list[FirmwareParameterReader] = []
         self._inputs: dict[tuple[str, str], Subscription[Any]] = {}
@@ -117,9 +129,15 @@ class PartPorts:
         if part is not node:
             part.update_clock = node.update_clock  # type: ignore[method-assign]
             part.start_ns = node.start_ns
+        if node.hand_off is not None:
+            part.relink = self._relink  # type: ignore[method-assign]
+            part.is_received = self._is_received  # type: ignore[method-assign]
+            part.count_unsent = self.count_unsent  # type: ignore[method-assign]
         for out in part.ports(Output):
-            publisher = node.lazy_publisher if out.lazy else node.publisher
-            out.bind(part, publisher(renamed(out.topic), self._namespace_of(out)))
+            sender = node.sender(renamed(out.topic), self._namespace_of(out))
+            out.bind(part, sender.send_lazily if out.lazy else sender.send)
+            if sender.outlet is not None:
+                self.outlets[out.name] = out, sender.outlet
         for called in part.ports(Calls):
             called.bind(part, {name: self._call(called.service_type, name) for name in called.topics})
         part.begin()
@@ -134,13 +152,47 @@ class PartPorts:
         if self.readers:
             node.subscribe(PARAMS_CHANGED, self._on_params_changed, at)
         for one in part.ports(Service):
-            serve = getattr(part, one.name)
-            self.offered[one.topic] = node.create_service(one.service_type, topic_of(at, one.topic), serve)
+            self.offered[one.topic] = node.create_service(one.service_type, topic_of(at, one.topic), self._serving(one))
         for port in part.ports(Input):
             if port.kind is Kind.TICKS:
                 start_ticks(node, number(part.values, port.rate), part.run)
             elif port.rate and not part.lockstep:
                 start_ticks(node, number(part.values, port.rate), self.join.trigger)
+
+    def _serving(self, port: Service) -> Callable[[Any, Any], Any]:
+        """Function that answers a service, which may change the part."""
+        answer: Callable[[Any, Any], Any] = getattr(self.part, port.name)
+
+        def serve(request: Any, response: Any) -> Any:
+            self._relink()
+            return answer(request, response)
+
+        return serve
+
+    def _relink(self) -> None:
+        if self.compiled is not None:
+            self.compiled.relink()
+
+    def settle(self) -> None:
+        """Let the part and its counters have what a chain has done for it."""
+        if self.compiled is not None:
+            self.compiled.settle()
+
+    def _answer_again(self, time_ns: int) -> None:
+        self._relink()
+        self.part.answer_again(time_ns)
+
+    def _repeat(self, stamp_ns: int) -> None:
+        self._relink()
+        self.join.repeat(stamp_ns)
+
+    def _is_received(self, output: str) -> bool:
+        return output in self.outlets and self.outlets[output][1].is_received
+
+    def count_unsent(self, output: str, count: int) -> None:
+        """Count messages that a chain has not made because the output has no receivers."""
+        if output in self.outlets:
+            self.outlets[output][1].counter.count += count
 
     def close(self) -> None:
         """End readers and polled subscriptions, which must end before the node; may be called again."""
@@ -181,7 +233,7 @@ class PartPorts:
         elif kind is Kind.REPEATED:
             if not part.lockstep:
                 return
-            on_message = self.join.repeat
+            on_message = self._repeat
         elif kind is Kind.ADMITTING:
             if not part.lockstep:
                 return
@@ -196,7 +248,7 @@ class PartPorts:
 
     def subscribe(self, port: Input[Any], on_message: Callable[[Any], None]) -> None:
         """Subscribe to the topic of an input."""
-        self._inputs[port.family, port.name] = self._node.subscribe(
+        subscription = self._inputs[port.family, port.name] = self._node.subscribe(
             self._renamed(port.topic),
             on_message,
             self._namespace_of(port),
@@ -204,6 +256,10 @@ class PartPorts:
             needed=port.needed,
             at_once=port.kind in _TAKEN_AT_ONCE,
         )
+        if self._node.hand_off is not None:
+            inlet = self._node.hand_off.inlet_of(subscription)
+            inlet.owner = self, port
+            self.inlets.append((port, inlet))
 
     def _namespace_of(self, port: Input[Any] | Output[Any]) -> str:
         """Namespace of a port's topic, relative to the node's, or absolute for the topic of another vehicle."""
@@ -215,6 +271,8 @@ class PartPorts:
     def _end_input(self, name: str) -> None:
         subscription = self._inputs.pop(("", name), None)
         if subscription is not None:
+            self._relink()
+            self.inlets = [one for one in self.inlets if one[1].subscription is not subscription]
             self._node.destroy_subscription(subscription)
 
     def _poll(self, read: Polled[Any]) -> PolledSubscription[Any]:
@@ -256,11 +314,7 @@ class PartPorts:
         self.join.trigger(time_ns, message)
 
     def _held(self, port: Input[Any], take: Callable[[Any], None]) -> Callable[[Any], None]:
-        part = self.part
-
-        def hold(message: Any) -> None:
-            part.held.take(message.time_ns, part.answered_ns, take, message)
-
+        hold = partial(self.part.hold, take)
         if port.kind is Kind.LATER:
             return hold
         arrived = self.join.input(port.key)

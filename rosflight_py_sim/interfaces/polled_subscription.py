@@ -47,9 +47,10 @@ class PolledSubscription(Generic[M]):
             # An outlet that has been removed would keep its node.
             self._taken = {outlet: last for outlet, last in self._taken.items() if outlet in outlets}
         for outlet in outlets:
-            if outlet.last is not self._taken.get(outlet):
-                self._taken[outlet] = outlet.last
-                message: M = converted(outlet.topic, self._topic, outlet.last)
+            last = outlet.newest()
+            if last is not self._taken.get(outlet):
+                self._taken[outlet] = last
+                message: M = converted(outlet.topic, self._topic, last)
                 return message
         taken = take_serialised(self._subscription)
         if taken is None:

@@ -155,12 +155,16 @@ class SimulationNode(TableNode):
             # Otherwise the context would call the derived class's method, for which the node is not complete.
             SimulationNode.destroy_node(self)
             raise
-        reports = Reports(self, self, self._statistics)
-        self.create_system_timer(_REPORT_PERIOD_S, reports.report)
+        self._reports = Reports(self, self, self._statistics)
+        self.create_system_timer(_REPORT_PERIOD_S, self.report)
 
     def _on_declared(self) -> None:
         if self.values[CLOCK_FROM_START_DATE.name]:
             EPOCH.ns = self.start_ns
+
+    def report(self) -> None:
+        """Publish the diagnoses since the last report."""
+        self._reports.report()
 
     @property
     def log(self) -> Log:
@@ -245,16 +249,17 @@ class SimulationNode(TableNode):
 
     def publisher(self, topic: StepTopic[M], at: str = "") -> Callable[[M], None]:
         """Create a publisher in the namespace `at`, relative to the node's, and return its publish function."""
-        return self._sender(topic, at).send
+        return self.sender(topic, at).send
 
     def lazy_publisher(self, topic: StepTopic[M], at: str = "") -> Callable[[Callable[[], M]], None]:
         """As `publisher`, but the publish function takes a function that makes the message.
 
         The message is made only if there is a subscription or a tap.
         """
-        return self._sender(topic, at).send_lazily
+        return self.sender(topic, at).send_lazily
 
-    def _sender(self, topic: StepTopic[M], at: str) -> Sender[M]:
+    def sender(self, topic: StepTopic[M], at: str = "") -> Sender[M]:
+        """Create a publisher in the namespace `at`, relative to the node's, and return its functions and its end."""
         hand_off, counter, name = self.hand_off, TopicCounter(), topic_of(at, topic.name)
         create = super().create_publisher
 

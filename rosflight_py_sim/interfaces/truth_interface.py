@@ -66,7 +66,7 @@ class TruthInterface(Truth, PartNode):
     def initialise(self) -> None:
         """Set the state before the first message."""
         super().initialise()
-        self.time_is_known = self._diverged = False
+        self.time_is_known = False
         self.is_idle = True
         self._answered_again = self._gaps = self._left_out_ns = 0
 
@@ -92,14 +92,14 @@ class TruthInterface(Truth, PartNode):
 
     def diagnose(self, period: Period) -> Iterable[Diagnosis]:
         """Whether the state is finite, the messages with the stamp of an earlier one, and gaps taken for pauses."""
-        state = "diverged; set a finite state" if self._diverged else "running"
+        state = "diverged; set a finite state" if self.has_diverged else "running"
         values = {
             "step (s)": self.step_ns / NANOSECONDS,
             "answered again": self._answered_again,
             "gaps": self._gaps,
             "left out (s)": self._left_out_ns / NANOSECONDS,
         }
-        yield Diagnosis("", state, Level.ERROR if self._diverged else Level.OK, values=values)
+        yield Diagnosis("", state, Level.ERROR if self.has_diverged else Level.OK, values=values)
 
     @queued(CLOCK, when="waits_for_time")
     def _on_clock(self, time_ns: int) -> None:
@@ -131,24 +131,18 @@ class TruthInterface(Truth, PartNode):
         # A message with an older stamp is late, unless the clock itself was set back.
         return stamp_ns <= self.time_ns and self.now_ns >= self.time_ns - LONGEST_STEP_NS
 
-    def answer(self, time_ns: int, content: Any) -> None:
-        """Advance the state and publish it, unless it has diverged."""
-        gap_ns = time_ns - self.time_ns
-        if gap_ns > LONGEST_STEP_NS and self.answered_ns >= 0 and not self.lockstep:
-            self._gaps += 1
-            self._left_out_ns += gap_ns
-        try:
-            if not self._diverged:
-                super().answer(time_ns, content)
-        except StateDivergedError as error:
-            self._diverged = True
-            # Outside of lockstep the stamp is that of the end, and the step size 0.
-            text = f"{error} at {seconds_text(time_ns + self.step_ns)}; the last finite state is kept; set a state "
-            text += "with dynamics/set_sim_state and resume with time_manager/toggle_pause"
-            self.log.error(text)
-            self.send_fault(String(data=text))
-        if self._diverged:
-            self.make_stale()
+    def on_gap(self, elapsed_ns: int) -> None:
+        """Count it."""
+        self._gaps += 1
+        self._left_out_ns += elapsed_ns
+
+    def on_divergence(self, error: StateDivergedError, time_ns: int) -> None:
+        """Publish the fault."""
+        # Outside of lockstep the stamp is that of the end, and the step size 0.
+        text = f"{error} at {seconds_text(time_ns + self.step_ns)}; the last finite state is kept; set a state "
+        text += "with dynamics/set_sim_state and resume with time_manager/toggle_pause"
+        self.log.error(text)
+        self.send_fault(String(data=text))
 
     def answer_again(self, time_ns: int) -> None:
         """Send the present state."""
@@ -157,8 +151,7 @@ class TruthInterface(Truth, PartNode):
 
     def adopt_new_state(self) -> None:
         """Go on from a state that a service has set."""
-        if self._diverged:
-            self._diverged = False
+        if self.has_diverged:
             self.send_fault(String())
         super().adopt_new_state()
 

@@ -102,6 +102,23 @@ def is_due(time: StepTime, due: Due) -> bool:
     return time.time_ns >= due.at_ns
 
 
+@kernel_record
+class Tally:
+    """How often a chain has run a link.
+
+    Attributes:
+        count: number of times since the last reading.
+    """
+
+    count: int
+
+
+@kernel
+def add_one(tally: Tally) -> None:
+    """Count a run."""
+    tally.count += 1
+
+
 @kernel
 def advance_time(time: StepTime) -> bool:
     """Advance the time by a step; return whether the chain stops."""
@@ -116,6 +133,17 @@ def keeps(cls: type, compiled: str, *replaced: str) -> bool:
     """
     owner = next(base for base in cls.__mro__ if compiled in vars(base))
     return all(getattr(cls, name) is getattr(owner, name) for name in replaced)
+
+
+def counted(note: Callable[[int], None]) -> ChainLink:
+    """Link that counts how often it runs, for `note`."""
+    tally = Tally(count=0)
+
+    def leave(answered_ns: int) -> None:
+        note(tally.count)
+        tally.count = 0
+
+    return ChainLink(bound(add_one, tally), leave=leave)
 
 
 def gate(time: StepTime, due: Due, act: Callable[[int], None], *, is_late: bool = False) -> ChainLink:

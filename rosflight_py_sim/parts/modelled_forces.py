@@ -236,8 +236,11 @@ class ModelledForces(ForcesAndMoments, Generic[Model]):
             self._send_battery()
             battery.at_ns = schedule.next_ns
 
+        def leave(answered_ns: int) -> None:
+            self.time_ns, self._wrench = answered_ns, _wrench_message(model.wrench, answered_ns)
+
         return (
-            ChainLink(bound(take_pulses, pulse_us, pwm_us)),
+            ChainLink(bound(take_pulses, pulse_us, pwm_us), leave=leave),
             ChainLink(model.bound_update(truth, wind, pwm_us, time.step_ns / NANOSECONDS, rates)),
             gate(time, battery, send_battery),
         )

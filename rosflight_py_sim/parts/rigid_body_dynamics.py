@@ -14,7 +14,7 @@ from rosflight_py_sim.ground.stamps import NANOSECONDS
 from rosflight_py_sim.kernels.chain import Cell, Cells, ChainLink, StepTime, Taken
 from rosflight_py_sim.parts.dynamics import Dynamics
 from rosflight_py_sim.physics.collision import COLLISION_PARAMETERS, COLLISION_RADIUS, SPHERE, sphere_of
-from rosflight_py_sim.physics.dynamics import DYNAMICS_PARAMETERS, VehicleDynamics
+from rosflight_py_sim.physics.dynamics import DYNAMICS_PARAMETERS, StateDivergedError, VehicleDynamics
 from rosflight_py_sim.physics.ignored_wind import ignored_wind
 from rosflight_py_sim.physics.immersion import reach_of
 from rosflight_py_sim.physics.rotations import rotate_to_body
@@ -197,7 +197,7 @@ class RigidBodyDynamics(Dynamics):
 
     def links(self, time: StepTime, cells: Cells, taken: Taken) -> Sequence[ChainLink] | None:
         """Advance body and wind in the chain; None with failures, waves, added mass or other vehicles."""
-        if self.has_failures or self.waves.exist or self.collides() or self.is_in_downwash():
+        if self.has_failures or self.has_diverged or self.waves.exist or self.collides() or self.is_in_downwash():
             return None
         dt = time.step_ns / NANOSECONDS
         moved = self.body.link(cells[FORCES_AND_MOMENTS.name].memory, dt)
@@ -205,11 +205,19 @@ class RigidBodyDynamics(Dynamics):
         if moved is None or blown is None:
             return None
 
+        def attend(time_ns: int, status: int) -> None:
+            try:
+                moved.attend(time_ns, status)
+            except StateDivergedError as error:
+                self.has_diverged = True
+                self.on_divergence(error, time_ns)
+                raise
+
         def leave(answered_ns: int) -> None:
             self.time_ns = answered_ns + time.step_ns
 
         wheels = self.body.wheel_links(cells[PWM_OUTPUT.name].memory)
-        return (*wheels, moved._replace(leave=leave), *blown)
+        return (*wheels, moved._replace(attend=attend, leave=leave), *blown)
 
     def start_over(self) -> None:
         """Return the body to its start; the wind continues."""

@@ -113,6 +113,7 @@ class Sensors(Part, ABC):
     )
     FALLIBLE: ClassVar[tuple[str, ...]] = tuple(name for one in SENSORS for name in one.failures)
     REPLACED: ClassVar[tuple[str, ...]] = ("answer", "run")
+    UNSENT: ClassVar[tuple[str, ...]] = ("send_imu_bias",)
 
     send_imu = INERTIAL_SENSOR
     send_gnss = GNSS_RECEIVER
@@ -364,7 +365,7 @@ class Sensors(Part, ABC):
     def links(self, time: StepTime, cells: Cells, taken: Taken) -> Sequence[ChainLink] | None:
         """Sample in the chain the IMU and the sensors whose receivers take numbers, and the others when they are due.
 
-        None if the IMU fails, has a latency, is not read by its model, or if its biases are published.
+        None if the IMU fails, has a latency, is not read by its model, or if its biases have receivers.
         """
         imu, sampling = self.models.get(self._imu.sensor.sensor), self._imu
         if not isinstance(imu, InertialSensor) or self.update_of(sampling.sensor) is not None:
@@ -373,7 +374,7 @@ class Sensors(Part, ABC):
             return None
         if not isinstance(self.models.get(THERMOMETER.sensor), Thermometer):
             return None
-        if self.has_failures or self._has_bias or sampling.line is not None:
+        if self.has_failures or self.is_received("send_imu_bias") or sampling.line is not None:
             return None
         truth = cells[TRUTH_STATE.name].memory
         state = VehicleState(time.time_ns, truth)
@@ -429,7 +430,8 @@ class Sensors(Part, ABC):
             received = taken(one.sensor.topic.name, numbers)
             if received is not None:
                 then = (*measured, *received)
-                links[one] = one.link(time, len(then)), *then
+                note = partial(self.count_unsent, one.sensor.name)
+                links[one] = one.link(time, len(then), note), *then
         return links
 
     def _drop_in_transit(self) -> None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -32,7 +33,7 @@ from rosflight_py_sim.ground.confined_files import expanded
 from rosflight_py_sim.ground.node_kinds import NodeKind
 from rosflight_py_sim.ground.parameters import Parameter, ParameterError, ParameterTable, Value, number
 from rosflight_py_sim.ground.shared_parameters import STARTS_IN_FLIGHT, TIME_MODE
-from rosflight_py_sim.kernels.chain import NEVER_NS, Cell, Cells, ChainLink, Due, StepTime, Taken, gate
+from rosflight_py_sim.kernels.chain import NEVER_NS, Cell, Cells, ChainLink, Due, StepTime, Taken, counted, gate
 from rosflight_py_sim.parts.board_link import BoardLink, MessagePort
 from rosflight_py_sim.parts.rosflight_io.commands import CommandServices
 from rosflight_py_sim.parts.rosflight_io.estimates import EstimateOutputs
@@ -144,6 +145,7 @@ class RosflightBoard(CommandServices, ParameterServices, StatusReports, Estimate
     )
     FALLIBLE: ClassVar[tuple[str, ...]] = (_COMMAND, *LINKS)
     REPLACED: ClassVar[tuple[str, ...]] = ("answer", "run", "receive_imu")
+    UNSENT: ClassVar[tuple[str, ...]] = ("send_attitude", "send_euler", "send_imu")
 
     board: Board
 
@@ -306,7 +308,7 @@ class RosflightBoard(CommandServices, ParameterServices, StatusReports, Estimate
     def input_links(self, time: StepTime, topic: str, numbers: NDArray[Any]) -> Sequence[ChainLink] | None:
         """Let the firmware take a sample or an RC frame; None for other topics, or if what is sent on has receivers."""
         firmware = self.board.firmware
-        if topic == RC.name and self.send_rc is drop:
+        if topic == RC.name and not self.is_received("send_rc"):
 
             def frame(stamp_ns: int) -> PulseWidths:
                 return PulseWidths(stamp_ns, tuple(numbers.tolist()))
@@ -320,16 +322,17 @@ class RosflightBoard(CommandServices, ParameterServices, StatusReports, Estimate
 
             sent, self._frame_link = firmware.frame_links(time, numbers, receive, hold)
             return (sent,)
-        if self._relays or self.send_temperature is not drop:
-            return None
         links = {
-            BATTERY.name: firmware.battery_link,
-            BARO.name: firmware.baro_link,
-            DIFF_PRESSURE.name: firmware.diff_pressure_link,
-            MAG.name: firmware.mag_link,
-            IMU_TEMPERATURE.name: firmware.temperature_link,
+            BATTERY.name: (firmware.battery_link, "send_battery"),
+            BARO.name: (firmware.baro_link, "send_baro"),
+            DIFF_PRESSURE.name: (firmware.diff_pressure_link, "send_airspeed"),
+            MAG.name: (firmware.mag_link, "send_mag"),
+            IMU_TEMPERATURE.name: (firmware.temperature_link, "send_temperature"),
         }
-        return (links[topic](numbers),) if topic in links else None
+        if topic not in links or self.is_received(links[topic][1]):
+            return None
+        link, relayed = links[topic]
+        return link(numbers), counted(partial(self.count_unsent, relayed))
 
     # Running the firmware.
 
@@ -353,14 +356,17 @@ class RosflightBoard(CommandServices, ParameterServices, StatusReports, Estimate
             self._imu_is_new = False
             if self._has_estimates:
                 self._send_estimates(time_ns)
-        self._send_due(time_ns)
+        self._send_due_outputs(time_ns)
+        self._send_due_reports(time_ns)
         if self.link is not None:
             self.link.finish_pass(time_ns)
 
-    def _send_due(self, time_ns: int) -> None:
-        firmware = self.board.firmware
+    def _send_due_outputs(self, time_ns: int) -> None:
         if self._output_schedule.due(time_ns):
-            self.send_output(Outputs(time_ns, firmware.outputs.tolist()))
+            self.send_output(Outputs(time_ns, self.board.firmware.outputs.tolist()))
+
+    def _send_due_reports(self, time_ns: int) -> None:
+        firmware = self.board.firmware
         if self._status_schedule.due(time_ns) or firmware.status_changed:
             firmware.status_changed = False
             self.send_reports(status_report(time_ns, firmware.status))
@@ -378,7 +384,8 @@ class RosflightBoard(CommandServices, ParameterServices, StatusReports, Estimate
         None with a MAVLink link, a failing link, receivers of the estimates, or if `use_timer` is false.
         """
         has_link = self.link is not None or self.has_failures
-        if has_link or self._has_estimates or self.measures_loop_time or not self.values["use_timer"]:
+        has_estimates = any(map(self.is_received, self.UNSENT))
+        if has_link or has_estimates or self.measures_loop_time or not self.values["use_timer"]:
             return None
         firmware = self.board.firmware
         framed, self._frame_link = self._frame_link, None
@@ -388,10 +395,11 @@ class RosflightBoard(CommandServices, ParameterServices, StatusReports, Estimate
         inputs, rest = self.wake, Due(at_ns=0)
         inputs.at_ns = 0
 
-        sends_outputs, reports = self.send_output is not drop, self._status_schedule
+        outputs, reports, sends_outputs = self._output_schedule, self._status_schedule, self.is_received("send_output")
+        unsent = outputs.link(time, 0, partial(self.count_unsent, "send_output"))
 
         def set_rest() -> None:
-            outputs_ns = self._output_schedule.next_ns if sends_outputs else NEVER_NS
+            outputs_ns = outputs.next_ns if sends_outputs else NEVER_NS
             rest.at_ns = int(min(outputs_ns, reports.next_ns, max(0.0, firmware.due_us * 1000)))
 
         def take_inputs(time_ns: int) -> None:
@@ -401,13 +409,17 @@ class RosflightBoard(CommandServices, ParameterServices, StatusReports, Estimate
             set_rest()
 
         def attend(time_ns: int, status: int) -> None:
-            leave(0)
+            store()
             controlled.attend(time_ns, status)
             rest.at_ns = 0
 
-        def leave(answered_ns: int) -> None:
-            controlled.leave(answered_ns)
+        def store() -> None:
+            controlled.leave(0)
             self.imu_temperature_k = firmware.imu_temperature
+
+        def leave(answered_ns: int) -> None:
+            store()
+            self._pwm = PulseWidths(answered_ns, firmware.whole_pulse_widths.tolist())
 
         def take_frame(time_ns: int, status: int) -> None:
             assert framed is not None
@@ -420,13 +432,16 @@ class RosflightBoard(CommandServices, ParameterServices, StatusReports, Estimate
             time_us = firmware.time_us = time_ns // 1000
             firmware.finish_pass(time_us)
             firmware.prepare_pass()
-            self._send_due(time_ns)
+            if sends_outputs:
+                self._send_due_outputs(time_ns)
+            self._send_due_reports(time_ns)
             set_rest()
 
         return (
             *(() if framed is None else (framed._replace(attend=take_frame),)),
             gate(time, inputs, take_inputs),
             controlled._replace(attend=attend, leave=leave),
+            *(() if sends_outputs or self.send_output is drop else (unsent,)),
             gate(time, rest, finish, is_late=True),
         )
 

@@ -17,6 +17,7 @@ from rosflight_py_sim.ground.node_kinds import NodeKind
 from rosflight_py_sim.ground.parameters import ParameterTable
 from rosflight_py_sim.ground.shared_parameters import TIME_MODE
 from rosflight_py_sim.ground.stamps import NANOSECONDS, seconds_text
+from rosflight_py_sim.physics.dynamics import StateDivergedError
 from rosflight_py_sim.step.part import Part
 from rosflight_py_sim.step.ports import admitting, output, service
 from rosflight_py_sim.step.schedule import LONGEST_STEP_NS
@@ -43,13 +44,15 @@ class Truth(Part, ABC):
     vehicles request step lengths, the message waits until sim/step_size gives the step of t. In the other time modes it
     advances the state from the stamp of the previous message to t.
 
-    `run` raises StateDivergedError if the new state is not finite; the old one has been kept.
+    `run` raises StateDivergedError if the new state is not finite; the old one has been kept. Later messages have no
+    effect until a service sets a state.
 
     Attributes:
         time_ns: stamp of the state, ns; during a step, that of the state at its beginning.
         step_ns: step size (ns) given by sim/step_size; 0 before the first.
         time_is_known: whether `time_ns` is known; nothing is sent before.
         gives_wind: whether the wind of `time_ns` is sent with the state.
+        has_diverged: whether the last step led to a state that is not finite.
     """
 
     KIND: ClassVar[NodeKind | None] = NodeKind.DYNAMICS
@@ -66,6 +69,7 @@ class Truth(Part, ABC):
         super().initialise()
         self.time_ns = self.step_ns = 0
         self.time_is_known = self.gives_wind = True
+        self.has_diverged = False
         self._front: FailedSignal | None = None
         self._given_start: NDArray[np.float64] | None = None
 
@@ -150,12 +154,31 @@ class Truth(Part, ABC):
         self.step_ns = step.length_ns
 
     def answer(self, time_ns: int, content: Any) -> None:
-        """Advance the state and send it."""
+        """Advance the state and send it, unless it has diverged."""
+        try:
+            if not self.has_diverged:
+                self._advance(time_ns, content)
+        except StateDivergedError as error:
+            self.has_diverged = True
+            self.on_divergence(error, time_ns)
+        if self.has_diverged:
+            self.make_stale()
+
+    def on_divergence(self, error: StateDivergedError, time_ns: int) -> None:
+        """Handle a step, begun at `time_ns`, that has led to a state that is not finite; by default raise the error."""
+        raise error
+
+    def on_gap(self, elapsed_ns: int) -> None:
+        """Handle a time without messages, outside of lockstep, that counts as a pause; by default do nothing."""
+
+    def _advance(self, time_ns: int, content: Any) -> None:
         self.gives_wind = True
         if self.lockstep:
             step_ns, end_ns = self.step_ns, time_ns + self.step_ns
         else:
             elapsed_ns = time_ns - self.time_ns
+            if elapsed_ns > LONGEST_STEP_NS and self.answered_ns >= 0:
+                self.on_gap(elapsed_ns)
             step_ns, end_ns = elapsed_ns if 0 < elapsed_ns <= LONGEST_STEP_NS else 0, time_ns
         if step_ns:
             self.move(content, step_ns / NANOSECONDS)
@@ -186,6 +209,7 @@ class Truth(Part, ABC):
 
     def adopt_new_state(self) -> None:
         """Go on from a state that a service has set."""
+        self.has_diverged = False
         self.send_state()
 
     @service(SetSimState, "dynamics/set_sim_state")

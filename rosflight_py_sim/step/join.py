@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -203,6 +203,22 @@ class StepJoin:
             self.give_up()
         else:
             self._give_if_complete()
+
+    def is_ready(self, stamp_ns: int) -> bool:
+        """Whether only the inputs of a trigger decide whether it is answered at once, as the next one."""
+        return self._is_quiet and self.answered_ns < stamp_ns <= self._late_after_ns
+
+    def has_inputs(self, stamp_ns: int) -> bool:
+        """Whether the newest messages of all synchronized inputs have this stamp."""
+        return self._stamps.count(stamp_ns) >= self._waits_for
+
+    def waits_for_others(self, topics: Collection[str]) -> bool:
+        """Whether an answer waits for a synchronized input other than these."""
+        return any(name not in topics for name in self._names[: self._waits_for])
+
+    def keep(self, content: Any) -> None:
+        """Keep the content of the last trigger, which has been answered in another way."""
+        self._content = content
 
     def repeat(self, stamp_ns: int) -> None:
         """Repeat the trigger of that stamp, with its content; without effect if it has not arrived."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any, ClassVar, Protocol, TypeVar
 
@@ -16,7 +16,7 @@ from rosflight_py_sim.ground.shared_parameters import CLOCK_PARAMETERS, with_clo
 from rosflight_py_sim.ground.start_date import start_of, unix_ns
 from rosflight_py_sim.kernels.chain import Cells, ChainLink, Due, StepTime, Taken
 from rosflight_py_sim.step.join import JoinRule
-from rosflight_py_sim.step.ports import Input, Kind, Port, Service, ports_of
+from rosflight_py_sim.step.ports import Input, Kind, Port, Service, drop, ports_of
 from rosflight_py_sim.step.stamped_inputs import StampedInputs
 
 P = TypeVar("P", bound=Port)
@@ -58,6 +58,7 @@ class Part:
         PARAMETERS: the part's parameters, which `table_for` may extend.
         FALLIBLE: names of the targets that can fail, from `failures.failure.TARGETS`.
         REPLACED: methods that the `links` of the class replace; a class that overrides one runs it instead.
+        UNSENT: outputs that `answer` sends in each step, and that `links` leaves out because they have no receivers.
 
     Attributes:
         values: value of each parameter, checked.
@@ -76,6 +77,7 @@ class Part:
     PARAMETERS: ClassVar[ParameterTable] = CLOCK_PARAMETERS
     FALLIBLE: ClassVar[tuple[str, ...]] = ()
     REPLACED: ClassVar[tuple[str, ...]] = ("answer", "run")
+    UNSENT: ClassVar[tuple[str, ...]] = ()
 
     values: dict[str, Value]
     given: frozenset[str] = frozenset()
@@ -171,6 +173,22 @@ class Part:
         self.answer(time_ns, content)
         self.answered_ns = time_ns
 
+    def hold(self, take: Callable[[Any], None], message: Any) -> None:
+        """Pass a message to `take` in the step after its stamp; at once if that has begun, or for another clock."""
+        stamp_ns, answered_ns = message.time_ns, self.answered_ns
+        if self.held.is_early(stamp_ns, answered_ns):
+            self.wake.at_ns = min(self.wake.at_ns, stamp_ns + 1)
+        else:
+            self.relink()
+        self.held.take(stamp_ns, answered_ns, take, message)
+
+    def is_received(self, output: str) -> bool:
+        """Whether an output has receivers; without ROS, this does not change."""
+        return getattr(self, output) is not drop
+
+    def count_unsent(self, output: str, count: int) -> None:
+        """Count messages that a chain has not made because the output has no receivers. Has no effect without ROS."""
+
     def end_port(self, name: str) -> None:
         """Stop receiving messages of an input. Without ROS, the pipeline replaces this function."""
 
@@ -208,7 +226,11 @@ class Part:
         return None
 
     def relink(self) -> None:
-        """Make the links out of date: memory that they work on has been replaced. Only a pipeline needs to know."""
+        """Make the links out of date, and store what they have changed: something else changes the part.
+
+        It also applies when memory that the links work on has been replaced. A chain that runs the links replaces this
+        function.
+        """
 
     # Failures.
 

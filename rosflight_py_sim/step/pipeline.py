@@ -226,7 +226,7 @@ class Pipeline:
             elif kind is Kind.QUEUED:
                 take = self._queued(take)
             elif kind in (Kind.LATER, Kind.EXPECTED):
-                take = _holding(part, take)
+                take = partial(part.hold, take)
             # A part that is triggered by messages reads the newest of another topic only then, and in its services.
             is_kept = kind is Kind.NEWEST and port.function is None and _is_triggered(part)
             idle_until = partial(getattr, part, "idle_until_ns") if kind is Kind.TRIGGER or is_kept else None
@@ -344,15 +344,6 @@ def _ticking(schedule: Schedule, run: Callable[[int], None]) -> Callable[[int], 
             run(time_ns)
 
     return tick
-
-
-def _holding(part: Part, take: Take) -> Take:
-    def hold(message: Any) -> None:
-        part.held.take(message.time_ns, part.answered_ns, take, message)
-        if part.held.waiting:
-            part.wake.at_ns = min(part.wake.at_ns, message.time_ns + 1)
-
-    return hold
 
 
 def _sending(takes: Sequence[Take], rounded: Callable[[Any], Any] | None) -> Take:
