@@ -138,8 +138,8 @@ class PassState:
     """What a pass of the firmware without Python needs besides the arguments of `control_step`.
 
     Attributes:
-        is_quiet: whether the sample needs nothing but `control_step`: there is no error and no calibration, and it is
-            not the first.
+        is_quiet: whether the sample needs nothing but `control_step`: it ends no error, no calibration is running, and
+            it is not the first.
         start_us: time of the first pass, us.
         imu_time_us: time of the last sample, us.
         findings: result of `control_step` in the last pass.

@@ -55,6 +55,10 @@ def _silent(severity: Severity, text: str) -> None:
     """Log function that discards every line."""
 
 
+# Errors that the next IMU sample ends.
+_ENDED_BY_SAMPLE = int(ErrorFlag.IMU_NOT_RESPONDING | ErrorFlag.TIME_GOING_BACKWARDS)
+
+
 class Firmware(Inputs):
     """The flight controller.
 
@@ -315,7 +319,7 @@ class Firmware(Inputs):
         frames, machine, now = self._frames, self.state_machine, self._now
         frames.is_settled = not (machine.errors or machine.failsafe) and self.receiver.is_settled
         frames.until_us = int(min(max(0.0, self.command.due_us), NEVER_NS))
-        now.is_quiet = not (machine.errors or self.calibrations.are_running)
+        now.is_quiet = not (machine.errors & _ENDED_BY_SAMPLE or self.calibrations.are_running)
         now.armed, now.mixer_is_valid = machine.armed, not self._mixers.fault
         now.thrust_density = self._thrust_density
 
