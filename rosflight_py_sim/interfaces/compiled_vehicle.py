@@ -226,7 +226,8 @@ class CompiledVehicle:
     def _others_are_ready(self, time_ns: int) -> bool:
         """As `_are_ready`, without the first part, which answers already."""
         return all(
-            join.is_ready(time_ns) and (not has_inputs or join.has_inputs(time_ns)) for join, has_inputs in self._joins[1:]
+            join.is_ready(time_ns) and (not has_inputs or join.has_inputs(time_ns))
+            for join, has_inputs in self._joins[1:]
         )
 
     def _parts_from(self, first: PartPorts) -> Iterator[PartPorts]:

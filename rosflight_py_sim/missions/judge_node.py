@@ -13,10 +13,14 @@ from rosflight_py_sim.missions.mission_judge import MissionJudge
 from rosflight_py_sim.missions.mission_settings import MissionSettings
 from rosflight_py_sim.recording.state_log import TimeWentBackError
 from rosflight_py_sim.step.mission_topics import MISSION_SETTINGS
+from rosflight_py_sim.step.topics import TRUTH_STATE
+from rosflight_py_sim.step.vehicle_state import VehicleState
 
 
 class JudgeNode(SimulationNode):
     """Source of live messages for a judge; publishes the mission's settings for recordings.
+
+    Messages that the judge only keeps are read when it needs them, before a true state.
 
     Attributes:
         torn: description of the moment at which the time went back, so that the mission cannot be judged; empty until
@@ -30,8 +34,23 @@ class JudgeNode(SimulationNode):
         super().__init__(**arguments)
         self.torn = ""
         self.publisher(MISSION_SETTINGS)(String(data=settings.text))
+        self._judge = judge
+        self._kept = [(self.poll(one.topic), one.take) for one in judge.inputs if one.is_kept]
         for one in judge.inputs:
-            self.subscribe(one.topic, partial(self._pass, one.take))
+            if not one.is_kept:
+                take = self._with_kept(one.take) if one.topic is TRUTH_STATE else one.take
+                self.subscribe(one.topic, partial(self._pass, take))
+
+    def _with_kept(self, take: Callable[[VehicleState], None]) -> Callable[[VehicleState], None]:
+        def take_state(state: VehicleState) -> None:
+            if state.time_ns >= self._judge.idle_until_ns:
+                for polled, keep in self._kept:
+                    message = polled.take()
+                    if message is not None:
+                        keep(message)
+            take(state)
+
+        return take_state
 
     def _pass(self, take: Callable[[Any], None], message: Any) -> None:
         if self.torn:

@@ -30,11 +30,19 @@ LOG_RATE_HZ = 50.0
 
 
 class Input(NamedTuple):
-    """Topic of a judge, function that takes its messages, and whether the verdict needs the topic."""
+    """Topic of a judge.
+
+    Attributes:
+        topic: the topic.
+        take: function that takes its messages.
+        needed: whether the verdict needs the topic.
+        is_kept: whether the newest message is only kept, until a true state arrives.
+    """
 
     topic: StepTopic[Any]
     take: Callable[[Any], None]
     needed: bool
+    is_kept: bool = False
 
 
 class KeyFigures(Protocol):
@@ -117,7 +125,7 @@ class MissionJudge(ABC):
         self._schedule, self._row_ns = Schedule(LOG_RATE_HZ), -1
         self._topics: tuple[StepTopic[Any], ...] = (TRUTH_WIND, PWM_OUTPUT, *self.SUBSCRIBES)
         for topic in self._topics:
-            self.subscribe(topic, partial(setattr, self._newest, topic.name))
+            self.inputs.append(Input(topic, partial(setattr, self._newest, topic.name), needed=True, is_kept=True))
         self.subscribe(TRUTH_STATE, self._on_truth)
         self.subscribe(MISSION_END, self._on_end, needed=False)
 
@@ -172,7 +180,7 @@ class MissionJudge(ABC):
 
     @property
     def idle_until_ns(self) -> int:
-        """Time until which the messages of wind, outputs and state need not arrive in a pipeline, ns."""
+        """Time until which messages that are only kept, and in a pipeline those of the state, need not arrive, ns."""
         if not self.is_on or self.has_ended:
             return NEVER_NS
         return self._schedule.next_ns

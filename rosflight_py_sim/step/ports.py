@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from enum import Enum
-from functools import partial
+from functools import cache, partial
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from rclpy.qos import QoSProfile
@@ -416,12 +416,11 @@ def examples_of(cls: type) -> Iterator[Port]:
         yield port.port("NAME") if isinstance(port, Each) else port
 
 
-def ports_of(cls: type) -> Iterator[Port]:
+@cache
+def ports_of(cls: type) -> Sequence[Port]:
     """Ports of a part's class in the order of declaration, those of base classes first."""
     names = dict.fromkeys(
         name for base in reversed(cls.__mro__) for name, one in vars(base).items() if isinstance(one, Port)
     )
-    for name in names:
-        port = next(vars(base)[name] for base in cls.__mro__ if name in vars(base))
-        if isinstance(port, Port):
-            yield port
+    declared = (next(vars(base)[name] for base in cls.__mro__ if name in vars(base)) for name in names)
+    return tuple(port for port in declared if isinstance(port, Port))
