@@ -45,6 +45,7 @@ class Outlet:
         history: last messages sent, as many as the queue of a latched topic holds; None unless that is several.
         counter: counter of the messages.
         inlets: subscriptions of the hand-off that match.
+        bypassed: those of them to which no messages are delivered, because a chain of kernels reads the numbers.
         at_once: functions that take a message at once: the encoder, if messages are encoded, and those that deliver it
             to the subscriptions of the hand-off that receive it at once.
         targets: functions that deliver a message to the others.
@@ -84,6 +85,7 @@ class Outlet:
         self.renew = renew
         self._tap = tap
         self._has_external = self.is_plain = self.is_removed = False
+        self.bypassed: Sequence[Inlet] = ()
         self.connect(())
         self.use(publisher)
 
@@ -108,15 +110,16 @@ class Outlet:
         last = self.newest()
         return [] if last is None else [last]
 
-    def delivery_to(self, inlets: Sequence[Inlet]) -> tuple[Deliver, ...]:
-        """Functions that take a message at once: the encoder, if there is one, and those of some of the inlets."""
-        own = tuple(target(self, inlet) for inlet in inlets if inlet.deliver is not None and inlet.is_at_once)
-        return (self._encoder(), *own) if self.is_encoded else own
+    def bypass(self, inlets: Sequence[Inlet]) -> list[Deliver]:
+        """Deliver to all subscriptions but these; return the functions that deliver to those that were left out."""
+        before, self.bypassed = self.bypassed, inlets
+        self.connect(self.inlets)
+        return [target(self, inlet) for inlet in before]
 
     def connect(self, inlets: Sequence[Inlet]) -> None:
         """Deliver to these subscriptions, which match, and to no others of the hand-off."""
         self.inlets = tuple(inlets)
-        taking = [inlet for inlet in inlets if inlet.deliver is not None]
+        taking = [inlet for inlet in inlets if inlet.deliver is not None and inlet not in self.bypassed]
         self._at_once = tuple(target(self, inlet) for inlet in taking if inlet.is_at_once)
         self.targets = tuple(target(self, inlet) for inlet in taking if not inlet.is_at_once)
         self._set_at_once()

@@ -105,11 +105,13 @@ class PartPorts:
         self.outlets: dict[str, tuple[Output[Any], Outlet]] = {}
         self.inlets: list[tuple[Input[Any], Inlet]] = []
         self.compiled: CompiledVehicle | None = None
-        rule, run = part.join_rule, part.run
+        self._on_time: Callable[[int], None] | None = None
+        rule, answer = part.join_rule, part.run
         is_first = rule.trigger == CLOCK.name and type(part).cells is not Part.cells
         if node.hand_off is not None and part.lockstep and is_first:
-            run = CompiledVehicle(node.hand_off, self).run
-        self.join = StepJoin(rule, run, self._answer_again, lockstep=part.lockstep)
+            vehicle = CompiledVehicle(node.hand_off, self)
+            answer, self._on_time = vehicle.answer, vehicle.trigger
+        self.join = StepJoin(rule, answer, self._answer_again, lockstep=part.lockstep)
         self.offered: dict[str, RosService[Any, Any, Any]] = {}
         self.readers: list[FirmwareParameterReader] = []
         self._inputs: dict[tuple[str, str], Subscription[Any]] = {}
@@ -224,7 +226,7 @@ class PartPorts:
         on_message = port.taker(part)
         if kind is Kind.TRIGGER and (part.lockstep or not port.rate):
             if topic is CLOCK:
-                subscribe_to_clock(node, self.join.trigger)
+                subscribe_to_clock(node, self._on_time or self.join.trigger)
                 return
             # The triggers of a node outside of the step may be rare, and its time must not stand still.
             if TIME_MODE.name in node.values:

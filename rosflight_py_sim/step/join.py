@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -211,10 +211,6 @@ class StepJoin:
     def has_inputs(self, stamp_ns: int) -> bool:
         """Whether the newest messages of all synchronized inputs have this stamp."""
         return self._stamps.count(stamp_ns) >= self._waits_for
-
-    def waits_for_others(self, topics: Collection[str]) -> bool:
-        """Whether an answer waits for a synchronized input other than these."""
-        return any(name not in topics for name in self._names[: self._waits_for])
 
     def keep(self, content: Any) -> None:
         """Keep the content of the last trigger, which has been answered in another way."""
