@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 # Number of steps by messages before the first chain, and after one that was worth making; twice as many after each that
 # was not, because it ended before it had taken so many steps.
-_FEWEST_STEPS, _MOST_STEPS, _WORTH_STEPS = 3, 384, 100
+_FEWEST_STEPS, _MOST_STEPS, _WORTH_STEPS = 3, 192, 50
 
 # Inputs whose messages take effect within a step.
 _WITHIN_STEP = (Kind.TRIGGER, Kind.SYNCHRONIZED, Kind.NEWEST)
@@ -74,11 +74,6 @@ class CompiledVehicle:
         self._wait = self._waits = _FEWEST_STEPS
         self._is_running = self._is_out_of_date = False
 
-    @property
-    def is_compiled(self) -> bool:
-        """Whether the last step was compiled."""
-        return self._steps is not None
-
     def trigger(self, time_ns: int, content: Any = None) -> None:
         """Process a message of /clock, as the join of the first part does."""
         if self._steps is not None:
@@ -98,16 +93,26 @@ class CompiledVehicle:
 
     def _fits(self, time_ns: int) -> bool:
         """Whether the chain can take the next step: it is up to date, and no join would wait."""
+        if self._hand_off.has_guests:
+            self._look_for_guests()
         if time_ns != self._time.time_ns or self._hand_off.revision != self._revision:
             return False
         if self._truth.step_ns != self._time.step_ns:
             return False
         return all(ports.join.is_ready(time_ns) for ports in self._chain)
 
+    def _look_for_guests(self) -> None:
+        """Check for new subscriptions of guests, as each message of a topic otherwise does."""
+        for ports in self._chain:
+            for _, outlet in ports.outlets.values():
+                if outlet.has_changed():
+                    self._hand_off.check_matches(outlet.name)
+
     def _advance(self, time_ns: int) -> None:
         steps, chain = self._steps, self._chain
         assert steps is not None
         self._uncounted += 1
+        self._hand_off.compiled_steps += 1
         self._is_running = True
         try:
             steps.advance(time_ns + self._time.step_ns)
@@ -177,7 +182,7 @@ class CompiledVehicle:
         self._wait = _WORTH_STEPS
         chain = list(self._parts())
         last = chain[-1].part
-        if self._hand_off.has_guests or not isinstance(last, Truth):
+        if not isinstance(last, Truth):
             return False
         step_ns = last.step_ns
         if not all(_is_in_step(ports, time_ns, step_ns) for ports in chain) or last.time_ns != time_ns:

@@ -82,6 +82,7 @@ class HandOff:
         outside: inputs from outside of the graph.
         time_mode_watches: watches of the nodes, by time mode.
         compiles: whether steps are compiled (`compiled_vehicle.py`).
+        compiled_steps: number of compiled steps, each of one vehicle.
         revision: number of changes of the ends of topics so far.
     """
 
@@ -91,7 +92,7 @@ class HandOff:
         self.failure: Exception | None = None
         self.outside = OutsideInputs()
         self.time_mode_watches: dict[str, TimeModeWatch] = {}
-        self.compiles, self.revision = True, 0
+        self.compiles, self.compiled_steps, self.revision = True, 0, 0
         self._when_idle: Callable[[], None] | None = None
         self._called: Counter[str] = Counter()
         self._unanswered: Counter[Client[Any, Any, Any]] = Counter()

@@ -20,7 +20,7 @@ from rosflight_py_sim.interfaces.compiled_vehicle import CompiledVehicle
 from rosflight_py_sim.interfaces.firmware_parameters import FirmwareParameterReader
 from rosflight_py_sim.interfaces.hand_off_ends import Inlet, Outlet
 from rosflight_py_sim.interfaces.polled_subscription import PolledSubscription
-from rosflight_py_sim.interfaces.simulation_node import SimulationNode
+from rosflight_py_sim.interfaces.simulation_node import READING, SimulationNode
 from rosflight_py_sim.interfaces.ticks import start_ticks, subscribe_to_clock
 from rosflight_py_sim.step.join import StepJoin
 from rosflight_py_sim.step.part import Part
@@ -164,6 +164,8 @@ class PartPorts:
     def _serving(self, port: Service) -> Callable[[Any, Any], Any]:
         """Function that answers a service, which may change the part."""
         answer: Callable[[Any, Any], Any] = getattr(self.part, port.name)
+        if port.topic in READING:
+            return answer
 
         def serve(request: Any, response: Any) -> Any:
             self._relink()

@@ -54,9 +54,10 @@ Take = Callable[[bytes], None]
 Tap = Callable[[str, Any, QoSProfile], Take | None]
 """Function of a topic's full name, type and QoS; returns the function that takes the messages, or None."""
 
-# Topics whose messages from outside have no effect on the simulation, beyond the clock, and services that only read.
+# Topics whose messages from outside have no effect on the simulation, beyond the clock.
 _NO_INPUTS = (CLOCK.name, DIAGNOSTICS_TOPIC)
-_READING = (
+
+READING = (
     "get_parameters",
     "get_parameter_types",
     "list_parameters",
@@ -64,6 +65,7 @@ _READING = (
     "get_type_description",
     "param_get",
 )
+"""Services that only read."""
 
 _REPORT_PERIOD_S = 1.0
 
@@ -435,7 +437,7 @@ class SimulationNode(TableNode):
 
         service = super().create_service(service_type, name, serve_call, *arguments, **options)
         answer_later(service)
-        if service.service_name.rsplit("/", 1)[-1] not in _READING:
+        if service.service_name.rsplit("/", 1)[-1] not in READING:
             end = self._outside_end("service", service.service_name, act)
         return service
 

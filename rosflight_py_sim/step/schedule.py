@@ -68,7 +68,7 @@ class Schedule:
         self.since_ns, self.next_ns = math.inf, 0
 
     def link(self, time: StepTime, skipped: int, note: Callable[[int], None] | None = None) -> ChainLink:
-        """Link of a chain that skips so many links unless the action is due; `note` takes the number of times it was."""
+        """Link of a chain that skips so many links unless the action is due; `note` takes the number of due times."""
         periods = Periods(next_ns=self.next_ns, since_ns=-1, period_ns=self._period_ns, count=0)
 
         def leave(answered_ns: int) -> None:

@@ -1,0 +1,227 @@
+"""Steps of a composed graph by one chain of kernels: the flight, the messages and the counts of steps by messages."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pytest
+from rcl_interfaces.srv import SetParameters
+from rclpy.parameter import Parameter
+from rosflight_msgs.srv import ParamSet, SetSimState
+from std_srvs.srv import Trigger
+
+from rosflight_py_sim.graph.fleet import fleet
+from rosflight_py_sim.interfaces.simulation_node import SimulationNode
+from rosflight_py_sim.step.qos import LATCHED
+from rosflight_py_sim.step.topic_statistics import Period
+from rosflight_py_sim.step.topics import (
+    BATTERY,
+    COMMAND,
+    FAULT,
+    IMU,
+    PWM_OUTPUT,
+    TRUTH_STATE,
+    TRUTH_WIND,
+    ControlCommand,
+    topic_of,
+)
+from rosflight_py_sim.step.vehicle_state import VehicleState, message_of_truth
+from rosflight_py_sim.vehicles import vehicle
+
+STEP_NS = 2_500_000
+SECONDS = 4.0
+
+WIND = {"sim_has_wind": True, "use_random_wind": False, "turbulence_model": "dryden_8785c", "rotational_gusts": True}
+CALIBRATED: dict[str, Any] = {
+    "acc_bias_range": 0.0,
+    "gyro_bias_range": 0.0,
+    "firmware_parameters": ["FILT_INIT_T 0", "GYRO_X_BIAS 0.003", "GYRO_Y_BIAS -0.002", "GYRO_Z_BIAS 0.001"],
+}
+
+
+def state(down: float, roll_rate: float = 0.0) -> SetSimState.Request:
+    truth = np.zeros(19)
+    truth[[2, 3, 10]] = down, 1.0, roll_rate
+    return SetSimState.Request(state=message_of_truth(truth))
+
+
+def change(name: str, value: Any) -> SetParameters.Request:
+    return SetParameters.Request(parameters=[Parameter(name, value=value).to_parameter_msg()])
+
+
+# What happens, by time in seconds: services with their requests.
+CALLS: dict[float, tuple[str, Any, Any]] = {
+    0.5: ("toggle_arm", Trigger, Trigger.Request()),
+    1.0: ("dynamics/set_sim_state", SetSimState, state(-20.0)),
+    1.4: ("param_set", ParamSet, ParamSet.Request(name="PID_ROLL_ANG_P", value=3.0)),
+    1.8: ("forces_and_moments/reset", Trigger, Trigger.Request()),
+    2.0: ("calibrate_baro", Trigger, Trigger.Request()),
+    2.2: ("dynamics/set_parameters", SetParameters, change("mass", 4.0)),
+    2.4: ("sensors/set_parameters", SetParameters, change("gyro_stdev", 0.01)),
+    2.6: ("forces_and_moments/set_parameters", SetParameters, change("failures", ["motor 1 lost at 2.8 for 0.3"])),
+    3.4: ("reboot", Trigger, Trigger.Request()),
+    3.6: ("dynamics/reset", Trigger, Trigger.Request()),
+}
+
+
+class Actor(SimulationNode):
+    """Calls services and sends commands at given times of the simulation, and hashes the states."""
+
+    DEFAULT_NAME = "actor"
+
+    def __init__(self, calls: dict[float, tuple[str, Any, Any]], at: str = "", **arguments: Any) -> None:
+        super().__init__(**arguments)
+        self.hash, self.count = hashlib.sha256(), 0
+        self.answers: list[Any] = []
+        self._due = {round(time_s * 1e9): call for time_s, call in calls.items()}
+        names = {topic_of(at, name): kind for name, kind, _ in calls.values()}
+        self._to = {name: self.create_client(kind, name) for name, kind in names.items()}
+        self._at = at
+        self._command = self.publisher(COMMAND, at)
+        self.subscribe(TRUTH_STATE, self._on_truth, at)
+
+    def _on_truth(self, one: VehicleState) -> None:
+        time_ns = one.time_ns
+        self.hash.update(one.truth.tobytes())
+        self.count += 1
+        if time_ns > 600_000_000 and time_ns % 20_000_000 == 0:
+            # Each tenth one has no stamp, as from a terminal, and takes effect at once.
+            stamp_ns = 0 if time_ns % 200_000_000 == 0 else time_ns
+            roll = 0.2 * math.sin(1e-9 * time_ns)
+            self._command(ControlCommand(stamp_ns, 2, 0, (0.0, 0.0, 0.5, roll, 0.0, 0.1, *[0.0] * 4)))
+        if time_ns in self._due:
+            # A state that is set has the stamp of the one before.
+            name, _, request = self._due.pop(time_ns)
+            answer = self._to[topic_of(self._at, name)].call_async(request)
+            answer.add_done_callback(lambda future: self.answers.append(future.result()))
+
+
+def flown(graph: Callable[..., Any], *, compiles: bool, **options: Any) -> tuple[Any, list[Actor]]:
+    """A graph at the end of a flight, and the actor of each vehicle."""
+    g = graph(**options)
+    g.hand_off.compiles = compiles
+    g.remove(g.tester)
+    actors = [g.join(Actor, CALLS, member.namespace) for member in g.vehicles]
+    g.spin(lambda: actors[0].count <= round(SECONDS * 1e9 / STEP_NS))
+    return g, actors
+
+
+def counts(g: Any) -> dict[str, int]:
+    """Number of messages of each publisher of the vehicle, for diagnostics."""
+    found: dict[str, int] = {}
+
+    def note(node: Any, period: Period) -> list[Any]:
+        flows = (*period.published, *period.received)
+        found.update({f"{node.get_name()} {flow.topic}": flow.total for flow in flows if flow.topic[:2] == "/s"})
+        return []
+
+    for node in g.nodes:
+        if node.get_name() in ("sensors", "sil_board", "forces_and_moments", "dynamics"):
+            node.diagnose = partial(note, node)
+            node.report()
+    return found
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"settings": {**CALIBRATED, **WIND}},
+        {"settings": {**CALIBRATED, "baro_latency": 0.011, "mag_update_frequency": 33.0}},
+        {"settings": CALIBRATED, "vehicle_name": "aerosonde"},
+        {"settings": CALIBRATED, "vehicles": fleet(vehicle("multirotor"), count=2, seed=3)},
+    ],
+    ids=["wind", "irregular sensors", "fixed wing", "two vehicles"],
+)
+def test_compiled_steps_give_the_flight_of_steps_by_messages(graph: Callable[..., Any], options: Any) -> None:
+    hashes, answers, numbers = [], [], []
+    for compiles in (True, False):
+        g, actors = flown(graph, compiles=compiles, **options)
+        share = g.hand_off.compiled_steps / sum(one.count for one in actors)
+        assert share > 0.3 if compiles else share == 0.0, share
+        hashes.append([one.hash.hexdigest() for one in actors])
+        answers.append([str(one.answers) for one in actors])
+        numbers.append(counts(g))
+        g.close()
+        assert all(len(one.answers) == len(CALLS) for one in actors), answers[-1]
+    assert hashes[0] == hashes[1]
+    assert answers[0] == answers[1]
+    assert numbers[0] == numbers[1]
+
+
+def stamps_ns(messages: list[Any]) -> list[int]:
+    return [one.header.stamp.sec * 1_000_000_000 + one.header.stamp.nanosec for one in messages]
+
+
+def test_new_subscription_receives_each_message_from_the_next_step_on(graph: Callable[..., Any]) -> None:
+    g = graph().ready()
+    g.spin_until(lambda: g.hand_off.compiled_steps > 100, "compiled steps")
+    began_ns = g.time_ns
+    topics = (IMU, PWM_OUTPUT, TRUTH_STATE)
+    received = [g.collect_messages(topic) for topic in topics]
+    g.spin_for(0.2)
+    before = g.hand_off.compiled_steps
+    g.spin_for(0.2)
+    assert g.hand_off.compiled_steps > before
+    for topic, messages in zip(topics, received, strict=True):
+        found = stamps_ns(messages)
+        assert found == list(range(found[0], found[0] + STEP_NS * len(found), STEP_NS)), topic.name
+        # The middleware may still have had to match the subscription.
+        assert len(found) > 100 and found[0] >= began_ns
+
+
+def test_late_subscription_receives_the_newest_latched_message(graph: Callable[..., Any]) -> None:
+    g = graph().ready()
+    g.spin_until(lambda: g.hand_off.compiled_steps > 100, "compiled steps")
+    g.pause()
+    g.idle(0.1)
+    late = [g.collect_messages(topic, qos=LATCHED) for topic in (IMU, TRUTH_WIND, TRUTH_STATE)]
+    g.spin_until(lambda: all(late), "the latched messages")
+    g.idle(0.2)
+    (imu,), (wind,), (truth,) = map(stamps_ns, late)
+    assert imu == wind - STEP_NS == truth - STEP_NS == g.time_ns - STEP_NS
+
+
+def test_polled_topics_have_the_numbers_of_the_last_step(graph: Callable[..., Any]) -> None:
+    g = graph().ready()
+    imu, wind, battery = (g.node("dynamics").poll(topic) for topic in (IMU, TRUTH_WIND, BATTERY))
+    g.spin_until(lambda: g.hand_off.compiled_steps > 100, "compiled steps")
+    g.pause()
+    g.idle(0.1)
+    sample, air, power = imu.take(), wind.take(), battery.take()
+    assert sample.time_ns == air.time_ns - STEP_NS == g.time_ns - STEP_NS
+    assert sample.accel == pytest.approx((0.0, 0.0, -9.8), abs=1.0)
+    assert 0 <= g.time_ns - power.time_ns < 1_000_000_000
+    assert imu.take() is None and wind.take() is None
+    g.step()
+    assert imu.take().time_ns == sample.time_ns + STEP_NS
+
+
+def test_divergence_in_a_compiled_step_pauses_and_a_valid_state_resumes(graph: Callable[..., Any]) -> None:
+    beyond = state(-20.0)
+    beyond.state.pose.position.x, beyond.state.twist.linear.x = 1e8 - 150.0, 1000.0
+    g = graph().ready()
+    g.spin_for(0.5)
+    faults = g.collect_messages(FAULT, qos=LATCHED)
+    g.set_state(beyond.state)
+    before, began_ns = g.hand_off.compiled_steps, g.time_ns
+    g.spin_until(lambda: faults and faults[-1].data and g.node("time_manager").paused, "a pause")
+    g.idle(0.1)
+    assert g.hand_off.compiled_steps - before > (g.time_ns - began_ns) // STEP_NS // 2
+    assert faults[-1].data.startswith("position has diverged")
+    assert f" at {(g.time_ns + STEP_NS) * 1e-9:.6g} s" in faults[-1].data
+    kept, time_ns = g.truth, g.time_ns
+    assert 1e8 - 10.0 < kept.pose.position.x <= 1e8
+    g.idle(0.3)
+    assert (g.truth, g.time_ns) == (kept, time_ns)
+    g.set_state(state(-20.0).state)
+    g.spin_until(lambda: not faults[-1].data, "the end of the fault")
+    assert g.call("time_manager/toggle_pause").message.startswith("running")
+    before = g.hand_off.compiled_steps
+    g.spin_for(0.5)
+    assert g.hand_off.compiled_steps - before > 100
+    assert g.truth.pose.position.z == pytest.approx(-20.0 + 0.5 * 9.8 * 0.5**2, abs=0.2)
