@@ -152,9 +152,8 @@ class CompiledVehicle:
         for one in self._sent:
             if not one.is_made:
                 one.outlet.counter.count += count
-        for ports in self._chain:
-            for name in ports.part.UNSENT:
-                ports.count_unsent(name, count)
+        for part, name in self._unsent:
+            part.count_unsent(name, count)
 
     def leave(self) -> None:
         """Answer by messages from now on; the parts receive the newest message of each topic."""
@@ -202,6 +201,7 @@ class CompiledVehicle:
             one.outlet.bypass(one.inside)
         for ports in chain:
             ports.compiled = self
+        self._unsent = [(part, name) for part in parts for name in part.UNSENT if not part.is_received(name)]
         self._uncounted = self._taken = 0
         self._revision = self._hand_off.revision
         return True

@@ -365,7 +365,7 @@ class Sensors(Part, ABC):
     def links(self, time: StepTime, cells: Cells, taken: Taken) -> Sequence[ChainLink] | None:
         """Sample in the chain the IMU and the sensors whose receivers take numbers, and the others when they are due.
 
-        None if the IMU fails, has a latency, is not read by its model, or if its biases have receivers.
+        None if the IMU fails, has a latency, or is not read by its model.
         """
         imu, sampling = self.models.get(self._imu.sensor.sensor), self._imu
         if not isinstance(imu, InertialSensor) or self.update_of(sampling.sensor) is not None:
@@ -374,7 +374,7 @@ class Sensors(Part, ABC):
             return None
         if not isinstance(self.models.get(THERMOMETER.sensor), Thermometer):
             return None
-        if self.has_failures or self.is_received("send_imu_bias") or sampling.line is not None:
+        if self.has_failures or sampling.line is not None:
             return None
         truth = cells[TRUTH_STATE.name].memory
         state = VehicleState(time.time_ns, truth)
@@ -407,6 +407,7 @@ class Sensors(Part, ABC):
             gate(time, slow, answer_slow)._replace(leave=leave),
             *chain.from_iterable(compiled.values()),
             *imu.step_links(self, truth, time.step_ns / NANOSECONDS),
+            *((gate(time, Due(at_ns=0), self._send_imu_bias),) if self.is_received("send_imu_bias") else ()),
             gate(time, errors, answer_errors, is_late=True),
         )
 

@@ -381,12 +381,12 @@ class RosflightBoard(CommandServices, ParameterServices, StatusReports, Estimate
     def links(self, time: StepTime, cells: Cells, taken: Taken) -> Sequence[ChainLink] | None:
         """Run the firmware up to the mixer in the chain, and the rest when it has something to do.
 
-        None with a MAVLink link, a failing link, receivers of the estimates, or if `use_timer` is false.
+        None with a MAVLink link, a failing link, or if `use_timer` is false.
         """
         has_link = self.link is not None or self.has_failures
-        has_estimates = any(map(self.is_received, self.UNSENT))
-        if has_link or has_estimates or self.measures_loop_time or not self.values["use_timer"]:
+        if has_link or self.measures_loop_time or not self.values["use_timer"]:
             return None
+        has_estimates = any(map(self.is_received, self.UNSENT))
         firmware = self.board.firmware
         framed, self._frame_link = self._frame_link, None
         controlled = firmware.link(time, cells[IMU.name].memory, self.imu_temperature_k)
@@ -441,6 +441,7 @@ class RosflightBoard(CommandServices, ParameterServices, StatusReports, Estimate
             *(() if framed is None else (framed._replace(attend=take_frame),)),
             gate(time, inputs, take_inputs),
             controlled._replace(attend=attend, leave=leave),
+            *((gate(time, Due(at_ns=0), self._send_estimates, is_late=True),) if has_estimates else ()),
             *(() if sends_outputs or self.send_output is drop else (unsent,)),
             gate(time, rest, finish, is_late=True),
         )

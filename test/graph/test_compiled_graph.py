@@ -6,24 +6,30 @@ import hashlib
 import math
 from collections.abc import Callable
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from rcl_interfaces.srv import SetParameters
 from rclpy.parameter import Parameter
+from rclpy.serialization import deserialize_message
 from rosflight_msgs.srv import ParamSet, SetSimState
 from std_srvs.srv import Trigger
 
 from rosflight_py_sim.graph.fleet import fleet
+from rosflight_py_sim.interfaces.message_definitions import message_class
 from rosflight_py_sim.interfaces.simulation_node import SimulationNode
+from rosflight_py_sim.recording.mcap_file import read_recording
 from rosflight_py_sim.step.qos import LATCHED
 from rosflight_py_sim.step.topic_statistics import Period
 from rosflight_py_sim.step.topics import (
+    ATTITUDE,
     BATTERY,
     COMMAND,
     FAULT,
     IMU,
+    IMU_DATA,
     PWM_OUTPUT,
     TRUTH_STATE,
     TRUTH_WIND,
@@ -42,6 +48,10 @@ CALIBRATED: dict[str, Any] = {
     "gyro_bias_range": 0.0,
     "firmware_parameters": ["FILT_INIT_T 0", "GYRO_X_BIAS 0.003", "GYRO_Y_BIAS -0.002", "GYRO_Z_BIAS 0.001"],
 }
+
+
+# Topics whose messages depend on system time.
+_OF_SYSTEM_TIME = ("/diagnostics", "/rosout", "/parameter_events")
 
 
 def state(down: float, roll_rate: float = 0.0) -> SetSimState.Request:
@@ -161,7 +171,7 @@ def test_new_subscription_receives_each_message_from_the_next_step_on(graph: Cal
     g = graph().ready()
     g.spin_until(lambda: g.hand_off.compiled_steps > 100, "compiled steps")
     began_ns = g.time_ns
-    topics = (IMU, PWM_OUTPUT, TRUTH_STATE)
+    topics = (IMU, PWM_OUTPUT, TRUTH_STATE, ATTITUDE, IMU_DATA)
     received = [g.collect_messages(topic) for topic in topics]
     g.spin_for(0.2)
     before = g.hand_off.compiled_steps
@@ -225,3 +235,25 @@ def test_divergence_in_a_compiled_step_pauses_and_a_valid_state_resumes(graph: C
     g.spin_for(0.5)
     assert g.hand_off.compiled_steps - before > 100
     assert g.truth.pose.position.z == pytest.approx(-20.0 + 0.5 * 9.8 * 0.5**2, abs=0.2)
+
+
+def test_recordings_of_compiled_steps_and_of_messages_are_the_same(graph: Callable[..., Any], tmp_path: Path) -> None:
+    recorded = []
+    for compiles in (True, False):
+        file = tmp_path / f"{compiles}.mcap"
+        g, _ = flown(graph, compiles=compiles, settings={**CALIBRATED, **WIND}, record=str(file))
+        assert (g.hand_off.compiled_steps > 500) is compiles
+        g.close()
+        recording = read_recording(file, lambda topic, type_name: 10**6)
+        recorded.append(
+            {
+                # Decoded, because the bytes between the fields may have any value.
+                name: [str(deserialize_message(data, message_class(one.type_name))) for data in one.messages]
+                for name, one in recording.topics.items()
+                if name not in _OF_SYSTEM_TIME
+            }
+        )
+    of_compiled, of_messages = recorded
+    assert of_compiled.keys() == of_messages.keys() > {"/sim/sensors/imu/data", "/sim/truth_imu_bias", "/attitude"}
+    for name, messages in of_messages.items():
+        assert of_compiled[name] == messages, name
