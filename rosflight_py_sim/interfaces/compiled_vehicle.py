@@ -76,12 +76,19 @@ class CompiledVehicle:
 
     def trigger(self, time_ns: int, content: Any = None) -> None:
         """Process a message of /clock, as the join of the first part does."""
+        if self._steps is None:
+            self._first.join.trigger(time_ns, content)
+        else:
+            # Once all nodes have received the time, as by messages.
+            self._hand_off.put(self._step, time_ns)
+
+    def _step(self, time_ns: int) -> None:
         if self._steps is not None:
             if self._fits(time_ns):
                 self._advance(time_ns)
                 return
             self.leave()
-        self._first.join.trigger(time_ns, content)
+        self._first.join.trigger(time_ns)
 
     def answer(self, time_ns: int, content: Any) -> None:
         """Answer a trigger of the first part, whose inputs have arrived."""
@@ -93,20 +100,19 @@ class CompiledVehicle:
 
     def _fits(self, time_ns: int) -> bool:
         """Whether the chain can take the next step: it is up to date, and no join would wait."""
-        if self._hand_off.has_guests:
-            self._look_for_guests()
-        if time_ns != self._time.time_ns or self._hand_off.revision != self._revision:
-            return False
-        if self._truth.step_ns != self._time.step_ns:
+        if time_ns != self._time.time_ns or self._truth.step_ns != self._time.step_ns or self._has_other_ends():
             return False
         return all(ports.join.is_ready(time_ns) for ports in self._chain)
 
-    def _look_for_guests(self) -> None:
-        """Check for new subscriptions of guests, as each message of a topic otherwise does."""
-        for ports in self._chain:
-            for _, outlet in ports.outlets.values():
-                if outlet.has_changed():
-                    self._hand_off.check_matches(outlet.name)
+    def _has_other_ends(self) -> bool:
+        """Whether publishers or subscriptions have changed; for guests, each message otherwise checks that."""
+        hand_off = self._hand_off
+        if hand_off.has_guests and hand_off.revision == self._revision:
+            for ports in self._chain:
+                for _, outlet in ports.outlets.values():
+                    if outlet.has_changed():
+                        hand_off.check_matches(outlet.name)
+        return hand_off.revision != self._revision
 
     def _advance(self, time_ns: int) -> None:
         steps, chain = self._steps, self._chain

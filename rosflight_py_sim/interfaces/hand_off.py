@@ -434,10 +434,14 @@ class HandOff:
         self.add_inlet(inlet)
         return subscription
 
+    def put(self, deliver: Deliver, message: Any) -> None:
+        """Pass a message to a function once all messages sent so far have been delivered."""
+        self._queue.append((deliver, message))
+        self._wake()
+
     def _later(self, act: Callable[[], None]) -> None:
         """Call a function once all messages sent so far have been delivered."""
-        self._queue.append((lambda _: act(), None))
-        self._wake()
+        self.put(lambda _: act(), None)
 
     def _admit_guests(self) -> None:
         """Check for guests, whose subscriptions may queue only one message."""

@@ -157,7 +157,7 @@ class SimulationNode(TableNode):
             # Otherwise the context would call the derived class's method, for which the node is not complete.
             SimulationNode.destroy_node(self)
             raise
-        self._reports = Reports(self, self, self._statistics)
+        self._own_reports = Reports(self, self, self._statistics)
         self.create_system_timer(_REPORT_PERIOD_S, self.report)
 
     def _on_declared(self) -> None:
@@ -166,7 +166,7 @@ class SimulationNode(TableNode):
 
     def report(self) -> None:
         """Publish the diagnoses since the last report."""
-        self._reports.report()
+        self._own_reports.report()
 
     @property
     def log(self) -> Log:

@@ -36,7 +36,7 @@ class Input(NamedTuple):
         topic: the topic.
         take: function that takes its messages.
         needed: whether the verdict needs the topic.
-        is_kept: whether the newest message is only kept, until a true state arrives.
+        is_kept: whether the message is only kept until the true state that follows it in each step.
     """
 
     topic: StepTopic[Any]
@@ -125,7 +125,8 @@ class MissionJudge(ABC):
         self._schedule, self._row_ns = Schedule(LOG_RATE_HZ), -1
         self._topics: tuple[StepTopic[Any], ...] = (TRUTH_WIND, PWM_OUTPUT, *self.SUBSCRIBES)
         for topic in self._topics:
-            self.inputs.append(Input(topic, partial(setattr, self._newest, topic.name), needed=True, is_kept=True))
+            keep, is_kept = partial(setattr, self._newest, topic.name), topic not in self.SUBSCRIBES
+            self.inputs.append(Input(topic, keep, needed=True, is_kept=is_kept))
         self.subscribe(TRUTH_STATE, self._on_truth)
         self.subscribe(MISSION_END, self._on_end, needed=False)
 

@@ -137,13 +137,13 @@ def _feed(mission: RecordedMission, judge: MissionJudge) -> list[StepTopic[Any]]
     """
     takers: dict[str, tuple[Callable[[bytes], Any], Callable[[Any], None]]] = {}
     missing: list[StepTopic[Any]] = []
-    for topic, take, needed in judge.inputs:
-        name = mission.full_name(topic)
+    for one in judge.inputs:
+        name = mission.full_name(one.topic)
         recorded = mission.recording.named(name)
-        if recorded is not None and recorded.type_name == type_name_of(topic.message_type):
-            takers[name] = topic.decode, take
-        elif needed:
-            missing.append(topic)
+        if recorded is not None and recorded.type_name == type_name_of(one.topic.message_type):
+            takers[name] = one.topic.decode, one.take
+        elif one.needed:
+            missing.append(one.topic)
     if missing and not mission.was_flown:
         return missing
     for name, system_ns, message in _in_order(mission.recording.path, takers):
