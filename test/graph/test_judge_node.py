@@ -15,6 +15,7 @@ from rclpy.node import Node
 
 from rosflight_py_sim.ground.stamps import NANOSECONDS
 from rosflight_py_sim.missions.judge_node import JudgeNode
+from rosflight_py_sim.missions.mission_judge import Input
 from rosflight_py_sim.recording.recorded_vehicle import MotionLog
 from rosflight_py_sim.step.topics import TRUTH_STATE
 from rosflight_py_sim.step.vehicle_state import VehicleState
@@ -35,7 +36,7 @@ def judged(ros_domain: int) -> Any:
         received.append(state.time_s)
         log.append(state.time_s, state.truth, [0.0] * len(actuators), np.zeros(3))
 
-    judge: Any = SimpleNamespace(inputs=[SimpleNamespace(topic=TRUTH_STATE, take=take)])
+    judge: Any = SimpleNamespace(inputs=[Input(TRUTH_STATE, take, needed=True)], idle_until_ns=0)
     node = JudgeNode(judge, SimpleNamespace(text="{}"))  # type: ignore[arg-type]
     tester = Node("tester")
     publisher = tester.create_publisher(TRUTH_STATE.message_type, TRUTH_STATE.name, TRUTH_STATE.qos)
