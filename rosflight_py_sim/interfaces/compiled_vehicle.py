@@ -169,9 +169,8 @@ class CompiledVehicle:
             one.refresh()
             one.outlet.refresh = None
             for deliver, inlet in zip(one.outlet.bypass(()), one.inside, strict=True):
-                ports, port = inlet.owner or (None, None)
-                if ports is not None and port.kind is Kind.TRIGGER:
-                    ports.join.keep(one.outlet.last)
+                if inlet.owner is not None and inlet.owner[1].kind is Kind.TRIGGER:
+                    inlet.owner[0].join.keep(one.outlet.last)
                 else:
                     deliver(one.outlet.last)
         for ports in self._chain:

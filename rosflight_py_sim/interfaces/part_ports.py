@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from functools import partial
-from typing import Any
+from typing import Any, cast
 
 from rclpy.client import Client
 from rclpy.publisher import Publisher
@@ -106,7 +106,7 @@ class PartPorts:
         self.inlets: list[tuple[Input[Any], Inlet]] = []
         self.compiled: CompiledVehicle | None = None
         self._on_time: Callable[[int], None] | None = None
-        rule, answer = part.join_rule, part.run
+        rule, answer = part.join_rule, cast("Callable[[int, Any], None]", part.run)
         is_first = rule.trigger == CLOCK.name and type(part).cells is not Part.cells
         if node.hand_off is not None and part.lockstep and is_first:
             vehicle = CompiledVehicle(node.hand_off, self)

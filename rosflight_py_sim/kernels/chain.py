@@ -1,10 +1,11 @@
 """Compiled steps: kernels that run one after the other, step by step, without Python until a part needs it.
 
-A part of the simulation whose answers are kernels offers them as links (`step.part.Part.links`). A pipeline chains the
-links of the parts that trigger each other, in the order of the step. The links share memory: a part reads the numbers
-of a topic where the sender's kernel writes them (`Cell`). A link with a status greater than 0 stops the chain: Python
-acts, then the chain goes on with the next link. After the status -n, the next n links are skipped. A gate is a link
-that stops the chain at a certain time, for everything that is not done in each step.
+A part of the simulation whose answers are kernels offers them as links (`step.part.Part.links`). A pipeline, or the
+process of a vehicle's nodes, chains the links of the parts that trigger each other, in the order of the step. The links
+share memory: a part reads the numbers of a topic where the sender's kernel writes them (`Cell`). A link with a status
+greater than 0 stops the chain: Python acts, then the chain goes on with the next link. After the status -n, the next n
+links are skipped. A gate is a link that stops the chain at a certain time, for everything that is not done in each
+step.
 """
 
 from __future__ import annotations

@@ -416,9 +416,13 @@ def examples_of(cls: type) -> Iterator[Port]:
         yield port.port("NAME") if isinstance(port, Each) else port
 
 
-@cache
 def ports_of(cls: type) -> Sequence[Port]:
     """Ports of a part's class in the order of declaration, those of base classes first."""
+    return _ports_of(cls)
+
+
+@cache
+def _ports_of(cls: Any) -> Sequence[Port]:
     names = dict.fromkeys(
         name for base in reversed(cls.__mro__) for name, one in vars(base).items() if isinstance(one, Port)
     )
