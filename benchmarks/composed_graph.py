@@ -8,6 +8,7 @@ import pstats
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 from rosflight_py_sim.graph.composition import ComposedGraph
 from rosflight_py_sim.graph.fleet import Member, fleet
@@ -17,6 +18,8 @@ from rosflight_py_sim.vehicles import CAMERA, STANDALONE, known_dynamics, known_
 
 WARM_UP_S = 3.0
 
+_KIB_A_MIB = 1024.0
+
 
 @dataclass
 class ComposedRun:
@@ -25,10 +28,14 @@ class ComposedRun:
     Attributes:
         rate: steps per second of system time; a step moves all vehicles.
         cpu_us: CPU time per step and vehicle, us; other work on the machine affects it less than the rate.
+        resident_mib: resident memory of the process, MiB.
+        compiled: share of the vehicles' steps that were compiled.
     """
 
     rate: float
     cpu_us: float
+    resident_mib: float
+    compiled: float
 
 
 def composed_run(
@@ -61,10 +68,13 @@ def composed_run(
     def run_for(seconds: float) -> ComposedRun:
         step_ns = NANOSECONDS * number(graph.values_of("time_manager"), "step_size")
         began, began_cpu, began_ns = time.monotonic(), time.process_time(), clock.now().nanoseconds
+        began_compiled = graph.hand_off.compiled_steps
         graph.spin(lambda: time.monotonic() - began < seconds)
         steps = (clock.now().nanoseconds - began_ns) / step_ns
         cpu_s = time.process_time() - began_cpu
-        return ComposedRun(steps / (time.monotonic() - began), 1e6 * cpu_s / steps / count)
+        compiled = (graph.hand_off.compiled_steps - began_compiled) / steps / count
+        rate = steps / (time.monotonic() - began)
+        return ComposedRun(rate, 1e6 * cpu_s / steps / count, resident_mib(), compiled)
 
     # The first step may have to wait for compilation.
     began = time.monotonic()
@@ -83,6 +93,12 @@ def composed_run(
             print(f"  {name:30s} {share * run.cpu_us:6.1f} us")
     graph.close()
     return run
+
+
+def resident_mib() -> float:
+    """Resident memory of this process, MiB."""
+    status = Path("/proc/self/status").read_text("ascii")
+    return float(status.split("VmRSS:")[1].split()[0]) / _KIB_A_MIB
 
 
 _PARTS = {
@@ -133,7 +149,9 @@ def main() -> None:
         record=options.record,
         sidecars=options.beside,
     )
-    print(f"{run.rate:.0f} steps/s, {run.cpu_us:.0f} us of CPU time per vehicle and step")
+    print(
+        f"{run.rate:.0f} steps/s, {run.cpu_us:.0f} us of CPU time per vehicle and step, {100 * run.compiled:.0f} % compiled"
+    )
 
 
 if __name__ == "__main__":

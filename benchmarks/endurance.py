@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
-from pathlib import Path
 
+from benchmarks.composed_graph import resident_mib
 from rosflight_py_sim.graph.composition import ComposedGraph
 from rosflight_py_sim.graph.fleet import Member
 from rosflight_py_sim.ground.stamps import NANOSECONDS
 from rosflight_py_sim.vehicles import vehicle
-
-_KIB_A_MIB = 1024.0
 
 
 @dataclass
@@ -46,15 +44,10 @@ def long_run(minutes: float) -> LongRun:
         began = time.monotonic()
         run_until(70.0)
         first_s = time.monotonic() - began
-        memory = _resident_mib()
+        memory = resident_mib()
         run_until(60.0 * minutes - 50.0)
         began = time.monotonic()
         run_until(60.0 * minutes + 10.0)
-        return LongRun(60.0 / first_s, 60.0 / (time.monotonic() - began), _resident_mib() - memory)
+        return LongRun(60.0 / first_s, 60.0 / (time.monotonic() - began), resident_mib() - memory)
     finally:
         graph.close()
-
-
-def _resident_mib() -> float:
-    status = Path("/proc/self/status").read_text("ascii")
-    return float(status.split("VmRSS:")[1].split()[0]) / _KIB_A_MIB
