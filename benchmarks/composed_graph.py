@@ -34,8 +34,8 @@ class ComposedRun:
 
     rate: float
     cpu_us: float
-    resident_mib: float
-    compiled: float
+    resident_mib: float = 0.0
+    compiled: float = 0.0
 
 
 def composed_run(
@@ -149,9 +149,8 @@ def main() -> None:
         record=options.record,
         sidecars=options.beside,
     )
-    print(
-        f"{run.rate:.0f} steps/s, {run.cpu_us:.0f} us of CPU time per vehicle and step, {100 * run.compiled:.0f} % compiled"
-    )
+    figures = f"{run.rate:.0f} steps/s, {run.cpu_us:.0f} us of CPU time per vehicle and step"
+    print(f"{figures}, {run.compiled:.0%} of the steps compiled")
 
 
 if __name__ == "__main__":
