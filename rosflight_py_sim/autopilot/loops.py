@@ -1,6 +1,7 @@
 """Building blocks of the autopilot loops.
 
-A @kernel calls `kernel_part(within)`, so `jit.py` counts this file among the sources of kernels.
+A @kernel calls `kernel_part(within)` and `kernel_part(wrap_angle)`, so `jit.py` counts this file among the sources of
+kernels.
 """
 
 from __future__ import annotations
@@ -64,8 +65,16 @@ class PiLoop:
 
 
 def wrap_angle(angle_rad: float) -> float:
-    """`angle_rad` wrapped to -pi to pi."""
-    return math.remainder(angle_rad, 2.0 * math.pi)
+    """`angle_rad` wrapped to -pi to pi: `math.remainder(angle_rad, 2.0 * math.pi)`, which a kernel does not have.
+
+    All operations are exact. The remainder of two turns tells an even number of half turns from an odd one.
+    """
+    size = abs(angle_rad) % (4.0 * math.pi)
+    if size >= 3.0 * math.pi:
+        size -= 4.0 * math.pi
+    elif size > math.pi:
+        size -= 2.0 * math.pi
+    return -size if math.copysign(1.0, angle_rad) < 0.0 else size
 
 
 def within(value: float, limit: float) -> float:

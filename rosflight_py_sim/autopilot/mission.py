@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 
+from rosflight_py_sim.autopilot.leg_flight import ARRIVED, LANDED, LegFlight, leg_event, leg_setpoint
 from rosflight_py_sim.autopilot.mission_phase import MissionPhase
 from rosflight_py_sim.autopilot.setpoint import Setpoint, Vector3
 from rosflight_py_sim.autopilot.straight_leg import StraightLeg
-from rosflight_py_sim.autopilot.take_off_and_landing import VERTICAL_PARAMETERS, TouchDown, climb, descent
+from rosflight_py_sim.autopilot.take_off_and_landing import VERTICAL_PARAMETERS, Stillness, TouchDown, climb, descent
 from rosflight_py_sim.ground.parameters import Parameter, ParameterTable, Values, number
 
 ARRIVAL_RADIUS = Parameter(
@@ -86,18 +86,32 @@ class Mission:
     def __init__(self, values: Values) -> None:
         """`values` contains the checked values of MISSION_PARAMETERS; others are ignored."""
         self._values = values
-        self._arrival_radius = number(values, "arrival_radius")
-        self._touch_down = TouchDown(values)
         self._phase = Phase.WAIT
-        self._progress = 0.0
-        self._yaw_rad = 0.0
         self._home: Vector3 = (0.0, 0.0, 0.0)
         self._corners = self._square(self._home)
         self._legs: list[tuple[Phase, StraightLeg, float]] = []
         self._leg_index = 0
-        self._leg_start_s = 0.0
         self._nominal_before: list[float] = []
-        self._nominal_total = 1.0
+        self._still = TouchDown(values).still
+        self._flight = LegFlight(
+            leg=StraightLeg(self._home, self._home, 1.0, 1.0).numbers,
+            flies=False,
+            lands=False,
+            is_last=False,
+            start_s=0.0,
+            nominal_s=0.0,
+            arrival_radius=number(values, "arrival_radius"),
+            home_down=0.0,
+            yaw=0.0,
+            before_s=0.0,
+            total_s=1.0,
+            progress=0.0,
+        )
+
+    @property
+    def leg_flight(self) -> tuple[LegFlight, Stillness]:
+        """State of the mission and of its touch-down detection, for kernels that advance it as `setpoint` does."""
+        return self._flight, self._still
 
     @property
     def phase(self) -> Phase:
@@ -107,7 +121,7 @@ class Mission:
     @property
     def progress(self) -> float:
         """Completed share of the mission, 0 to 1; never decreases, and is 1 when the mission is done."""
-        return self._progress
+        return self._flight.progress
 
     @property
     def thrust_on(self) -> bool:
@@ -127,7 +141,7 @@ class Mission:
     @property
     def nominal_duration_s(self) -> float:
         """Duration of the mission without delays at corners; 0 before the start."""
-        return self._nominal_total if self._legs else 0.0
+        return self._flight.total_s if self._legs else 0.0
 
     def start(self, time_s: float, position_ned: Sequence[float], yaw_rad: float) -> None:
         """Start the take-off from `position_ned` (m) at the yaw angle `yaw_rad`.
@@ -139,40 +153,37 @@ class Mission:
             raise RuntimeError(f"the mission has already begun: {self._phase.label}")
         north, east, down = map(float, position_ned)
         self._home = (north, east, down)
-        self._yaw_rad = float(yaw_rad)
         self._corners = self._square(self._home)
         self._legs = self._planned()
         durations = [leg.duration + pause for _, leg, pause in self._legs]
         self._nominal_before = [sum(durations[:i]) for i in range(len(durations))]
-        self._nominal_total = sum(durations)
-        self._leg_index = 0
-        self._leg_start_s = time_s
-        self._touch_down = TouchDown(self._values)
-        self._phase = Phase.TAKE_OFF
+        flight = self._flight
+        flight.total_s, flight.home_down, flight.yaw, flight.flies = sum(durations), down, float(yaw_rad), True
+        self._enter(0, time_s)
 
     def setpoint(self, time_s: float, position_ned: Sequence[float], velocity_ned: Sequence[float]) -> Setpoint:
         """Setpoint for the simulated time `time_s`, given the vehicle's position (m) and velocity (m/s)."""
         north, east, down = map(float, position_ned)
-        if not self.thrust_on:
-            return Setpoint((north, east, down), yaw_rad=self._yaw_rad)
+        flight = self._flight
+        if flight.flies:
+            event = leg_event(flight, self._still, time_s, north, east, down, float(velocity_ned[2]))
+            if event == LANDED:
+                self._phase, flight.progress, flight.flies = Phase.DONE, 1.0, False
+            elif event == ARRIVED:
+                self._enter(self._leg_index + 1, time_s)
+        if not flight.flies:
+            return Setpoint((north, east, down), yaw_rad=flight.yaw)
+        to_north, to_east, to_down, u, v, w, ahead, right, below = leg_setpoint(flight, time_s)
+        return Setpoint((to_north, to_east, to_down), (u, v, w), flight.yaw, (ahead, right, below))
 
-        height = self._home[2] - down
-        if self._phase is Phase.LAND and self._touch_down.detected(time_s, height, float(velocity_ned[2])):
-            self._phase = Phase.DONE
-            self._progress = 1.0
-            return Setpoint((north, east, down), yaw_rad=self._yaw_rad)
-
-        _, leg, pause = self._legs[self._leg_index]
-        elapsed = time_s - self._leg_start_s
-        time_over = elapsed >= leg.duration + pause and self._leg_index + 1 < len(self._legs)
-        if time_over and math.dist((north, east, down), leg.end_ned) <= self._arrival_radius:
-            self._leg_index += 1
-            self._phase, leg, pause = self._legs[self._leg_index]
-            self._leg_start_s = time_s
-            elapsed = 0.0
-        self._advance_progress(elapsed, leg.duration + pause)
-        position, velocity, acceleration = leg.at(elapsed)
-        return Setpoint(position, velocity, self._yaw_rad, acceleration)
+    def _enter(self, index: int, time_s: float) -> None:
+        """Begin a leg."""
+        self._leg_index = index
+        self._phase, leg, pause = self._legs[index]
+        flight = self._flight
+        flight.leg, flight.start_s, flight.nominal_s = leg.numbers, time_s, leg.duration + pause
+        flight.before_s = self._nominal_before[index]
+        flight.is_last, flight.lands = index + 1 == len(self._legs), self._phase is Phase.LAND
 
     def _square(self, home: Vector3) -> tuple[Vector3, Vector3, Vector3, Vector3]:
         north, east, down = home
@@ -190,7 +201,3 @@ class Mission:
             legs.append((Phase(Phase.SIDE_1 + side), leg, pause))
         legs += [(Phase.LAND, leg, 0.0) for leg in descent(values, corners[0], self._home[2], acceleration)]
         return legs
-
-    def _advance_progress(self, elapsed: float, nominal: float) -> None:
-        done = self._nominal_before[self._leg_index] + min(elapsed, nominal)
-        self._progress = max(self._progress, min(done / self._nominal_total, 0.999))

@@ -15,10 +15,13 @@ from rosflight_py_sim.autopilot.velocity_loops import (
     LoopSettings,
     approach_velocity,
     attitude_and_throttle,
+    follow_setpoint,
+    turn_rate,
 )
 from rosflight_py_sim.firmware import CommandMode
 from rosflight_py_sim.ground.parameters import Parameter, ParameterError, ParameterTable, Values
 from rosflight_py_sim.ground.shared_parameters import GRAVITY, MASS, MAX_YAW_RATE, SPOOL_UP_TIME
+from rosflight_py_sim.kernels.record import assign
 
 _gain = partial(Parameter, minimum=0.0, maximum=1e3)
 
@@ -154,8 +157,9 @@ class PositionController:
             position_gain_down=number["vertical_position_gain"],
             velocity_gain_down=number["vertical_velocity_gain"],
             integral_gain_down=number["vertical_integral_gain"],
+            max_yaw_rate=number["max_yaw_rate"],
+            yaw_gain=number["yaw_gain"],
         )
-        self._max_yaw_rate, self._yaw_gain = number["max_yaw_rate"], number["yaw_gain"]
         self._memory = LoopMemory(north=0.0, east=0.0, down=0.0, age_s=0.0)
 
     @property
@@ -166,7 +170,12 @@ class PositionController:
     def reset(self, rotors_turn: bool = False) -> None:
         """Reset the integrators, and the throttle limit unless the rotors already turn, before a take-off."""
         age_s = self._settings.spool_up_time if rotors_turn else 0.0
-        self._memory = LoopMemory(north=0.0, east=0.0, down=0.0, age_s=age_s)
+        assign(self._memory, LoopMemory(north=0.0, east=0.0, down=0.0, age_s=age_s))
+
+    @property
+    def loops(self) -> tuple[LoopSettings, LoopMemory]:
+        """Parameters and state of the loops, for kernels."""
+        return self._settings, self._memory
 
     def adopt(self, other: PositionController) -> None:
         """Copy the state of `other`, after a change of parameters."""
@@ -192,8 +201,25 @@ class PositionController:
             state = f"position {tuple(position_ned)}, velocity {tuple(velocity_ned)}, yaw {yaw_rad}"
             raise ValueError(f"state is not finite: {state}")
 
-        wanted = self.approach(position_ned, setpoint)
-        return self.hold_velocity(velocity_ned, yaw_rad, wanted, setpoint.yaw_rad, dt, setpoint.acceleration_ned)
+        position, velocity, wanted_yaw_rad, acceleration = setpoint
+        return AttitudeCommand(
+            *follow_setpoint(
+                self._settings,
+                self._memory,
+                north,
+                east,
+                down,
+                u,
+                v,
+                w,
+                yaw_rad,
+                *position,
+                *velocity,
+                *acceleration,
+                wanted_yaw_rad,
+                dt,
+            )
+        )
 
     def approach(self, position_ned: Sequence[float], setpoint: Setpoint) -> Vector3:
         """Velocity (NED, m/s) towards a setpoint, including the setpoint's own velocity."""
@@ -205,7 +231,7 @@ class PositionController:
 
     def yaw_rate(self, error_rad: float) -> float:
         """Yaw rate (rad/s) that reduces a yaw error."""
-        return within(self._yaw_gain * error_rad, self._max_yaw_rate)
+        return turn_rate(self._settings, error_rad)
 
     def hold_velocity(
         self,
@@ -235,4 +261,4 @@ class PositionController:
             math.nan if given_throttle is None else given_throttle,
             dt,
         )
-        return AttitudeCommand(roll, pitch, within(turn, self._max_yaw_rate), throttle)
+        return AttitudeCommand(roll, pitch, within(turn, self._settings.max_yaw_rate), throttle)

@@ -7,6 +7,8 @@ import math
 from rosflight_py_sim.autopilot.setpoint import Vector3
 from rosflight_py_sim.autopilot.straight_leg import StraightLeg
 from rosflight_py_sim.ground.parameters import Parameter, ParameterTable, Values, number
+from rosflight_py_sim.kernels.jit import kernel
+from rosflight_py_sim.kernels.record import kernel_record
 
 TOUCH_DOWN_PARAMETERS = ParameterTable(
     Parameter(
@@ -65,15 +67,44 @@ def descent(values: Values, from_ned: Vector3, ground: float, acceleration: floa
     )
 
 
+@kernel_record
+class Stillness:
+    """State of `TouchDown`, and its parameters.
+
+    Attributes:
+        height: touch_down_height (m).
+        speed: touch_down_speed (m/s).
+        time_s: touch_down_time (s).
+        since_s: time since which the vehicle has been low and still, s; infinite if it is not.
+    """
+
+    height: float
+    speed: float
+    time_s: float
+    since_s: float
+
+
+@kernel
+def has_touched_down(still: Stillness, time_s: float, height: float, velocity_down: float) -> bool:
+    """`TouchDown.detected`."""
+    if height >= still.height or abs(velocity_down) >= still.speed:
+        still.since_s = math.inf
+        return False
+    still.since_s = min(still.since_s, time_s)
+    return time_s - still.since_s >= still.time_s
+
+
 class TouchDown:
-    """Detects the touch-down: the vehicle stays low and still."""
+    """Detects the touch-down: the vehicle stays low and still.
+
+    Attributes:
+        still: state and parameters, for kernels.
+    """
 
     def __init__(self, values: Values) -> None:
         """`values` contains the checked values of TOUCH_DOWN_PARAMETERS; others are ignored."""
-        self._height, self._speed, self._time_s = (
-            number(values, f"touch_down_{name}") for name in ("height", "speed", "time")
-        )
-        self._still_since_s = math.inf
+        height, speed, time_s = (number(values, f"touch_down_{name}") for name in ("height", "speed", "time"))
+        self.still = Stillness(height=height, speed=speed, time_s=time_s, since_s=math.inf)
 
     def detected(self, time_s: float, height: float, velocity_down: float) -> bool:
         """Whether the vehicle has landed.
@@ -83,8 +114,4 @@ class TouchDown:
             height: height above the ground, m.
             velocity_down: vertical speed, m/s.
         """
-        if height >= self._height or abs(velocity_down) >= self._speed:
-            self._still_since_s = math.inf
-            return False
-        self._still_since_s = min(self._still_since_s, time_s)
-        return time_s - self._still_since_s >= self._time_s
+        return has_touched_down(self.still, time_s, height, velocity_down)

@@ -9,7 +9,7 @@ from rosflight_py_sim.kernels.hypot import hypot
 from rosflight_py_sim.kernels.jit import kernel, kernel_part
 from rosflight_py_sim.kernels.record import kernel_record
 
-within = kernel_part(loops.within)
+within, wrap_angle = kernel_part(loops.within), kernel_part(loops.wrap_angle)
 
 
 @kernel_record
@@ -20,6 +20,7 @@ class LoopSettings:
         throttle_per_acceleration: mass over largest thrust (s^2/m).
         least: smallest thrust over mass (m/s^2).
         most: largest thrust over mass (m/s^2).
+        yaw_gain: yaw rate per yaw error (1/s).
     """
 
     gravity: float
@@ -39,6 +40,8 @@ class LoopSettings:
     position_gain_down: float
     velocity_gain_down: float
     integral_gain_down: float
+    max_yaw_rate: float
+    yaw_gain: float
 
 
 @kernel_record
@@ -91,6 +94,12 @@ def approach_velocity(
         reference_east + rate * east,
         reference_down + settings.position_gain_down * down,
     )
+
+
+@kernel
+def turn_rate(settings: LoopSettings, error: float) -> float:
+    """Yaw rate (rad/s) that reduces a yaw error (rad)."""
+    return within(settings.yaw_gain * error, settings.max_yaw_rate)
 
 
 @kernel
@@ -170,3 +179,62 @@ def attitude_and_throttle(
     memory.east = within(memory.east + settings.integral_gain * (error_east + back_east) * dt, most)
     memory.down = within(memory.down + settings.integral_gain_down * (error_down + back_down) * dt, most)
     return roll, pitch, min(thrust * settings.throttle_per_acceleration, ceiling)
+
+
+@kernel
+def follow_setpoint(
+    settings: LoopSettings,
+    memory: LoopMemory,
+    north: float,
+    east: float,
+    down: float,
+    velocity_north: float,
+    velocity_east: float,
+    velocity_down: float,
+    yaw: float,
+    target_north: float,
+    target_east: float,
+    target_down: float,
+    reference_north: float,
+    reference_east: float,
+    reference_down: float,
+    forward_north: float,
+    forward_east: float,
+    forward_down: float,
+    target_yaw: float,
+    dt: float,
+) -> tuple[float, float, float, float]:
+    """Roll (rad), pitch (rad), yaw rate (rad/s) and throttle for the next `dt` seconds.
+
+    They lead from a position (m), velocity (m/s) and yaw angle (rad) to a setpoint with position (m), velocity (m/s),
+    acceleration (m/s^2) and yaw angle (rad), all NED.
+    """
+    wanted_north, wanted_east, wanted_down = approach_velocity(
+        settings,
+        target_north - north,
+        target_east - east,
+        target_down - down,
+        reference_north,
+        reference_east,
+        reference_down,
+    )
+    turn = turn_rate(settings, wrap_angle(target_yaw - yaw))
+    roll, pitch, throttle = attitude_and_throttle(
+        settings,
+        memory,
+        velocity_north,
+        velocity_east,
+        velocity_down,
+        yaw,
+        wanted_north,
+        wanted_east,
+        wanted_down,
+        forward_north,
+        forward_east,
+        forward_down,
+        math.nan,
+        math.nan,
+        math.nan,
+        dt,
+    )
+    return roll, pitch, turn, throttle

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from rosflight_py_sim.firmware.parameters import FirmwareParameters
 from rosflight_py_sim.firmware.quirks import REPAIRED, Quirks
 from rosflight_py_sim.firmware.rc import Receiver, Stick, Switch
+from rosflight_py_sim.kernels.record import kernel_record
 
 COMMANDS = 10
 FX, FY, FZ, QX, QY, QZ = range(6)
@@ -92,6 +93,7 @@ _MODE_TYPES = {
 }
 
 _MODE_PASS_THROUGH, _MODE_RATES, _MODE_ANGLES = _MODE_TYPES
+_MODES = {types: mode for mode, types in _MODE_TYPES.items()}
 
 # Writes ten values in half the time of an assignment to a row.
 _write_values: Callable[..., None] = Struct(f"{COMMANDS}d").pack_into
@@ -105,12 +107,37 @@ PARAMETERS_USED = frozenset(
 """Parameters whose change requires a call of `configure`."""
 
 
+@kernel_record
+class CommandInForce:
+    """How a chain takes over a command of the companion computer, which follows one that is in force.
+
+    Attributes:
+        is_steady: whether a command like the last one changes nothing but its values.
+        mode: mode of the last one.
+        overridden: bits of the values that the pilot overrides.
+        throttle_axis: number of the throttle's value.
+        stick_throttle: throttle of the stick, which overrides a higher one; infinite if it does not.
+        is_lower: whether it overrides the last command.
+        timeout_us: time for which a command is in force, us.
+        tick_us: resolution of the clock, us.
+    """
+
+    is_steady: bool
+    mode: int
+    overridden: int
+    throttle_axis: int
+    stick_throttle: float
+    is_lower: bool
+    timeout_us: int
+    tick_us: int
+
+
 class CommandMux:
     """Combines the pilot's, companion computer's and failsafe commands.
 
     `combined` (2, 10) holds the resulting command: row 0 the ten values, row 1 their `CommandType`. `rc_override` is
     the bit field of the status. `due_us` is the time at which the result may change without new input: an offboard
-    command or a stick's override lag expires.
+    command or a stick's override lag expires. `in_force` is for a chain.
     """
 
     def __init__(self, parameters: FirmwareParameters, receiver: Receiver, quirks: Quirks = REPAIRED) -> None:
@@ -135,6 +162,16 @@ class CommandMux:
         # The sticks that were read last (None: to be read again), what follows from them, and until when.
         self._sticks_read: Sequence[float] | None = None
         self._by_pilot, self._by_pilot_until_us = 0, -math.inf
+        self.in_force = CommandInForce(
+            is_steady=False,
+            mode=0,
+            overridden=0,
+            throttle_axis=0,
+            stick_throttle=0.0,
+            is_lower=False,
+            timeout_us=0,
+            tick_us=1,
+        )
         self.configure()
         self.rc_override = self._override(0)
 
@@ -242,6 +279,25 @@ class CommandMux:
             self._types = types
             self.combined[1] = types
         self.due_us = self._next_change_us(time_us)
+
+    # Commands that a chain takes over.
+
+    def prepare_pass(self) -> None:
+        """Set `in_force` for the next passes of a chain."""
+        override, axis, one = self.rc_override, self._throttle_axis, self.in_force
+        is_read = self._sticks_read is self._receiver.sticks and not override & _MOVED
+        one.is_steady = is_read and self._offboard_active == _ALL_BITS
+        one.mode = _MODES[self._offboard_types]
+        one.overridden = sum(1 << number for number, bits in _OVERRIDDEN if override & bits)
+        one.throttle_axis, one.is_lower = axis, bool(override & _T)
+        one.stick_throttle = self._rc_values[axis] if self._take_lower_throttle else math.inf
+        one.timeout_us, one.tick_us = self._timeout_us, self._tick_us
+
+    def resume(self, arrival_us: int, values: list[float]) -> None:
+        """Continue after a chain has taken over a command of these values, which arrived at `arrival_us`."""
+        self._offboard_values, self._offboard_time_us = values, self._clock_us(arrival_us)
+        self._values = self.combined[0].tolist()
+        self.due_us = self._offboard_time_us + self._timeout_us + self._tick_us
 
     def _clock_us(self, time_us: int) -> int:
         """Time that the clock of lags and time-outs shows, us."""

@@ -33,6 +33,7 @@ from rosflight_py_sim.firmware.error_log import ErrorLog
 from rosflight_py_sim.firmware.inputs import Inputs
 from rosflight_py_sim.firmware.mixer import mixer_step
 from rosflight_py_sim.firmware.mixer_selection import CHOICE_PARAMETERS, ELEMENT_PREFIXES, MixerSelection
+from rosflight_py_sim.firmware.offboard_commands import ChainedCommands, is_rest_due
 from rosflight_py_sim.firmware.parameter_table import MIXER_ROWS
 from rosflight_py_sim.firmware.parameters import FirmwareParameters
 from rosflight_py_sim.firmware.quirks import REPAIRED, Quirks
@@ -40,7 +41,7 @@ from rosflight_py_sim.firmware.state_machine import ErrorFlag, Event, Log, Sever
 from rosflight_py_sim.firmware.status import Status
 from rosflight_py_sim.firmware.surroundings import FirmwareSurroundings
 from rosflight_py_sim.ground.pulse_width import LOW_US, MOTOR, OUTPUTS, pulse_of
-from rosflight_py_sim.kernels.chain import NEVER_NS, ChainLink, StepTime
+from rosflight_py_sim.kernels.chain import NEVER_NS, ChainLink, Due, StepTime
 from rosflight_py_sim.kernels.jit import bound
 from rosflight_py_sim.kernels.record import assign
 
@@ -124,6 +125,7 @@ class Firmware(Inputs):
         self._last_imu_us: int | None = None
         self._rc_due_us: float = math.inf
         self._frames = rc.RepeatedFrames(is_settled=False, until_us=0, sent_ns=-1, held_ns=-1, time_us=-1, pass_us=0)
+        self._commands = ChainedCommands(link_latency_us)
         self._new_imu = False
         self._findings = 0
 
@@ -239,10 +241,13 @@ class Firmware(Inputs):
 
     @property
     def due_us(self) -> float:
-        """Time from which on `finish_pass` has something to do if there is no further input, us."""
+        """Time from which on `finish_pass` has something to do if there is no further input, us.
+
+        The kernel `is_rest_due` determines when the RC signal and the command expire.
+        """
         if self.receiver.new_frame or self.state_machine.changed:
             return 0.0
-        return min(self._link.due, self._rc_due_us, self.command.due_us, self._error_log.due_us)
+        return min(self._link.due, self._error_log.due_us)
 
     def link(self, time: StepTime, measured: NDArray[np.float64], temperature_k: float) -> ChainLink | None:
         """Link of a chain that runs the first part of a pass, up to the mixer, on an IMU sample.
@@ -306,8 +311,36 @@ class Firmware(Inputs):
         taken = bound(rc.take_frame, time, frames, sent, received)
         return ChainLink(bound(rc.send_frame, time, frames)), ChainLink(taken, attend, leave)
 
+    def command_link(
+        self, time: StepTime, numbers: NDArray[np.float64], by_python: Due, hold: Callable[[int, int], None]
+    ) -> ChainLink:
+        """Link of a chain that sends a command with the stamp `time`: mode, bits of values to ignore, ten values.
+
+        `by_python` is the time at which Python delivers the next message that it holds. `hold` lets Python send the
+        command.
+        """
+        self._commands = ChainedCommands(self._link_latency_us)
+        return self._commands.sent(time, numbers, by_python, hold)
+
+    def command_pass(self, time: StepTime) -> Callable[[], bool]:
+        """Function that takes over a command of `command_link` that has arrived, or returns that Python must."""
+        return self._commands.taken(time, self._frames, self.command)
+
+    def rest_pass(self, time: StepTime, rest: Due) -> Callable[[], bool]:
+        """Function that returns whether `finish_pass` has something to do, at the time of `rest` or before."""
+        return bound(is_rest_due, time, rest, self._frames, self._commands.record)
+
+    def drained_commands(self) -> list[tuple[int, int, list[float]]]:
+        """Remove the commands of `command_link` that have not arrived: stamp (ns), mode and values of each."""
+        return list(self._commands.drain())
+
+    def close_commands(self) -> None:
+        """Let Python send further commands of `command_link`."""
+        self._commands.record.is_open = False
+
     def take_frames(self) -> None:
-        """Note the time of the RC frames that a chain has received."""
+        """Note what a chain has received: the time of the RC frames, and the last command."""
+        self._commands.store(self.command, self.receiver)
         frames = self._frames
         if frames.time_us >= 0:
             self.receiver.repeat_frame(frames.time_us, frames.pass_us)
@@ -322,6 +355,8 @@ class Firmware(Inputs):
         now.is_quiet = not (machine.errors & _ENDED_BY_SAMPLE or self.calibrations.are_running)
         now.armed, now.mixer_is_valid = machine.armed, not self._mixers.fault
         now.thrust_density = self._thrust_density
+        self.command.prepare_pass()
+        self._commands.prepare_pass(self._rc_due_us, has_others=self._link.due < math.inf)
 
     def _read_control_parameters(self) -> None:
         self._corrections[:] = sensors.imu_settings(self.parameters)

@@ -206,7 +206,7 @@ class Inputs:
         force until it expires.
         """
         arrival_us = time_us + self._link_latency_us
-        self._link.send(time_us, partial(self._take_command, arrival_us, mode, ignore, values))
+        self._link.insert(time_us, partial(self._take_command, arrival_us, mode, ignore, values))
 
     def _take_command(self, time_us: int, mode: int, ignore: int, values: Sequence[float]) -> None:
         try:

@@ -218,6 +218,10 @@ class Receiver:
     def repeat_frame(self, time_us: int, pass_us: int) -> None:
         """Receive the last frame again, at `time_us`, and interpret it in the pass at `pass_us`, while `is_settled`."""
         self.last_frame_us = time_us
+        self.note_pass(pass_us)
+
+    def note_pass(self, pass_us: int) -> None:
+        """Note a pass that has interpreted the last frame, while `is_settled`."""
         self._previous_pass_us = pass_us - pass_us % self._tick_us
 
     @property

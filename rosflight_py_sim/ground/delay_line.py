@@ -31,6 +31,15 @@ class DelayLine(Generic[M]):
         self._in_transit.append((time + self._delay, message))
         self.due = self._in_transit[0][0]
 
+    def insert(self, time: int, message: M) -> None:
+        """Send a message with the time at which it was sent, possibly after messages that were sent later."""
+        if not self._delay:
+            self._deliver(message, time)
+            return
+        arrival, in_transit = time + self._delay, self._in_transit
+        in_transit.insert(sum(one[0] <= arrival for one in in_transit), (arrival, message))
+        self.due = in_transit[0][0]
+
     def advance(self, time: int) -> None:
         """Deliver the messages that have arrived by now."""
         in_transit = self._in_transit

@@ -11,8 +11,9 @@ step.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, Protocol, TypeAlias
 
+import numpy as np
 from numpy.typing import NDArray
 
 from rosflight_py_sim.kernels.jit import bound, kernel
@@ -48,6 +49,21 @@ class Due:
     at_ns: int
 
 
+@kernel_record
+class Tick:
+    """Time of an answer in a chain that is due at a rate.
+
+    Attributes:
+        time_ns: stamp of the last answer, ns; -1 before the first.
+        dt: time between the last two answers, s; 0 for the first, and after a gap longer than `longest_ns`.
+        longest_ns: ns.
+    """
+
+    time_ns: int
+    dt: float
+    longest_ns: int
+
+
 def _nothing(answered_ns: int) -> None:
     """Store nothing."""
 
@@ -74,11 +90,9 @@ class ChainLink(NamedTuple):
     is_late: bool = False
 
 
-Taken: TypeAlias = Callable[[str, NDArray[Any]], Sequence["ChainLink"] | None]
-"""Function that returns the links by which all receivers of a topic take the numbers in an array.
-
-The order of the numbers is that of the sensor's model, or of the message. None if a receiver needs messages.
-"""
+def _each_step() -> int:
+    """Stamp of a topic that is sent in each step."""
+    raise AssertionError("the chain knows the stamp")
 
 
 class Cell(NamedTuple):
@@ -87,10 +101,23 @@ class Cell(NamedTuple):
     Attributes:
         memory: the numbers.
         message: makes the message with a stamp (ns).
+        sent_ns: for a topic that is not sent in each step, the stamp of the newest message, ns; -1 before the first.
     """
 
     memory: NDArray[Any]
     message: Callable[[int], Any]
+    sent_ns: Callable[[], int] = _each_step
+
+
+class Taken(Protocol):
+    """Function that returns the links by which all receivers of a topic take the numbers in an array."""
+
+    def __call__(self, topic: str, numbers: NDArray[Any], newest: Cell | None = None) -> Sequence[ChainLink] | None:
+        """The links; None if a receiver needs messages.
+
+        The order of the numbers is that of the sensor's model, or of the message. Receivers that read the newest
+        message on demand read `newest`.
+        """
 
 
 Cells: TypeAlias = Mapping[str, Cell]
@@ -118,6 +145,23 @@ class Tally:
 def add_one(tally: Tally) -> None:
     """Count a run."""
     tally.count += 1
+
+
+@kernel
+def advance_tick(time: StepTime, tick: Tick, truth: NDArray[np.float64], seen: NDArray[np.float64]) -> None:
+    """Begin an answer, with a copy of the state."""
+    elapsed_ns = time.time_ns - tick.time_ns
+    is_step = tick.time_ns >= 0 and 0 < elapsed_ns <= tick.longest_ns
+    tick.dt = elapsed_ns / 1e9 if is_step else 0.0
+    tick.time_ns = time.time_ns
+    for i in range(len(truth)):
+        seen[i] = truth[i]
+
+
+@kernel
+def skip_after(time: StepTime, due: Due, skipped: int) -> int:
+    """Return -skipped from the time of `due` on, else 0."""
+    return -skipped if time.time_ns >= due.at_ns else 0
 
 
 @kernel

@@ -87,6 +87,8 @@ class MissionJudge(ABC):
         name: display name of the vehicle, for tables and plots.
         values: values of PARAMETERS, and of the limits of acceptance.
         inputs: topics and the functions that take their messages.
+        polled: functions that return the newest message since their last call, or None, for kept inputs whose messages
+            the source does not pass to `take`; by topic.
         system_s: function that returns the system time of the message being taken, s; a recorded source sets it.
         wall_s: system time from the first to the last row, s.
         state: newest true state.
@@ -119,6 +121,7 @@ class MissionJudge(ABC):
         self.has_ended = False
         self.take_off = TakeOffWatch(self.values)
         self.inputs: list[Input] = []
+        self.polled: dict[str, Callable[[], Any]] = {}
         # Setting an attribute takes half the time of setting an item of a dictionary.
         self._newest = SimpleNamespace()
         self._began_s: float | None = None
@@ -199,6 +202,9 @@ class MissionJudge(ABC):
         self.state = state
         if self._row_ns <= state.time_ns < self._schedule.next_ns:
             return
+        for name, read in self.polled.items():
+            if (message := read()) is not None:
+                setattr(self._newest, name, message)
         on = self.is_on and not self.has_ended and len(vars(self._newest)) == len(self._topics)
         if not on or not self._schedule.due(state.time_ns):
             return

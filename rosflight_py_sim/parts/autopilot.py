@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
 from typing import Any, ClassVar, Generic, Protocol, TypeVar
 
+import numpy as np
 from geometry_msgs.msg import PoseStamped
 from nav_msgs.msg import Path as PathMessage
+from numpy.typing import NDArray
 from rosflight_msgs.msg import Command
 from std_msgs.msg import Float64, String
 from std_srvs.srv import Trigger
@@ -19,11 +21,25 @@ from rosflight_py_sim.ground.node_kinds import NodeKind
 from rosflight_py_sim.ground.parameters import Parameter, ParameterTable, number
 from rosflight_py_sim.ground.shared_parameters import TAKE_OFF_TIMEOUT
 from rosflight_py_sim.ground.stamps import NANOSECONDS, set_time
+from rosflight_py_sim.kernels.chain import (
+    NEVER_NS,
+    Cell,
+    Cells,
+    ChainLink,
+    Due,
+    StepTime,
+    Taken,
+    Tick,
+    advance_tick,
+    gate,
+    skip_after,
+)
+from rosflight_py_sim.kernels.jit import bound
 from rosflight_py_sim.parts.pilot_script import AutopilotScript, MissionScript, PilotScript, awaited_by, hindrance_of
 from rosflight_py_sim.physics.rotations import quaternion_from_euler
 from rosflight_py_sim.step.diagnosis import Diagnosis
 from rosflight_py_sim.step.part import Part
-from rosflight_py_sim.step.ports import output, polled, service, trigger
+from rosflight_py_sim.step.ports import Input, Kind, drop, output, polled, service, trigger
 from rosflight_py_sim.step.schedule import LONGEST_STEP_NS, Schedule
 from rosflight_py_sim.step.topic_statistics import Period
 from rosflight_py_sim.step.topics import (
@@ -40,7 +56,7 @@ from rosflight_py_sim.step.topics import (
     StatusReport,
     new_message,
 )
-from rosflight_py_sim.step.vehicle_state import VehicleState
+from rosflight_py_sim.step.vehicle_state import TRUTH_SIZE, VehicleState
 
 COMMAND_FREQUENCY = Parameter(
     "command_frequency", 100.0, "Rate of commands", "Hz", minimum=1.0, maximum=400.0, read_only=True
@@ -50,6 +66,9 @@ COMMAND_FREQUENCY = Parameter(
 _IGNORE_NONE = Command.IGNORE_NONE
 
 _PROGRESS_RATE_HZ = 10.0
+
+# Mode, bits of values to ignore, and ten values.
+_COMMAND_NUMBERS = 12
 
 
 class Guided(Protocol):
@@ -92,6 +111,7 @@ class AutopilotPart(Part, ABC):
     WAYPOINT_HEIGHT_ERROR: ClassVar[Parameter | None] = None
     LANDING_RADIUS: ClassVar[Parameter | None] = None
     PILOT: ClassVar[type[AutopilotScript]] = MissionScript
+    REPLACED: ClassVar[tuple[str, ...]] = ("answer", "run", "send_guidance", "give_command")
 
     send_command = output(COMMAND)
     send_setpoint = output(SETPOINT)
@@ -108,6 +128,8 @@ class AutopilotPart(Part, ABC):
         self._status: StatusReport | None = None
         self._state = VehicleState()
         self._guided_ns = -1
+        # Position (m) and yaw angle (rad) of the last set-point, and its stamp.
+        self._target, self._target_ns = np.zeros(4), -1
         self._phase: MissionPhase | None = None
         self._progress_schedule = Schedule(_PROGRESS_RATE_HZ)
 
@@ -235,8 +257,19 @@ class AutopilotPart(Part, ABC):
     def send_guidance(self, time_ns: int, guided: Any) -> None:
         """Send the command and the set-point that `guide` has returned, and the state of the mission."""
         self.give_command(time_ns, guided)
-        w, x, y, z = quaternion_from_euler(0.0, 0.0, guided.yaw_rad)
-        self.send_setpoint(new_message(SetpointSample, (time_ns, guided.position_ned, (x, y, z, w))))
+        self._set_target(time_ns, guided)
+        self.send_setpoint(self._setpoint(time_ns))
+        self._report(time_ns)
+
+    def _set_target(self, time_ns: int, guided: Guided) -> None:
+        self._target[:3], self._target[3], self._target_ns = guided.position_ned, guided.yaw_rad, time_ns
+
+    def _setpoint(self, time_ns: int) -> SetpointSample:
+        north, east, down, yaw = self._target.tolist()
+        w, x, y, z = quaternion_from_euler(0.0, 0.0, yaw)
+        return new_message(SetpointSample, (time_ns, (north, east, down), (x, y, z, w)))
+
+    def _report(self, time_ns: int) -> None:
         self._report_phase()
         if self._progress_schedule.due(time_ns):
             self.send_progress(Float64(data=self.progress))
@@ -244,6 +277,109 @@ class AutopilotPart(Part, ABC):
     def give_command(self, time_ns: int, guided: Any) -> None:
         """Send the command that `guide` has returned; a class whose `guide` returns another one overrides this."""
         self.send_command(new_message(ControlCommand, (time_ns, guided.mode, _IGNORE_NONE, guided.u)))
+
+    # Compiled answers.
+
+    def guide_link(
+        self,
+        tick: Tick,
+        truth: NDArray[np.float64],
+        command: NDArray[np.float64],
+        target: NDArray[np.float64],
+    ) -> Callable[[], bool] | None:
+        """`guide` as a kernel of a chain; None if Python must guide.
+
+        It returns whether Python must guide in this step; then it has not advanced the mission.
+
+        Args:
+            tick: time of the state, and the time since the last one.
+            truth: true state (19,).
+            command: the command that the kernel writes: mode, bits of values to ignore, ten values.
+            target: position (m, 3) and yaw angle (rad) of the set-point that it writes.
+        """
+        return None
+
+    def links(self, time: StepTime, cells: Cells, taken: Taken) -> Sequence[ChainLink] | None:
+        """Guide in the chain when a command is due, by a kernel or by Python; None if a receiver needs messages."""
+        if type(self).send_command.topic is not COMMAND:
+            return None
+        truth = cells[TRUTH_STATE.name]
+        command, seen = np.zeros(_COMMAND_NUMBERS), np.zeros(TRUTH_SIZE)
+        received = taken(COMMAND.name, command)
+        if received is None:
+            return None
+        tick = Tick(time_ns=self._guided_ns, dt=0.0, longest_ns=LONGEST_STEP_NS)
+        guided = self.guide_link(tick, truth.memory, command, self._target)
+
+        def sent_ns() -> int:
+            return self._target_ns if guided is None else max(self._target_ns, tick.time_ns)
+
+        if taken(SETPOINT.name, self._target, Cell(self._target, self._setpoint, sent_ns)) != []:
+            return None
+        kept = [
+            (port.taker(self), cells[port.topic.name].message)
+            for port in self.ports(Input)
+            if port.kind is Kind.NEWEST and port.function is None and port.topic.name in cells
+        ]
+        by_python, nothing = self.wake, Due(at_ns=NEVER_NS)
+        by_python.at_ns = NEVER_NS
+
+        def state_at(time_ns: int) -> VehicleState:
+            for take, message in kept:
+                take(message(time_ns))
+            state: VehicleState = truth.message(time_ns)
+            return state
+
+        def answer_by_python(time_ns: int) -> None:
+            if time_ns >= self.idle_until_ns:
+                self.run(time_ns, state_at(time_ns))
+
+        def guide_by_python(time_ns: int) -> None:
+            self.schedule.due(time_ns)
+            self.idle_until_ns = self.schedule.next_ns
+            self._state, self._guided_ns = state_at(time_ns), time_ns
+            guided = self.guide(self._state, tick.dt)
+            nothing.at_ns = 0 if guided is None else NEVER_NS
+            if guided is not None:
+                command[0], command[1], command[2:] = guided.mode, _IGNORE_NONE, guided.u
+                self._set_target(time_ns, guided)
+                self._report(time_ns)
+
+        def report(time_ns: int) -> None:
+            self._report(time_ns)
+            progress.at_ns = self._progress_schedule.next_ns
+
+        is_progress_sent = self.send_progress is not drop
+        progress = Due(at_ns=self._progress_schedule.next_ns if is_progress_sent else NEVER_NS)
+
+        def leave(answered_ns: int) -> None:
+            # The rest of this step, if there is one, is for Python.
+            if by_python.at_ns != NEVER_NS:
+                return
+            by_python.at_ns = 0
+            due.leave(answered_ns)
+            self.idle_until_ns, self.answered_ns = self.schedule.next_ns, tick.time_ns
+            # Otherwise Python has guided at that time.
+            if tick.time_ns > self._guided_ns:
+                self._guided_ns = self._target_ns = tick.time_ns
+                self._state = VehicleState(tick.time_ns, seen.copy())
+
+        answered = (
+            ChainLink(bound(advance_tick, time, tick, truth.memory, seen)),
+            gate(time, Due(at_ns=0), guide_by_python)
+            if guided is None
+            else ChainLink(guided, lambda time_ns, _: guide_by_python(time_ns)),
+            ChainLink(bound(skip_after, time, nothing, len(received))),
+            *received,
+            gate(time, progress, report),
+        )
+        due = self.schedule.link(time, len(answered))
+        return (
+            gate(time, by_python, answer_by_python),
+            ChainLink(bound(skip_after, time, by_python, len(answered) + 1)),
+            due._replace(leave=leave),
+            *answered,
+        )
 
     def _report_phase(self) -> None:
         phase = self.phase

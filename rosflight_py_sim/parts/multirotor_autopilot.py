@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Sequence
-from typing import ClassVar, Generic, Protocol, TypeVar
+from collections.abc import Callable, Sequence
+from typing import ClassVar, Generic, Protocol, TypeVar, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
 
 from rosflight_py_sim.autopilot.autopilot_command import AutopilotCommand
+from rosflight_py_sim.autopilot.leg_flight import LegFlight, guide_along_leg
 from rosflight_py_sim.autopilot.position_controller import IDLE, POSITION_CONTROLLER_PARAMETERS, PositionController
 from rosflight_py_sim.autopilot.setpoint import Setpoint
+from rosflight_py_sim.autopilot.take_off_and_landing import Stillness
 from rosflight_py_sim.ground.parameters import ParameterTable, Value, Values
+from rosflight_py_sim.kernels.chain import Tick, keeps
+from rosflight_py_sim.kernels.jit import bound
 from rosflight_py_sim.parts.autopilot import AutopilotPart, Mission, MissionAutopilot
 from rosflight_py_sim.physics.rotations import euler_from_quaternion, rotate_to_inertial
 from rosflight_py_sim.step.vehicle_state import VehicleState
@@ -31,6 +38,15 @@ class SetpointMission(Mission, Protocol):
 
     def setpoint(self, time_s: float, position_ned: Sequence[float], velocity_ned: Sequence[float]) -> Setpoint:
         """Setpoint for a time, given the vehicle's position (m) and velocity (m/s)."""
+
+
+@runtime_checkable
+class LegMission(SetpointMission, Protocol):
+    """A mission of straight legs, which kernels can fly."""
+
+    @property
+    def leg_flight(self) -> tuple[LegFlight, Stillness]:
+        """State of the mission and of its touch-down detection, for kernels that advance it as `setpoint` does."""
 
 
 S = TypeVar("S", bound=SetpointMission)
@@ -92,3 +108,18 @@ class MultirotorAutopilot(MissionAutopilot[S], Generic[S]):
             controller.reset()
             c = IDLE
         return c.autopilot_command(setpoint.position_ned, setpoint.yaw_rad)
+
+    def guide_link(
+        self,
+        tick: Tick,
+        truth: NDArray[np.float64],
+        command: NDArray[np.float64],
+        target: NDArray[np.float64],
+    ) -> Callable[[], bool] | None:
+        """`guide` of a mission of straight legs as a kernel."""
+        mission, controller = self.mission, self._controller
+        assert controller is not None
+        is_along_legs = isinstance(mission, LegMission) and keeps(type(mission), "leg_flight", "setpoint", "thrust_on")
+        if not is_along_legs or not keeps(type(self), "guide_link", "guide"):
+            return None
+        return bound(guide_along_leg, tick, *mission.leg_flight, *controller.loops, truth, command, target)

@@ -29,6 +29,7 @@ from rosflight_py_sim.firmware import (
     Severity,
     state_text,
 )
+from rosflight_py_sim.firmware.inputs import single
 from rosflight_py_sim.ground.confined_files import expanded
 from rosflight_py_sim.ground.node_kinds import NodeKind
 from rosflight_py_sim.ground.parameters import Parameter, ParameterError, ParameterTable, Value, number
@@ -144,7 +145,7 @@ class RosflightBoard(CommandServices, ParameterServices, StatusReports, Estimate
         FAILURES,
     )
     FALLIBLE: ClassVar[tuple[str, ...]] = (_COMMAND, *LINKS)
-    REPLACED: ClassVar[tuple[str, ...]] = ("answer", "run", "receive_imu")
+    REPLACED: ClassVar[tuple[str, ...]] = ("answer", "run", "receive_imu", "receive_command")
     UNSENT: ClassVar[tuple[str, ...]] = ("send_attitude", "send_euler", "send_imu")
 
     board: Board
@@ -306,8 +307,20 @@ class RosflightBoard(CommandServices, ParameterServices, StatusReports, Estimate
             self.link.fail(signals)
 
     def input_links(self, time: StepTime, topic: str, numbers: NDArray[Any]) -> Sequence[ChainLink] | None:
-        """Let the firmware take a sample or an RC frame; None for other topics, or if what is sent on has receivers."""
+        """Let the firmware take a sample, an RC frame or a command.
+
+        None for other topics, or if what is sent on has receivers.
+        """
         firmware = self.board.firmware
+        if topic == COMMAND.name:
+
+            def hold(time_ns: int, status: int) -> None:
+                mode, ignore, *values = numbers.tolist()
+                command = ControlCommand(time_ns, int(mode), int(ignore), tuple(map(single, values)))
+                self.held.waiting.append((time_ns, self.receive_command, command))
+                self.wake.at_ns = min(self.wake.at_ns, time_ns + 1)
+
+            return (firmware.command_link(time, numbers, self.wake, hold),)
         if topic == RC.name and not self.is_received("send_rc"):
 
             def frame(stamp_ns: int) -> PulseWidths:
@@ -394,6 +407,7 @@ class RosflightBoard(CommandServices, ParameterServices, StatusReports, Estimate
             return None
         inputs, rest = self.wake, Due(at_ns=0)
         inputs.at_ns = 0
+        command_pass = firmware.command_pass(time)
 
         outputs, reports, sends_outputs = self._output_schedule, self._status_schedule, self.is_received("send_output")
         unsent = outputs.link(time, 0, partial(self.count_unsent, "send_output"))
@@ -404,7 +418,10 @@ class RosflightBoard(CommandServices, ParameterServices, StatusReports, Estimate
 
         def take_inputs(time_ns: int) -> None:
             firmware.take_frames()
-            self.held.deliver(time_ns)
+            if self.held.waiting:
+                self._drain_commands(time_ns)
+                self.held.deliver(time_ns)
+            firmware.prepare_pass()
             inputs.at_ns = self.held.due_ns
             set_rest()
 
@@ -420,6 +437,17 @@ class RosflightBoard(CommandServices, ParameterServices, StatusReports, Estimate
         def leave(answered_ns: int) -> None:
             store()
             self._pwm = PulseWidths(answered_ns, firmware.whole_pulse_widths.tolist())
+
+        def take_command(time_ns: int, status: int) -> None:
+            firmware.take_frames()
+            self._drain_commands(time_ns)
+            rest.at_ns = 0
+
+        def leave_commands(answered_ns: int) -> None:
+            firmware.take_frames()
+            firmware.close_commands()
+            self._drain_commands(answered_ns)
+            rest.at_ns = 0
 
         def take_frame(time_ns: int, status: int) -> None:
             assert framed is not None
@@ -443,8 +471,21 @@ class RosflightBoard(CommandServices, ParameterServices, StatusReports, Estimate
             controlled._replace(attend=attend, leave=leave),
             *((gate(time, Due(at_ns=0), self._send_estimates, is_late=True),) if has_estimates else ()),
             *(() if sends_outputs or self.send_output is drop else (unsent,)),
-            gate(time, rest, finish, is_late=True),
+            ChainLink(command_pass, take_command, leave_commands, is_late=True),
+            ChainLink(firmware.rest_pass(time, rest), lambda time_ns, _: finish(time_ns), is_late=True),
         )
+
+    def _drain_commands(self, pass_ns: int) -> None:
+        """Let Python have the commands of a chain that have not arrived: those received by the pass at a time, ns."""
+        firmware, held = self.board.firmware, []
+        for stamp_ns, mode, values in firmware.drained_commands():
+            if stamp_ns < pass_ns:
+                firmware.set_command(stamp_ns // 1000, mode, 0, values)
+            else:
+                held.append((stamp_ns, self.receive_command, ControlCommand(stamp_ns, mode, 0, values)))
+                self.wake.at_ns = min(self.wake.at_ns, stamp_ns + 1)
+        # They were sent before the messages that wait.
+        self.held.waiting[:0] = held
 
     def answer_again(self, time_ns: int) -> None:
         """Send the last pulse widths."""

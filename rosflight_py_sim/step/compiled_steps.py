@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence, Sized
+from functools import partial
 from typing import Any, NamedTuple, TypeAlias
 
 from numpy.typing import NDArray
@@ -20,7 +21,7 @@ from rosflight_py_sim.kernels.chain import (
     gate,
     keeps,
 )
-from rosflight_py_sim.kernels.jit import bound, chained
+from rosflight_py_sim.kernels.jit import bound, chained, kernel
 from rosflight_py_sim.step.part import Part
 from rosflight_py_sim.step.ports import Input, Kind
 from rosflight_py_sim.step.schedule import Schedule
@@ -31,6 +32,10 @@ Take: TypeAlias = Callable[[Any], None]
 
 IdleUntil: TypeAlias = Callable[[], int] | None
 """Function that returns the time until which messages need not be sent, ns; None: all are needed."""
+
+
+TakenAt: TypeAlias = Callable[..., Sequence[ChainLink] | None]
+"""`Taken` whose first argument is the time that the sender answers."""
 
 
 class Newest:
@@ -119,6 +124,8 @@ class CompiledSteps:
         cells: Cells,
         time: StepTime,
         acts: tuple[Sequence[ChainLink], Sequence[ChainLink]],
+        followers: Sequence[ChainLink],
+        polled: Cells,
         receivers: Sequence[Receiver],
         queue: Sized,
         run_triggered: Callable[[], None],
@@ -131,6 +138,8 @@ class CompiledSteps:
             cells: numbers of the topics of all parts.
             time: time of the step, on which the links work.
             acts: links of what time triggers besides the first part, before it and after it.
+            followers: links of what the state triggers, after the last part.
+            polled: numbers of further topics, which receivers read on demand.
             receivers: receivers of the parts' topics that are not in the chain.
             queue: what the messages of Python's actions have triggered.
             run_triggered: runs that.
@@ -138,6 +147,7 @@ class CompiledSteps:
         self.time, self.parts, self._run_triggered = time, parts, run_triggered
         self.at, self._queue = 0, queue
         self._cells, self._receivers, self._wanted = cells, receivers, list[tuple[Due, Callable[[], int]]]()
+        self._polled = polled
         # Sender of each topic, and the time by which its stamps are ahead: the state has that of the end of the step.
         ahead_ns = [*[0] * (len(parts) - 1), time.step_ns]
         self._senders = {
@@ -147,7 +157,7 @@ class CompiledSteps:
         # Number of the link after the last one with which each part answers, and after its last one.
         self._answers: list[int] = []
         self._ends: list[int] = []
-        self._triggered = [Due(at_ns=NEVER_NS) for _ in parts]
+        self._triggered = [Due(at_ns=NEVER_NS) for _ in range(len(parts) + 1)]
         self._links += acts[0]
         for index, (part, of_part) in enumerate(zip(parts, links, strict=True)):
             self._links += [one for one in of_part if not one.is_late]
@@ -158,6 +168,8 @@ class CompiledSteps:
             self._links.append(gate(time, self._triggered[index], self._run(index)))
             self._links += [one for one in of_part if one.is_late]
             self._ends.append(len(self._links))
+        self._links += followers
+        self._links.append(gate(time, self._triggered[-1], self._run(len(parts))))
         self._links.append(ChainLink(bound(advance_time, time)))
         self._chain = chained([one.run for one in self._links])
         numbers = range(len(self._links) - 1)
@@ -207,8 +219,8 @@ class CompiledSteps:
 
     def _following_gate(self, index: int) -> Due:
         """Gate that runs what the messages of a link's action have triggered."""
-        part = next((number for number, end in enumerate(self._ends) if index < end), len(self.parts) - 1)
-        return self._triggered[min(part + self._links[index].is_late, len(self.parts) - 1)]
+        part = next((number for number, end in enumerate(self._ends) if index < end), len(self.parts))
+        return self._triggered[min(part + self._links[index].is_late, len(self.parts))]
 
     def advance(self, until_ns: int) -> None:
         """Take steps until `until_ns`, or until the end of a step in which Python acted."""
@@ -237,10 +249,13 @@ class CompiledSteps:
 
     def sends(self, topic: str) -> bool:
         """Whether a part of the chain sends a topic."""
-        return topic in self._senders
+        return topic in self._senders or topic in self._polled
 
     def newest(self, topic: str) -> tuple[int, Callable[[int], Any]]:
         """Stamp of the newest message of a topic that the chain sends (ns), and the function that makes it."""
+        if topic in self._polled:
+            _, message, sent_ns = self._polled[topic]
+            return sent_ns(), message
         sender, ahead_ns = self._senders[topic]
         return sender.answered_ns + ahead_ns, self._cells[topic].message
 
@@ -252,7 +267,28 @@ class CompiledSteps:
                 link.leave(part.answered_ns)
             first = end
         last = self.parts[-1]
+        for link in self._links[first:]:
+            link.leave(last.answered_ns + self.time.step_ns)
         return {name: cell.message(last.answered_ns + self.time.step_ns) for name, cell in last.cells().items()}
+
+
+@kernel
+def look_ahead(time: StepTime, end: StepTime) -> None:
+    """Set `end` to the end of the step."""
+    end.time_ns = time.time_ns + time.step_ns
+
+
+def _links_at_end(part: Part, time: StepTime, cells: Cells, taken: TakenAt) -> Sequence[ChainLink]:
+    """Links of a part that the state triggers, whose time is that of the end of the step; none if Python runs it."""
+    step_ns = time.step_ns
+    end = StepTime(time_ns=time.time_ns + step_ns, step_ns=step_ns, until_ns=0)
+    links = part.links(end, cells, partial(taken, end)) if keeps(type(part), "links", *part.REPLACED) else None
+
+    def attending(attend: Callable[[int, int], None]) -> Callable[[int, int], None]:
+        return lambda time_ns, status: attend(time_ns + step_ns, status)
+
+    at_end = [one._replace(attend=attending(one.attend)) for one in links or ()]
+    return [ChainLink(bound(look_ahead, time, end)), *at_end] if at_end else []
 
 
 def _links_of_act(act: Act, time: StepTime, cells: Cells, taken: Taken) -> Sequence[ChainLink]:
@@ -309,33 +345,56 @@ def compiled_steps(
         name = next((one for one in cells if one in triggered), "")
     if not all_cells.keys() >= {TRUTH_STATE.name, TRUTH_WIND.name}:
         return None
+    polled: dict[str, Cell] = {}
+
+    def taken(
+        sent: StepTime, topic: str, numbers: NDArray[Any], newest: Cell | None = None
+    ) -> Sequence[ChainLink] | None:
+        found: list[ChainLink] = []
+        for one in receivers:
+            if one.topic.name != topic or (newest is not None and one.newest is not None):
+                continue
+            of_part = None if one.part is None else one.part.input_links(sent, topic, numbers)
+            if of_part is None:
+                return None
+            found += of_part
+        if newest is not None:
+            polled[topic] = newest
+        return found
+
+    followers: list[ChainLink] = []
+    following: list[Part] = []
+    for one in receivers:
+        if one.is_triggered and one.topic is TRUTH_STATE and one.part is not None:
+            links = _links_at_end(one.part, time, all_cells, taken)
+            followers += links
+            following += [one.part] if links else []
     outside = [
-        one for one in receivers if one.topic.name in all_cells and one.part not in chained_parts and one.newest is None
+        one
+        for one in receivers
+        if one.topic.name in all_cells
+        and one.part not in chained_parts
+        and one.newest is None
+        and not (one.part in following and (one.is_triggered or one.is_kept))
     ]
     ends = chained_parts[-1].cells()
     # Between the parts of the chain, no other part can answer.
     if any(one.is_triggered and one.topic.name not in ends for one in outside):
         return None
 
-    def taken(topic: str, numbers: NDArray[Any]) -> Sequence[ChainLink] | None:
-        found: list[ChainLink] = []
-        for one in receivers:
-            if one.topic.name == topic:
-                of_part = None if one.part is None else one.part.input_links(time, topic, numbers)
-                if of_part is None:
-                    return None
-                found += of_part
-        return found
-
+    taken_now = partial(taken, time)
     own = next(index for index, act in enumerate(acts) if act.part is chained_parts[0])
     before, after = (
-        [link for act in some for link in _links_of_act(act, time, all_cells, taken)]
+        [link for act in some for link in _links_of_act(act, time, all_cells, taken_now)]
         for some in (acts[:own], acts[own + 1 :])
     )
-    links = []
+    links_of_parts = []
     for part in chained_parts:
-        of_part = part.links(time, all_cells, taken) if keeps(type(part), "links", *part.REPLACED) else None
+        of_part = part.links(time, all_cells, taken_now) if keeps(type(part), "links", *part.REPLACED) else None
         if of_part is None:
             return None
-        links.append(of_part)
-    return CompiledSteps(chained_parts, links, all_cells, time, (before, after), outside, queue, run_triggered)
+        links_of_parts.append(of_part)
+    acted = before, after
+    return CompiledSteps(
+        chained_parts, links_of_parts, all_cells, time, acted, followers, polled, outside, queue, run_triggered
+    )

@@ -23,12 +23,14 @@ from rosflight_py_sim.ground.stamps import NANOSECONDS, seconds_text
 from rosflight_py_sim.interfaces.node_of_part import part_of
 from rosflight_py_sim.missions.autopilot.judge import AutopilotJudge
 from rosflight_py_sim.missions.flight import not_done
+from rosflight_py_sim.missions.mission_judge import Input as JudgeInput
+from rosflight_py_sim.missions.mission_judge import MissionJudge
 from rosflight_py_sim.nodes.lockstep_time_manager import LockstepTimeManager
 from rosflight_py_sim.nodes.running import node_class
 from rosflight_py_sim.parts.autopilot import AutopilotPart
 from rosflight_py_sim.parts.truth import Truth
 from rosflight_py_sim.physics.dynamics import StateDivergedError
-from rosflight_py_sim.step.compiled_steps import Receiver
+from rosflight_py_sim.step.compiled_steps import Newest, Receiver
 from rosflight_py_sim.step.mission_topics import MISSION_END
 from rosflight_py_sim.step.part import Part
 from rosflight_py_sim.step.pipeline import Pipeline
@@ -72,9 +74,7 @@ class PipelineFlight:
         self._dynamics = dynamics = next(part for part in parts if isinstance(part, Truth))
         self._pilot = autopilot.PILOT({}, dynamics=dynamics.values, autopilot=autopilot.values)
         self._step_ns = round(step_size_s(time_manager, sources) * NANOSECONDS)
-        judge = self.judge
-        idle_until = partial(getattr, judge, "idle_until_ns")
-        receivers = [Receiver(one.topic, one.take, idle_until) for one in judge.inputs]
+        receivers = [_receiver(self.judge, one) for one in self.judge.inputs]
         self.pipeline = Pipeline([*parts, self._pilot], self._step_ns, receivers)
 
     @property
@@ -104,6 +104,15 @@ class PipelineFlight:
         elif not reason and not self.is_over:
             reason = not_done(self._pilot.activity, limit_s)
         pipeline.give(MISSION_END, String(data=reason))
+
+
+def _receiver(judge: MissionJudge, wanted: JudgeInput) -> Receiver:
+    """Receiver of an input of a judge."""
+    if wanted.is_kept:
+        newest = Newest()
+        judge.polled[wanted.topic.name] = newest.pop
+        return Receiver(wanted.topic, newest.take, newest=newest)
+    return Receiver(wanted.topic, wanted.take, partial(getattr, judge, "idle_until_ns"))
 
 
 def parts_of(member: Member) -> dict[str, type[Part]]:
