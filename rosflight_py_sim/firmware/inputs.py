@@ -21,12 +21,7 @@ from rosflight_py_sim.ground.delay_line import DelayLine
 from rosflight_py_sim.ground.units import ZERO_CELSIUS_K
 from rosflight_py_sim.kernels.chain import ChainLink
 from rosflight_py_sim.kernels.jit import bound, kernel
-
-
-@kernel
-def single(number: float) -> float:
-    """A number as a message carries it in single precision."""
-    return float(np.float64(np.float32(number)))
+from rosflight_py_sim.kernels.single import single
 
 
 @kernel

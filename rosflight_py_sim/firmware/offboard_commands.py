@@ -9,11 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rosflight_py_sim.firmware.command import COMMANDS, CommandInForce, CommandMux
-from rosflight_py_sim.firmware.inputs import single
 from rosflight_py_sim.firmware.rc import RC_TIMEOUT_US, Receiver, RepeatedFrames
 from rosflight_py_sim.kernels.chain import NEVER_NS, ChainLink, Due, StepTime
 from rosflight_py_sim.kernels.jit import bound, kernel
 from rosflight_py_sim.kernels.record import kernel_record
+from rosflight_py_sim.kernels.single import single
 
 ROWS = 8
 """Largest number of commands in transit; Python sends further ones."""

@@ -148,14 +148,20 @@ def add_one(tally: Tally) -> None:
 
 
 @kernel
+def copy_numbers(source: NDArray[np.float64], target: NDArray[np.float64]) -> None:
+    """Copy an array (n,)."""
+    for i in range(len(source)):
+        target[i] = source[i]
+
+
+@kernel
 def advance_tick(time: StepTime, tick: Tick, truth: NDArray[np.float64], seen: NDArray[np.float64]) -> None:
     """Begin an answer, with a copy of the state."""
     elapsed_ns = time.time_ns - tick.time_ns
     is_step = tick.time_ns >= 0 and 0 < elapsed_ns <= tick.longest_ns
     tick.dt = elapsed_ns / 1e9 if is_step else 0.0
     tick.time_ns = time.time_ns
-    for i in range(len(truth)):
-        seen[i] = truth[i]
+    copy_numbers(truth, seen)
 
 
 @kernel

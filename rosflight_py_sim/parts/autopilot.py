@@ -321,8 +321,7 @@ class AutopilotPart(Part, ABC):
             for port in self.ports(Input)
             if port.kind is Kind.NEWEST and port.function is None and port.topic.name in cells
         ]
-        by_python, nothing = self.wake, Due(at_ns=NEVER_NS)
-        by_python.at_ns = NEVER_NS
+        nothing = Due(at_ns=NEVER_NS)
 
         def state_at(time_ns: int) -> VehicleState:
             for take, message in kept:
@@ -353,11 +352,6 @@ class AutopilotPart(Part, ABC):
         progress = Due(at_ns=self._progress_schedule.next_ns if is_progress_sent else NEVER_NS)
 
         def leave(answered_ns: int) -> None:
-            # The rest of this step, if there is one, is for Python.
-            if by_python.at_ns != NEVER_NS:
-                return
-            by_python.at_ns = 0
-            due.leave(answered_ns)
             self.idle_until_ns, self.answered_ns = self.schedule.next_ns, tick.time_ns
             # Otherwise Python has guided at that time.
             if tick.time_ns > self._guided_ns:
@@ -373,13 +367,7 @@ class AutopilotPart(Part, ABC):
             *received,
             gate(time, progress, report),
         )
-        due = self.schedule.link(time, len(answered))
-        return (
-            gate(time, by_python, answer_by_python),
-            ChainLink(bound(skip_after, time, by_python, len(answered) + 1)),
-            due._replace(leave=leave),
-            *answered,
-        )
+        return self.schedule.links(time, answered, answer_by_python, leave)
 
     def _report_phase(self) -> None:
         phase = self.phase

@@ -16,8 +16,10 @@ from rosflight_py_sim.ground.parameters import ParameterError, Value, Values, nu
 from rosflight_py_sim.ground.pulse_width import OUTPUTS
 from rosflight_py_sim.ground.stamps import NANOSECONDS
 from rosflight_py_sim.kernels.chain import Cell, Cells, ChainLink, Due, StepTime, Taken, gate, keeps
-from rosflight_py_sim.kernels.jit import bound
+from rosflight_py_sim.kernels.jit import bound, kernel
+from rosflight_py_sim.kernels.single import single
 from rosflight_py_sim.parts.forces_and_moments import ForcesAndMoments
+from rosflight_py_sim.physics.battery import Battery, BatteryPowered
 from rosflight_py_sim.physics.surface_mix import take_pulses
 from rosflight_py_sim.step.diagnosis import Diagnosis, Level
 from rosflight_py_sim.step.ports import output
@@ -25,10 +27,12 @@ from rosflight_py_sim.step.topic_statistics import Period
 from rosflight_py_sim.step.topics import (
     FORCES_AND_MOMENTS,
     PWM_OUTPUT,
+    TRUTH_BATTERY,
     TRUTH_ROTOR_SPEEDS,
     TRUTH_STATE,
     TRUTH_WIND,
     TRUTH_WIND_RATES,
+    BatterySample,
     Outputs,
     Wrench,
 )
@@ -111,6 +115,22 @@ def _wrench_message(wrench: NDArray[np.float64], time_ns: int) -> Wrench:
     return Wrench(time_ns, numbers[:3], numbers[3:])
 
 
+@kernel
+def sample_battery(
+    time: StepTime,
+    battery: Battery,
+    rotor_speeds: NDArray[np.float64],
+    sent: Due,
+    power: NDArray[np.float64],
+    speeds: NDArray[np.float64],
+) -> None:
+    """Write the numbers of sim/truth_battery and sim/truth_rotor_speeds, and their stamp, as messages carry them."""
+    sent.at_ns = time.time_ns
+    power[0], power[1] = single(battery.voltage), single(battery.current)
+    for i in range(len(rotor_speeds)):
+        speeds[i] = single(rotor_speeds[i])
+
+
 Model = TypeVar("Model", bound=VehicleModel)
 
 
@@ -134,6 +154,8 @@ class ModelledForces(ForcesAndMoments, Generic[Model]):
         super().initialise()
         self._model: Model | None = None
         self._cells_lost = 0
+        # Voltage and current of the last message, and its stamp.
+        self._power, self._power_ns = np.zeros(2), -1
 
     @classmethod
     @abstractmethod
@@ -207,7 +229,10 @@ class ModelledForces(ForcesAndMoments, Generic[Model]):
 
     def _send_battery(self) -> None:
         model, time_ns = self.model, self.time_ns
-        if self.publish_battery(time_ns, model.battery_voltage, model.current_a) and len(model.rotor_speeds):
+        if not self.publish_battery(time_ns, model.battery_voltage, model.current_a):
+            return
+        self._power[0], self._power[1], self._power_ns = single(model.battery_voltage), single(model.current_a), time_ns
+        if len(model.rotor_speeds):
             self.send_rotor_speeds(rotor_speed_message(model, time_ns))
 
     # Compiled answers.
@@ -226,15 +251,9 @@ class ModelledForces(ForcesAndMoments, Generic[Model]):
         is_missing = turns and TRUTH_WIND_RATES.name not in cells
         if self.has_failures or is_missing or not isinstance(model, CompiledModel):
             return None
-        pulse_us, pwm_us, schedule = cells[PWM_OUTPUT.name].memory, self._pwm_us, self.battery_schedule
+        pulse_us, pwm_us = cells[PWM_OUTPUT.name].memory, self._pwm_us
         truth, wind = cells[TRUTH_STATE.name].memory, cells[TRUTH_WIND.name].memory
         rates = cells[TRUTH_WIND_RATES.name].memory if turns else self.wind_rates
-        battery = Due(at_ns=schedule.next_ns)
-
-        def send_battery(time_ns: int) -> None:
-            self.time_ns = time_ns
-            self._send_battery()
-            battery.at_ns = schedule.next_ns
 
         def leave(answered_ns: int) -> None:
             self.time_ns, self._wrench = answered_ns, _wrench_message(model.wrench, answered_ns)
@@ -242,8 +261,40 @@ class ModelledForces(ForcesAndMoments, Generic[Model]):
         return (
             ChainLink(bound(take_pulses, pulse_us, pwm_us), leave=leave),
             ChainLink(model.bound_update(truth, wind, pwm_us, time.step_ns / NANOSECONDS, rates)),
-            gate(time, battery, send_battery),
+            *self._battery_links(time, taken),
         )
+
+    def _battery_links(self, time: StepTime, taken: Taken) -> Sequence[ChainLink]:
+        """Send battery and rotor speeds when they are due, by Python if a receiver needs messages."""
+        model, schedule = self.model, self.battery_schedule
+        battery = Due(at_ns=schedule.next_ns)
+
+        def send_battery(time_ns: int) -> None:
+            if not schedule.since_ns <= time_ns < schedule.next_ns:
+                self.time_ns = time_ns
+                self._send_battery()
+            battery.at_ns = schedule.next_ns
+
+        by_python = gate(time, battery, send_battery)
+        if not isinstance(model, BatteryPowered) or not keeps(type(model), "battery", "battery_voltage", "current_a"):
+            return (by_python,)
+        speeds, power, sent = np.zeros(OUTPUTS), self._power, Due(at_ns=self._power_ns)
+
+        def sample(time_ns: int) -> BatterySample:
+            return BatterySample(time_ns, *power.tolist())
+
+        turned = taken(TRUTH_ROTOR_SPEEDS.name, speeds) if len(model.rotor_speeds) else ()
+        if turned is None:
+            return (by_python,)
+        charged = taken(TRUTH_BATTERY.name, power, Cell(power, sample, lambda: max(self._power_ns, sent.at_ns)))
+        if charged is None:
+            return (by_python,)
+
+        def leave(answered_ns: int) -> None:
+            self._power_ns = max(self._power_ns, sent.at_ns)
+
+        sampled = bound(sample_battery, time, model.battery, model.rotor_speeds, sent, power, speeds)
+        return schedule.links(time, (ChainLink(sampled), *charged, *turned), send_battery, leave)
 
     def diagnose(self, period: Period) -> Iterable[Diagnosis]:
         """State of charge of the battery."""

@@ -19,7 +19,19 @@ from rosflight_py_sim.ground.node_kinds import NodeKind
 from rosflight_py_sim.ground.parameters import ParameterError, ParameterTable, Value, number
 from rosflight_py_sim.ground.shared_parameters import SEED, START_DATE, TIME_MODE
 from rosflight_py_sim.ground.stamps import NANOSECONDS
-from rosflight_py_sim.kernels.chain import NEVER_NS, Cell, Cells, ChainLink, Due, StepTime, Taken, gate, keeps
+from rosflight_py_sim.kernels.chain import (
+    NEVER_NS,
+    Cell,
+    Cells,
+    ChainLink,
+    Due,
+    StepTime,
+    Taken,
+    copy_numbers,
+    gate,
+    keeps,
+)
+from rosflight_py_sim.kernels.jit import bound
 from rosflight_py_sim.parts.readings import (
     AirspeedReading,
     BarometerReading,
@@ -112,7 +124,7 @@ class Sensors(Part, ABC):
         ParameterTable(TIME_MODE, START_DATE, FAILURES, TRUE_ERRORS_RATE, SENSOR_STAMPS, FURTHER_SENSORS),
     )
     FALLIBLE: ClassVar[tuple[str, ...]] = tuple(name for one in SENSORS for name in one.failures)
-    REPLACED: ClassVar[tuple[str, ...]] = ("answer", "run")
+    REPLACED: ClassVar[tuple[str, ...]] = ("answer", "run", "_on_battery", "_on_rotor_speeds")
     UNSENT: ClassVar[tuple[str, ...]] = ("send_imu_bias",)
 
     send_imu = INERTIAL_SENSOR
@@ -410,6 +422,14 @@ class Sensors(Part, ABC):
             *((gate(time, Due(at_ns=0), self._send_imu_bias),) if self.is_received("send_imu_bias") else ()),
             gate(time, errors, answer_errors, is_late=True),
         )
+
+    def input_links(self, time: StepTime, topic: str, numbers: NDArray[Any]) -> Sequence[ChainLink] | None:
+        """Take power and rotor speeds, which the chain sends after the measurements of a step."""
+        if topic == TRUTH_BATTERY.name:
+            return (ChainLink(bound(copy_numbers, numbers, self.power)),)
+        if topic == TRUTH_ROTOR_SPEEDS.name and len(self.rotor_speeds) == len(numbers):
+            return (ChainLink(bound(copy_numbers, numbers, self.rotor_speeds)),)
+        return None
 
     def _links_of_slow(self, time: StepTime, cells: Cells, taken: Taken) -> dict[Sampling, Sequence[ChainLink]]:
         """Links of the sensors besides the IMU that Python need not sample."""

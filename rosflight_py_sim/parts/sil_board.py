@@ -29,12 +29,12 @@ from rosflight_py_sim.firmware import (
     Severity,
     state_text,
 )
-from rosflight_py_sim.firmware.inputs import single
 from rosflight_py_sim.ground.confined_files import expanded
 from rosflight_py_sim.ground.node_kinds import NodeKind
 from rosflight_py_sim.ground.parameters import Parameter, ParameterError, ParameterTable, Value, number
 from rosflight_py_sim.ground.shared_parameters import STARTS_IN_FLIGHT, TIME_MODE
 from rosflight_py_sim.kernels.chain import NEVER_NS, Cell, Cells, ChainLink, Due, StepTime, Taken, counted, gate
+from rosflight_py_sim.kernels.single import single
 from rosflight_py_sim.parts.board_link import BoardLink, MessagePort
 from rosflight_py_sim.parts.rosflight_io.commands import CommandServices
 from rosflight_py_sim.parts.rosflight_io.estimates import EstimateOutputs

@@ -74,6 +74,11 @@ class BatteryPowered:
         self._supply.full_voltage = full_voltage * max(0, cells - count) / cells
 
     @property
+    def battery(self) -> Battery:
+        """State of the battery, for kernels."""
+        return self._battery
+
+    @property
     def battery_voltage(self) -> float:
         """Voltage at the battery's terminals (V)."""
         return self._battery.voltage

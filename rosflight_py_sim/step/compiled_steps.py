@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence, Sized
 from functools import partial
@@ -305,13 +306,12 @@ def _links_of_act(act: Act, time: StepTime, cells: Cells, taken: Taken) -> Seque
             due.at_ns = schedule.next_ns
 
         return (gate(time, due, run),)
-    first = schedule.link(time, len(links))
 
     def leave(answered_ns: int) -> None:
-        first.leave(answered_ns)
-        part.answered_ns = int(schedule.since_ns)
+        if schedule.since_ns < math.inf:
+            part.answered_ns = int(schedule.since_ns)
 
-    return first._replace(leave=leave), *links
+    return schedule.links(time, links, act.run, leave)
 
 
 def compiled_steps(

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from rosflight_py_sim.ground.stamps import NANOSECONDS
-from rosflight_py_sim.kernels.chain import ChainLink, StepTime
+from rosflight_py_sim.kernels.chain import NEVER_NS, ChainLink, Due, StepTime, gate, skip_after
 from rosflight_py_sim.kernels.jit import bound, kernel
 from rosflight_py_sim.kernels.record import kernel_record
 
@@ -80,6 +80,40 @@ class Schedule:
             periods.count = 0
 
         return ChainLink(bound(skip_unless_due, time, periods, skipped), leave=leave)
+
+    def links(
+        self,
+        time: StepTime,
+        links: Sequence[ChainLink],
+        by_python: Callable[[int], None],
+        leave: Callable[[int], None],
+    ) -> Sequence[ChainLink]:
+        """The links of a part, to be run when the action is due.
+
+        If the chain is left within a step, the memory of the links is out of date in the rest of that step; the action
+        is then left to Python.
+
+        Args:
+            time: time of the step.
+            links: the links.
+            by_python: does the action if it is due, given the time, ns.
+            leave: stores for Python what the links have changed, as `ChainLink.leave`; called once.
+        """
+        left = Due(at_ns=NEVER_NS)
+        due = self.link(time, len(links))
+
+        def leave_once(answered_ns: int) -> None:
+            if left.at_ns == NEVER_NS:
+                left.at_ns = 0
+                due.leave(answered_ns)
+                leave(answered_ns)
+
+        return (
+            gate(time, left, by_python),
+            ChainLink(bound(skip_after, time, left, len(links) + 1)),
+            due._replace(leave=leave_once),
+            *links,
+        )
 
     def due(self, time_ns: int) -> bool:
         """Whether the action is due: true once per period. A time before that of the last action restarts the grid."""
