@@ -16,7 +16,7 @@ from std_msgs.msg import String
 
 from rosflight_py_sim.ground.parameters import ParameterTable, Values
 from rosflight_py_sim.ground.shared_parameters import TAKE_OFF_TIMEOUT
-from rosflight_py_sim.kernels.chain import NEVER_NS
+from rosflight_py_sim.kernels.chain import NEVER_NS, Cells, ChainLink, StepTime
 from rosflight_py_sim.missions.take_off import TakeOffWatch
 from rosflight_py_sim.recording.motion_summary import MotionSummary, summarise_motion
 from rosflight_py_sim.recording.state_log import Array, StateLog
@@ -89,6 +89,7 @@ class MissionJudge(ABC):
         inputs: topics and the functions that take their messages.
         polled: functions that return the newest message since their last call, or None, for kept inputs whose messages
             the source does not pass to `take`; by topic.
+        relink: function that makes the links of `links` out of date; a source that uses them sets it.
         system_s: function that returns the system time of the message being taken, s; a recorded source sets it.
         wall_s: system time from the first to the last row, s.
         state: newest true state.
@@ -122,6 +123,7 @@ class MissionJudge(ABC):
         self.take_off = TakeOffWatch(self.values)
         self.inputs: list[Input] = []
         self.polled: dict[str, Callable[[], Any]] = {}
+        self.relink: Callable[[], None] = lambda: None
         # Setting an attribute takes half the time of setting an item of a dictionary.
         self._newest = SimpleNamespace()
         self._began_s: float | None = None
@@ -189,12 +191,31 @@ class MissionJudge(ABC):
             return NEVER_NS
         return self._schedule.next_ns
 
+    @property
+    def is_logging(self) -> bool:
+        """Whether rows are logged, and nothing else is done with a state."""
+        return self._takes_rows and not self.take_off.is_watching
+
+    @property
+    def _takes_rows(self) -> bool:
+        return self.is_on and not self.has_ended and len(vars(self._newest)) == len(self._topics)
+
+    def links(self, time: StepTime, cells: Cells) -> Sequence[ChainLink] | None:
+        """Links of a chain that log rows in place of taking states; by default None.
+
+        Args:
+            time: time of the state.
+            cells: numbers of the topics of the chain.
+        """
+        return None
+
     def newest(self, topic: StepTopic[M]) -> M:
         """Newest message of a topic."""
         message: M = getattr(self._newest, topic.name)
         return message
 
     def _on_end(self, message: String) -> None:
+        self.relink()
         self.has_ended = True
         self.reason = message.data
 
@@ -205,8 +226,7 @@ class MissionJudge(ABC):
         for name, read in self.polled.items():
             if (message := read()) is not None:
                 setattr(self._newest, name, message)
-        on = self.is_on and not self.has_ended and len(vars(self._newest)) == len(self._topics)
-        if not on or not self._schedule.due(state.time_ns):
+        if not self._takes_rows or not self._schedule.due(state.time_ns):
             return
         self._row_ns = state.time_ns
         pwm_us = self.newest(PWM_OUTPUT).pulse_us
@@ -217,7 +237,10 @@ class MissionJudge(ABC):
         actuators = self.vehicle.actuators
         commands = [actuator.command(pwm_us[actuator.output]) for actuator in actuators]
         motors = [command for command, actuator in zip(commands, actuators, strict=True) if actuator.is_motor]
-        if self.take_off.is_watching:
+        was_watching = self.take_off.is_watching
+        if was_watching:
             height, speed = -float(state.position_ned[2]), float(np.linalg.norm(state.velocity_body))
             self.take_off.observe(state.time_s, height, speed, motors)
         self.write(commands, self.newest(TRUTH_WIND).velocity_ned)
+        if self.take_off.is_watching is not was_watching:
+            self.relink()

@@ -267,7 +267,7 @@ class AutopilotPart(Part, ABC):
     def _setpoint(self, time_ns: int) -> SetpointSample:
         north, east, down, yaw = self._target.tolist()
         w, x, y, z = quaternion_from_euler(0.0, 0.0, yaw)
-        return new_message(SetpointSample, (time_ns, (north, east, down), (x, y, z, w)))
+        return SetpointSample(time_ns, (north, east, down), (x, y, z, w))
 
     def _report(self, time_ns: int) -> None:
         self._report_phase()
@@ -337,7 +337,7 @@ class AutopilotPart(Part, ABC):
             self.schedule.due(time_ns)
             self.idle_until_ns = self.schedule.next_ns
             self._state, self._guided_ns = state_at(time_ns), time_ns
-            guided = self.guide(self._state, tick.dt)
+            guided: Any = self.guide(self._state, tick.dt)
             nothing.at_ns = 0 if guided is None else NEVER_NS
             if guided is not None:
                 command[0], command[1], command[2:] = guided.mode, _IGNORE_NONE, guided.u

@@ -266,7 +266,8 @@ class ModelledForces(ForcesAndMoments, Generic[Model]):
 
     def _battery_links(self, time: StepTime, taken: Taken) -> Sequence[ChainLink]:
         """Send battery and rotor speeds when they are due, by Python if a receiver needs messages."""
-        model, schedule = self.model, self.battery_schedule
+        model: VehicleModel = self.model
+        schedule = self.battery_schedule
         battery = Due(at_ns=schedule.next_ns)
 
         def send_battery(time_ns: int) -> None:

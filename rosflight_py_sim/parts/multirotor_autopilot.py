@@ -117,9 +117,11 @@ class MultirotorAutopilot(MissionAutopilot[S], Generic[S]):
         target: NDArray[np.float64],
     ) -> Callable[[], bool] | None:
         """`guide` of a mission of straight legs as a kernel."""
-        mission, controller = self.mission, self._controller
+        mission: SetpointMission = self.mission
+        controller = self._controller
         assert controller is not None
-        is_along_legs = isinstance(mission, LegMission) and keeps(type(mission), "leg_flight", "setpoint", "thrust_on")
-        if not is_along_legs or not keeps(type(self), "guide_link", "guide"):
+        if not isinstance(mission, LegMission) or not keeps(type(mission), "leg_flight", "setpoint", "thrust_on"):
+            return None
+        if not keeps(type(self), "guide_link", "guide"):
             return None
         return bound(guide_along_leg, tick, *mission.leg_flight, *controller.loops, truth, command, target)

@@ -314,13 +314,13 @@ class RosflightBoard(CommandServices, ParameterServices, StatusReports, Estimate
         firmware = self.board.firmware
         if topic == COMMAND.name:
 
-            def hold(time_ns: int, status: int) -> None:
+            def hold_command(time_ns: int, status: int) -> None:
                 mode, ignore, *values = numbers.tolist()
                 command = ControlCommand(time_ns, int(mode), int(ignore), tuple(map(single, values)))
                 self.held.waiting.append((time_ns, self.receive_command, command))
                 self.wake.at_ns = min(self.wake.at_ns, time_ns + 1)
 
-            return (firmware.command_link(time, numbers, self.wake, hold),)
+            return (firmware.command_link(time, numbers, self.wake, hold_command),)
         if topic == RC.name and not self.is_received("send_rc"):
 
             def frame(stamp_ns: int) -> PulseWidths:

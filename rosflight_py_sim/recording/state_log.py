@@ -9,6 +9,7 @@ from typing import ClassVar
 import numpy as np
 import numpy.typing as npt
 
+from rosflight_py_sim.kernels.record import kernel_record
 from rosflight_py_sim.physics.rotations import euler_from_quaternions
 from rosflight_py_sim.vehicles import Actuator
 
@@ -19,6 +20,17 @@ _TIME, _TRUTH, _FLOW, _OWN = 0, 1, 20, 23
 
 class TimeWentBackError(ValueError):
     """The time of a row is before that of the last row."""
+
+
+@kernel_record
+class LogEnd:
+    """End of a log.
+
+    Attributes:
+        count: number of rows.
+    """
+
+    count: int
 
 
 class StateLog:
@@ -41,7 +53,19 @@ class StateLog:
         self.actuators = tuple(actuators)
         self._commands = _OWN + self.EXTRA_COLUMNS
         self._rows = np.empty((capacity, self._commands + len(actuators)))
-        self._count = 0
+        self._end = LogEnd(count=0)
+
+    @property
+    def _count(self) -> int:
+        return self._end.count
+
+    @property
+    def memory(self) -> tuple[LogEnd, Array]:
+        """End of the log, and the table (rows, columns), for a kernel that adds rows.
+
+        Python adds a row to a full table: then both are replaced, and the old ones stay full.
+        """
+        return self._end, self._rows
 
     def __len__(self) -> int:
         return self._count
@@ -76,17 +100,18 @@ class StateLog:
             )
         if self._count == len(self._rows):
             self._rows = np.concatenate((self._rows, np.empty_like(self._rows)))
+            self._end = LogEnd(count=self._count)
         row = self._rows[self._count]
         row[_TIME] = time_s
         row[_TRUTH:_FLOW] = truth
         row[_FLOW:_OWN] = flow_ned
         row[_OWN : self._commands] = own
         row[self._commands :] = actuator_commands
-        self._count += 1
+        self._end.count += 1
 
     def cut(self, end_s: float) -> None:
         """Remove the rows after a time, s."""
-        self._count = int(np.searchsorted(self.time_s, end_s, side="right"))
+        self._end.count = int(np.searchsorted(self.time_s, end_s, side="right"))
 
     @property
     def time_s(self) -> Array:

@@ -84,6 +84,8 @@ class Receiver(NamedTuple):
         is_triggered: whether the messages trigger an answer.
         is_kept: whether the newest message is only kept for the part's answers and services.
         newest: for a receiver that only keeps the newest message until it is read, that message.
+        links: for a receiver of the state besides the parts, function that returns the links by which a chain does what
+            `take` does, given the time of the state and the numbers of all topics; or None.
     """
 
     topic: StepTopic[Any]
@@ -93,6 +95,7 @@ class Receiver(NamedTuple):
     is_triggered: bool = False
     is_kept: bool = False
     newest: Newest | None = None
+    links: Callable[[StepTime, Cells], Sequence[ChainLink] | None] | None = None
 
 
 class Act(NamedTuple):
@@ -123,10 +126,10 @@ class CompiledSteps:
         parts: Sequence[Part],
         links: Sequence[Sequence[ChainLink]],
         cells: Cells,
+        polled: Cells,
         time: StepTime,
         acts: tuple[Sequence[ChainLink], Sequence[ChainLink]],
-        followers: Sequence[ChainLink],
-        polled: Cells,
+        at_end: tuple[Sequence[ChainLink], Sequence[ChainLink]],
         receivers: Sequence[Receiver],
         queue: Sized,
         run_triggered: Callable[[], None],
@@ -137,10 +140,10 @@ class CompiledSteps:
             parts: the parts.
             links: the links of each.
             cells: numbers of the topics of all parts.
+            polled: numbers of further topics, which receivers read on demand.
             time: time of the step, on which the links work.
             acts: links of what time triggers besides the first part, before it and after it.
-            followers: links of what the state triggers, after the last part.
-            polled: numbers of further topics, which receivers read on demand.
+            at_end: links of receivers of the state besides the parts, and of the parts that the state triggers.
             receivers: receivers of the parts' topics that are not in the chain.
             queue: what the messages of Python's actions have triggered.
             run_triggered: runs that.
@@ -163,13 +166,15 @@ class CompiledSteps:
         for index, (part, of_part) in enumerate(zip(parts, links, strict=True)):
             self._links += [one for one in of_part if not one.is_late]
             self._answers.append(len(self._links))
+            if part is parts[-1]:
+                self._links += at_end[0]
             self._add_receivers(part)
             if index == 0:
                 self._links += acts[1]
             self._links.append(gate(time, self._triggered[index], self._run(index)))
             self._links += [one for one in of_part if one.is_late]
             self._ends.append(len(self._links))
-        self._links += followers
+        self._links += at_end[1]
         self._links.append(gate(time, self._triggered[-1], self._run(len(parts))))
         self._links.append(ChainLink(bound(advance_time, time)))
         self._chain = chained([one.run for one in self._links])
@@ -279,11 +284,11 @@ def look_ahead(time: StepTime, end: StepTime) -> None:
     end.time_ns = time.time_ns + time.step_ns
 
 
-def _links_at_end(part: Part, time: StepTime, cells: Cells, taken: TakenAt) -> Sequence[ChainLink]:
-    """Links of a part that the state triggers, whose time is that of the end of the step; none if Python runs it."""
+def _at_end(time: StepTime, made: Callable[[StepTime], Sequence[ChainLink] | None]) -> Sequence[ChainLink]:
+    """The links that a function returns for the end of the step; none if it returns None."""
     step_ns = time.step_ns
     end = StepTime(time_ns=time.time_ns + step_ns, step_ns=step_ns, until_ns=0)
-    links = part.links(end, cells, partial(taken, end)) if keeps(type(part), "links", *part.REPLACED) else None
+    links = made(end)
 
     def attending(attend: Callable[[int, int], None]) -> Callable[[int, int], None]:
         return lambda time_ns, status: attend(time_ns + step_ns, status)
@@ -362,11 +367,14 @@ def compiled_steps(
             polled[topic] = newest
         return found
 
+    def answered(end: StepTime, part: Part) -> Sequence[ChainLink] | None:
+        return part.links(end, all_cells, partial(taken, end)) if keeps(type(part), "links", *part.REPLACED) else None
+
     followers: list[ChainLink] = []
     following: list[Part] = []
     for one in receivers:
         if one.is_triggered and one.topic is TRUTH_STATE and one.part is not None:
-            links = _links_at_end(one.part, time, all_cells, taken)
+            links = _at_end(time, partial(answered, part=one.part))
             followers += links
             following += [one.part] if links else []
     outside = [
@@ -394,7 +402,15 @@ def compiled_steps(
         if of_part is None:
             return None
         links_of_parts.append(of_part)
-    acted = before, after
+    observers: list[ChainLink] = []
+    numbers_of_all = all_cells | polled
+    for one in receivers:
+        take = one.links
+        if take is not None and one.topic is TRUTH_STATE:
+            links = _at_end(time, lambda end, take=take: take(end, numbers_of_all))  # type: ignore[misc]
+            observers += links
+            outside = [other for other in outside if other is not one or not links]
+    at_end = observers, followers
     return CompiledSteps(
-        chained_parts, links_of_parts, all_cells, time, acted, followers, polled, outside, queue, run_triggered
+        chained_parts, links_of_parts, all_cells, polled, time, (before, after), at_end, outside, queue, run_triggered
     )

@@ -164,6 +164,10 @@ class Pipeline:
                 if one.topic.name == name and (one.part in compiled.parts or one.is_kept):
                     one.take(message)
 
+    def relink(self) -> None:
+        """Make the links of compiled steps out of date, as `Part.relink`."""
+        self._store()
+
     def _leave(self) -> None:
         self._store()
         for one in self._receivers:

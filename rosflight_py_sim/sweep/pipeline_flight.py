@@ -35,6 +35,7 @@ from rosflight_py_sim.step.mission_topics import MISSION_END
 from rosflight_py_sim.step.part import Part
 from rosflight_py_sim.step.pipeline import Pipeline
 from rosflight_py_sim.step.ports import Input, ports_of
+from rosflight_py_sim.step.topics import TRUTH_STATE
 from rosflight_py_sim.step.vehicle_state import VehicleState
 from rosflight_py_sim.vehicles import CAMERA
 
@@ -76,6 +77,7 @@ class PipelineFlight:
         self._step_ns = round(step_size_s(time_manager, sources) * NANOSECONDS)
         receivers = [_receiver(self.judge, one) for one in self.judge.inputs]
         self.pipeline = Pipeline([*parts, self._pilot], self._step_ns, receivers)
+        self.judge.relink = self.pipeline.relink
 
     @property
     def state(self) -> VehicleState:
@@ -112,7 +114,8 @@ def _receiver(judge: MissionJudge, wanted: JudgeInput) -> Receiver:
         newest = Newest()
         judge.polled[wanted.topic.name] = newest.pop
         return Receiver(wanted.topic, newest.take, newest=newest)
-    return Receiver(wanted.topic, wanted.take, partial(getattr, judge, "idle_until_ns"))
+    links = judge.links if wanted.topic is TRUTH_STATE else None
+    return Receiver(wanted.topic, wanted.take, partial(getattr, judge, "idle_until_ns"), links=links)
 
 
 def parts_of(member: Member) -> dict[str, type[Part]]:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from rosflight_py_sim.ground.node_kinds import NodeKind
 from rosflight_py_sim.ground.parameters import Value
-from rosflight_py_sim.ground.pulse_width import MOTOR, SERVO, command_of
+from rosflight_py_sim.ground.pulse_width import MOTOR, SERVO, Travel, command_of
 
 CAMERA = "camera"
 """Executable of the cameras."""
@@ -46,7 +46,12 @@ class Actuator:
 
     def command(self, pulse_us: float) -> float:
         """Command for a pulse width: 0 to 1 for a motor, -1 to 1 for a servo."""
-        return command_of(pulse_us, MOTOR if self.is_motor else SERVO)
+        return command_of(pulse_us, self.travel)
+
+    @property
+    def travel(self) -> Travel:
+        """Pulse widths of its commands."""
+        return MOTOR if self.is_motor else SERVO
 
 
 @dataclass(frozen=True)

@@ -12,8 +12,10 @@ from nav_msgs.msg import Path as PathMessage
 from std_msgs.msg import String
 
 from rosflight_py_sim.ground.parameters import Parameter, ParameterTable, Values
+from rosflight_py_sim.kernels.chain import Cells, ChainLink, StepTime, keeps
+from rosflight_py_sim.kernels.jit import bound
 from rosflight_py_sim.missions.acceptance import Limit
-from rosflight_py_sim.missions.autopilot.log import FlightLog
+from rosflight_py_sim.missions.autopilot.log import FlightLog, FlightStatus, log_flight
 from rosflight_py_sim.missions.autopilot.picture import draw_flight
 from rosflight_py_sim.missions.autopilot.summary import Demands, FlightSummary, summarise
 from rosflight_py_sim.missions.autopilot.table import summary_rows, words_of
@@ -26,14 +28,20 @@ from rosflight_py_sim.step.topics import (
     AUTOPILOT_PATH,
     AUTOPILOT_PHASE,
     AUTOPILOT_ROUTE,
+    PWM_OUTPUT,
     SETPOINT,
     STATUS,
     TRUTH_BATTERY,
+    TRUTH_STATE,
+    TRUTH_WIND,
     StatusReport,
     vector3,
 )
+from rosflight_py_sim.step.vehicle_state import VehicleState
 from rosflight_py_sim.vehicles import Vehicle
 from rosflight_py_sim.vehicles.physics_model import vehicle_class
+
+_LOGGED = (TRUTH_STATE, TRUTH_WIND, SETPOINT, TRUTH_BATTERY, PWM_OUTPUT)
 
 
 def autopilot_class(vehicle: Vehicle) -> type[AutopilotPart]:
@@ -61,7 +69,7 @@ class AutopilotJudge(MissionJudge):
         phases, self._plans_path = autopilot.PHASES, autopilot.PLANS_PATH
         self.log: FlightLog = FlightLog(vehicle.actuators, phases)
         self._vehicle_class = vehicle_class(vehicle)
-        self._errors = 0
+        self._status = FlightStatus(phase=0.0, errors=0.0)
         # A pilot that receives the status has a flight controller that reports it.
         if any(isinstance(port, Input) and port.topic is STATUS for port in ports_of(autopilot.PILOT)):
             self.subscribe(STATUS, self._on_status)
@@ -104,8 +112,33 @@ class AutopilotJudge(MissionJudge):
         """Log a row."""
         _, voltage, current = self.newest(TRUTH_BATTERY)
         setpoint = vector3(self.newest(SETPOINT).position_ned)
-        state, errors = self.state, self._errors
+        state, errors = self.state, int(self._status.errors)
         self.log.append(state.time_s, state.truth, setpoint, commands, flow_ned, voltage, current, self._phase, errors)
+
+    def links(self, time: StepTime, cells: Cells) -> Sequence[ChainLink] | None:
+        """Log rows in the chain once the vehicle has left the ground."""
+        if not self.is_logging or not cells.keys() >= {topic.name for topic in _LOGGED}:
+            return None
+        if not keeps(type(self), "links", "write", "is_on", "_on_truth"):
+            return None
+        actuators = np.array([(one.output, *one.travel) for one in self.vehicle.actuators])
+        truth, *logged = (cells[topic.name].memory for topic in _LOGGED)
+        log, rows = self.log.memory
+        first = log.count
+
+        def take(time_ns: int) -> None:
+            self._on_truth(VehicleState(time_ns, truth.copy()))
+            self.relink()
+
+        def leave(answered_ns: int) -> None:
+            if log.count > first:
+                self.wall_s = self.system_s() - (self._began_s or 0.0)
+                row = rows[log.count - 1]
+                self._row_ns = int(self._schedule.since_ns)
+                self.state = VehicleState(self._row_ns, row[1:20].copy())
+
+        logging = bound(log_flight, time, log, rows, self._status, actuators, truth, *logged)
+        return self._schedule.links(time, [ChainLink(logging, lambda time_ns, _: take(time_ns))], take, leave)
 
     def verdict(self) -> Verdict:
         """Evaluate the flight along the planned path; a flight that ended with a failure is not a success."""
@@ -127,10 +160,13 @@ class AutopilotJudge(MissionJudge):
         return summarise(self.log, self.path_ned, self.name, self.wall_s, self._demands, self._vehicle_class)
 
     def _on_status(self, status: StatusReport) -> None:
-        self._errors = status.error_code
+        self._status.errors = status.error_code
 
     def _on_phase(self, message: String) -> None:
-        self._phase = self._phases[message.data]
+        was_on, self._phase = self.is_on, self._phases[message.data]
+        self._status.phase = self._phase
+        if self.is_on is not was_on:
+            self.relink()
 
     def _on_path(self, message: PathMessage) -> None:
         places = [stamped.pose.position for stamped in message.poses]

@@ -6,11 +6,74 @@ from collections.abc import Sequence
 
 import numpy as np
 import numpy.typing as npt
+from numpy.typing import NDArray
 
 from rosflight_py_sim.autopilot.mission_phase import MissionPhase
 from rosflight_py_sim.autopilot.setpoint import Vector3
-from rosflight_py_sim.recording.state_log import Array, StateLog
+from rosflight_py_sim.ground.stamps import NANOSECONDS
+from rosflight_py_sim.kernels.chain import StepTime
+from rosflight_py_sim.kernels.jit import kernel
+from rosflight_py_sim.kernels.record import kernel_record
+from rosflight_py_sim.recording.state_log import Array, LogEnd, StateLog
 from rosflight_py_sim.vehicles import Actuator
+
+
+@kernel_record
+class FlightStatus:
+    """Columns of a row that messages set.
+
+    Attributes:
+        phase: number of the mission's phase.
+        errors: error bits of the flight controller's status.
+    """
+
+    phase: float
+    errors: float
+
+
+@kernel
+def log_flight(
+    time: StepTime,
+    log: LogEnd,
+    rows: NDArray[np.float64],
+    status: FlightStatus,
+    actuators: NDArray[np.float64],
+    truth: NDArray[np.float64],
+    wind_ned: NDArray[np.float64],
+    setpoint: NDArray[np.float64],
+    power: NDArray[np.float64],
+    pulse_us: NDArray[np.int64],
+) -> bool:
+    """Add the row of `FlightLog.append`, or return that Python must, because the table is full.
+
+    Args:
+        time: time of the state.
+        log: end of the log.
+        rows: the table.
+        status: phase and error bits.
+        actuators: output, and pulse width of command 0 and its increase to that of command 1 (us), of each (n, 3).
+        truth: true state (19,).
+        wind_ned: m/s (3,).
+        setpoint: position (m) in its first three elements.
+        power: battery voltage (V) and current (A).
+        pulse_us: pulse width of each output, us.
+    """
+    n = log.count
+    if n >= rows.shape[0]:
+        return True
+    rows[n, 0] = time.time_ns / NANOSECONDS
+    for i in range(19):
+        rows[n, 1 + i] = truth[i]
+    for i in range(3):
+        rows[n, 20 + i] = wind_ned[i]
+        rows[n, 23 + i] = setpoint[i]
+    rows[n, 26], rows[n, 27] = power[0], power[1]
+    rows[n, 28], rows[n, 29] = status.phase, status.errors
+    for i in range(actuators.shape[0]):
+        pulse = float(pulse_us[int(actuators[i, 0])])
+        rows[n, 30 + i] = (pulse - actuators[i, 1]) / actuators[i, 2]
+    log.count = n + 1
+    return False
 
 
 class FlightLog(StateLog):
