@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from rosflight_py_sim.firmware import controller, estimator, mixer, sensors
 from rosflight_py_sim.firmware.command import FZ
+from rosflight_py_sim.firmware.imu_calibration import CALIBRATION_SAMPLES, Collected, collect
 from rosflight_py_sim.firmware.parameter_table import MIXER_ROWS
 from rosflight_py_sim.firmware.parameters import FirmwareParameters
 from rosflight_py_sim.firmware.quirks import REPAIRED, Quirks
@@ -138,8 +139,9 @@ class PassState:
     """What a pass of the firmware without Python needs besides the arguments of `control_step`.
 
     Attributes:
-        is_quiet: whether the sample needs nothing but `control_step`: it ends no error, no calibration is running, and
-            it is not the first.
+        is_quiet: whether samples of the other sensors change nothing but air data and magnetic field: no calibration is
+            running.
+        ends_error: whether an IMU sample ends an error.
         start_us: time of the first pass, us.
         imu_time_us: time of the last sample, us.
         findings: result of `control_step` in the last pass.
@@ -151,6 +153,7 @@ class PassState:
     """
 
     is_quiet: bool
+    ends_error: bool
     start_us: int
     imu_time_us: int
     findings: int
@@ -162,9 +165,10 @@ class PassState:
 
 
 def new_pass_state() -> PassState:
-    """A state that lets every pass be ordinary."""
+    """A state without calibrations, before the first pass."""
     return PassState(
         is_quiet=False,
+        ends_error=False,
         start_us=0,
         imu_time_us=0,
         findings=0,
@@ -182,6 +186,9 @@ def firmware_pass(
     now: PassState,
     air: sensors.AirData,
     battery: sensors.BatteryFilter,
+    collected: Collected,
+    of_accel: NDArray[np.float64],
+    of_gyro: NDArray[np.float64],
     measured: NDArray[np.float64],
     corrections: NDArray[np.float64],
     settings: ControlSettings,
@@ -196,7 +203,7 @@ def firmware_pass(
     pwm: NDArray[np.float64],
     whole_pwm: NDArray[np.int64],
 ) -> int:
-    """Take the sample `measured` (6,), accelerometer and gyro, and run `control_step`.
+    """Take the sample `measured` (6,), accelerometer and gyro, also for a calibration, and run `control_step`.
 
     Return ORDINARY, with nothing changed, if the pass needs more than that; 0; or, if the findings of `control_step`
     differ from those of the last pass, 1 more than the new ones.
@@ -205,11 +212,15 @@ def firmware_pass(
     total = now.temperature
     for i in range(6):
         total += measured[i]
-    if not now.is_quiet or not math.isfinite(total) or time_us <= now.imu_time_us:
+    if now.ends_error or not math.isfinite(total) or time_us <= now.imu_time_us:
+        return ORDINARY
+    # Python takes the last sample of a calibration.
+    if max(collected.accel, collected.gyro) + 1 >= CALIBRATION_SAMPLES:
         return ORDINARY
     for i in range(6):
         sample[i] = measured[i]
     sample[6] = now.temperature
+    collect(collected, of_accel, of_gyro, sample)
     dt = (time_us - now.imu_time_us) * 1e-6
     now.imu_time_us = time_us
     findings = control_step(

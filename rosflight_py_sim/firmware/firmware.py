@@ -49,6 +49,9 @@ IMU_TIMEOUT_US = 1_000_000
 """Time without an IMU sample after which the IMU counts as not responding."""
 
 
+_RC_LOST = int(ErrorFlag.RC_LOST)
+_ENDED_BY_SAMPLE = int(ErrorFlag.IMU_NOT_RESPONDING | ErrorFlag.TIME_GOING_BACKWARDS)
+
 _write_sample: Callable[..., None] = Struct("7d").pack_into
 
 
@@ -276,7 +279,16 @@ class Firmware(Inputs):
             self._last_imu_us = self._imu_time_us = self.time_us = now.imu_time_us
             self._findings, self.imu_temperature = now.findings, now.temperature
 
-        passed = bound(firmware_pass, time, now, self.air, self.battery, measured, *self._memory_of_pass)
+        passed = bound(
+            firmware_pass,
+            time,
+            now,
+            self.air,
+            self.battery,
+            *self.calibrations.imu.memory,
+            measured,
+            *self._memory_of_pass,
+        )
         return ChainLink(passed, attend, leave)
 
     def frame_links(
@@ -350,9 +362,10 @@ class Firmware(Inputs):
     def prepare_pass(self) -> None:
         """Set what may have changed since the last pass for the passes of `link` and `frame_links`."""
         frames, machine, now = self._frames, self.state_machine, self._now
-        frames.is_settled = not (machine.errors or machine.failsafe) and self.receiver.is_settled
+        frames.is_settled = not (machine.errors & _RC_LOST or machine.failsafe) and self.receiver.is_settled
         frames.until_us = int(min(max(0.0, self.command.due_us), NEVER_NS))
-        now.is_quiet = not (machine.errors & _ENDED_BY_SAMPLE or self.calibrations.are_running)
+        now.is_quiet = not self.calibrations.are_running
+        now.ends_error = bool(machine.errors & _ENDED_BY_SAMPLE)
         now.armed, now.mixer_is_valid = machine.armed, not self._mixers.fault
         now.thrust_density = self._thrust_density
         self.command.prepare_pass()
