@@ -50,7 +50,6 @@ IMU_TIMEOUT_US = 1_000_000
 
 
 _RC_LOST = int(ErrorFlag.RC_LOST)
-_ENDED_BY_SAMPLE = int(ErrorFlag.IMU_NOT_RESPONDING | ErrorFlag.TIME_GOING_BACKWARDS)
 
 _write_sample: Callable[..., None] = Struct("7d").pack_into
 

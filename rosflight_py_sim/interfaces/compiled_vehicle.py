@@ -149,10 +149,10 @@ class CompiledVehicle:
             self.leave()
 
     def settle(self) -> None:
-        """Store for Python what the kernels have changed, and count the messages that were not made."""
-        if self._steps is None or self._is_running:
+        """Count the messages that were not made."""
+        if self._steps is None:
             return
-        self._steps.store()
+        self._steps.settle()
         count, self._uncounted = self._uncounted, 0
         self._taken += count
         for one in self._sent:
@@ -163,7 +163,11 @@ class CompiledVehicle:
 
     def leave(self) -> None:
         """Answer by messages from now on; the parts receive the newest message of each topic."""
+        steps = self._steps
+        if steps is None:
+            return
         self.settle()
+        steps.store()
         self._steps = None
         for one in self._sent:
             one.refresh()

@@ -178,7 +178,7 @@ class PartPorts:
             self.compiled.relink()
 
     def settle(self) -> None:
-        """Let the part and its counters have what a chain has done for it."""
+        """Count the messages that a chain has not made."""
         if self.compiled is not None:
             self.compiled.settle()
 

@@ -68,6 +68,10 @@ def _nothing(answered_ns: int) -> None:
     """Store nothing."""
 
 
+def _no_report() -> None:
+    """Report nothing."""
+
+
 def never(time_ns: int, status: int) -> None:
     """Act on the status of a kernel that returns none."""
     raise AssertionError(f"status {status} at {time_ns} ns")
@@ -82,12 +86,14 @@ class ChainLink(NamedTuple):
         leave: stores for Python what the kernel has changed, given the time of the part's last answer, ns. Called
             before Python changes the part, and when the chain ends.
         is_late: whether the messages that `attend` sends follow the one that triggers the next part.
+        settle: reports how often the link has run since the last call; may be called at any time.
     """
 
     run: Callable[[], Any]
     attend: Callable[[int, int], None] = never
     leave: Callable[[int], None] = _nothing
     is_late: bool = False
+    settle: Callable[[], None] = _no_report
 
 
 def _each_step() -> int:
@@ -190,11 +196,11 @@ def counted(note: Callable[[int], None]) -> ChainLink:
     """Link that counts how often it runs, for `note`."""
     tally = Tally(count=0)
 
-    def leave(answered_ns: int) -> None:
+    def settle() -> None:
         note(tally.count)
         tally.count = 0
 
-    return ChainLink(bound(add_one, tally), leave=leave)
+    return ChainLink(bound(add_one, tally), settle=settle)
 
 
 def gate(time: StepTime, due: Due, act: Callable[[int], None], *, is_late: bool = False) -> ChainLink:

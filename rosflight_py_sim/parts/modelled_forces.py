@@ -15,7 +15,7 @@ from rosflight_py_sim.failures.schedule import Signals
 from rosflight_py_sim.ground.parameters import ParameterError, Value, Values, number
 from rosflight_py_sim.ground.pulse_width import OUTPUTS
 from rosflight_py_sim.ground.stamps import NANOSECONDS
-from rosflight_py_sim.kernels.chain import Cell, Cells, ChainLink, Due, StepTime, Taken, gate, keeps
+from rosflight_py_sim.kernels.chain import Cell, Cells, ChainLink, Due, StepTime, Taken, counted, gate, keeps
 from rosflight_py_sim.kernels.jit import bound, kernel
 from rosflight_py_sim.kernels.single import single
 from rosflight_py_sim.parts.forces_and_moments import ForcesAndMoments
@@ -295,7 +295,10 @@ class ModelledForces(ForcesAndMoments, Generic[Model]):
             self._power_ns = max(self._power_ns, sent.at_ns)
 
         sampled = bound(sample_battery, time, model.battery, model.rotor_speeds, sent, power, speeds)
-        return schedule.links(time, (ChainLink(sampled), *charged, *turned), send_battery, leave)
+        unsent = [counted(partial(self.count_unsent, "send_battery"))]
+        if len(model.rotor_speeds):
+            unsent.append(counted(partial(self.count_unsent, "send_rotor_speeds")))
+        return schedule.links(time, (ChainLink(sampled), *charged, *turned, *unsent), send_battery, leave)
 
     def diagnose(self, period: Period) -> Iterable[Diagnosis]:
         """State of charge of the battery."""

@@ -28,6 +28,7 @@ from rosflight_py_sim.kernels.chain import (
     StepTime,
     Taken,
     copy_numbers,
+    counted,
     gate,
     keeps,
 )
@@ -450,9 +451,8 @@ class Sensors(Part, ABC):
             numbers, measured = measuring
             received = taken(one.sensor.topic.name, numbers)
             if received is not None:
-                then = (*measured, *received)
-                note = partial(self.count_unsent, one.sensor.name)
-                links[one] = one.link(time, len(then), note), *then
+                then = (*measured, *received, counted(partial(self.count_unsent, one.sensor.name)))
+                links[one] = one.link(time, len(then)), *then
         return links
 
     def _drop_in_transit(self) -> None:

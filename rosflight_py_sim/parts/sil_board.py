@@ -410,7 +410,7 @@ class RosflightBoard(CommandServices, ParameterServices, StatusReports, Estimate
         command_pass = firmware.command_pass(time)
 
         outputs, reports, sends_outputs = self._output_schedule, self._status_schedule, self.is_received("send_output")
-        unsent = outputs.link(time, 0, partial(self.count_unsent, "send_output"))
+        unsent = outputs.link(time, 1), counted(partial(self.count_unsent, "send_output"))
 
         def set_rest() -> None:
             outputs_ns = outputs.next_ns if sends_outputs else NEVER_NS
@@ -470,7 +470,7 @@ class RosflightBoard(CommandServices, ParameterServices, StatusReports, Estimate
             gate(time, inputs, take_inputs),
             controlled._replace(attend=attend, leave=leave),
             *((gate(time, Due(at_ns=0), self._send_estimates, is_late=True),) if has_estimates else ()),
-            *(() if sends_outputs or self.send_output is drop else (unsent,)),
+            *(() if sends_outputs or self.send_output is drop else unsent),
             ChainLink(command_pass, take_command, leave_commands, is_late=True),
             ChainLink(firmware.rest_pass(time, rest), lambda time_ns, _: finish(time_ns), is_late=True),
         )

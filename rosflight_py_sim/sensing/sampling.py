@@ -61,9 +61,9 @@ class Sampling:
         dt = (time_ns - last_ns) / NANOSECONDS if 0 <= last_ns < time_ns else self._period_s
         return new_message(self._message, (time_ns, *read(time_ns, state, dt)))
 
-    def link(self, time: StepTime, skipped: int, note: Callable[[int], None]) -> ChainLink:
-        """Link of a chain that skips so many links unless a measurement is due; `note` takes the number of those."""
-        link = self.schedule.link(time, skipped, note)
+    def link(self, time: StepTime, skipped: int) -> ChainLink:
+        """Link of a chain that skips so many links unless a measurement is due."""
+        link = self.schedule.link(time, skipped)
 
         def leave(answered_ns: int) -> None:
             link.leave(answered_ns)

@@ -265,6 +265,11 @@ class CompiledSteps:
         sender, ahead_ns = self._senders[topic]
         return sender.answered_ns + ahead_ns, self._cells[topic].message
 
+    def settle(self) -> None:
+        """Let the links report how often they have run."""
+        for link in self._links:
+            link.settle()
+
     def store(self) -> dict[str, Any]:
         """Store for Python what the kernels have changed; return the newest messages of state and wind, by topic."""
         first = 0

@@ -22,13 +22,11 @@ class Periods:
         next_ns: time from which on the action is due again, ns.
         since_ns: time at which the action was last due in the chain, ns; -1 before.
         period_ns: ns.
-        count: how often it has been due in the chain.
     """
 
     next_ns: int
     since_ns: int
     period_ns: int
-    count: int
 
 
 @kernel
@@ -37,7 +35,6 @@ def skip_unless_due(time: StepTime, periods: Periods, skipped: int) -> int:
     if time.time_ns < periods.next_ns:
         return -skipped
     periods.since_ns = time.time_ns
-    periods.count += 1
     periods.next_ns += periods.period_ns * (1 + (time.time_ns - periods.next_ns) // periods.period_ns)
     return 0
 
@@ -67,17 +64,14 @@ class Schedule:
         """Restart the grid at the next time given."""
         self.since_ns, self.next_ns = math.inf, 0
 
-    def link(self, time: StepTime, skipped: int, note: Callable[[int], None] | None = None) -> ChainLink:
-        """Link of a chain that skips so many links unless the action is due; `note` takes the number of due times."""
-        periods = Periods(next_ns=self.next_ns, since_ns=-1, period_ns=self._period_ns, count=0)
+    def link(self, time: StepTime, skipped: int) -> ChainLink:
+        """Link of a chain that skips so many links unless the action is due."""
+        periods = Periods(next_ns=self.next_ns, since_ns=-1, period_ns=self._period_ns)
 
         def leave(answered_ns: int) -> None:
             self.next_ns = periods.next_ns
             if periods.since_ns >= 0:
                 self.since_ns = periods.since_ns
-            if note is not None:
-                note(periods.count)
-            periods.count = 0
 
         return ChainLink(bound(skip_unless_due, time, periods, skipped), leave=leave)
 
