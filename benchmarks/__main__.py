@@ -32,6 +32,9 @@ LIMIT_S = 600.0
 COUNTS = (1, 2, 4, 8)
 """Numbers of vehicles in one process to measure, each alternating with a single vehicle."""
 
+MANY, MANY_HZ = (1, 10, 100), (400, 100)
+"""Numbers of vehicles in one process, and step rates, to measure for large fleets."""
+
 # One row for names that stand for the same vehicle.
 CONFIGURATIONS = list(
     {(one.forces_and_moments, one.parameter_file): key for key, one in all_vehicles().items()}.values()
@@ -48,6 +51,7 @@ PARTS = (
     "vehicles",
     "sensors",
     "fleets",
+    "many",
     "processes",
     "machines",
     "cameras",
@@ -142,6 +146,9 @@ def main() -> None:
         console.print(_sensors(options))
     if "fleets" in options.parts:
         console.print(_fleets(options, chosen if options.vehicle else chosen[:1]))
+    if "many" in options.parts:
+        console.print(_many(options))
+        _print_without_ros(options, console)
     if "machines" in options.parts:
         _print_machines(options, console)
     if "cameras" in options.parts:
@@ -190,6 +197,11 @@ def _parser() -> argparse.ArgumentParser:
         "--simulated-minutes", type=float, default=60.0, help="length of the endurance run (default 60)"
     )
     parser.add_argument("--paced-seconds", type=float, default=60.0, help="length of the paced run (default 60)")
+    parser.add_argument(
+        "--peers",
+        metavar="PYTHON",
+        help="Python of an environment with crazyflow and rotorpy, which `many` then measures, too",
+    )
     parser.add_argument("--flights", type=int, default=100, help="number of flights of a sweep (default 100)")
     return parser
 
@@ -256,6 +268,69 @@ def _fleets(options: argparse.Namespace, chosen: list[tuple[str, str]]) -> Table
             table.add_row(f"{name}{by}", str(count), *figures)
         table.add_section()
     return table
+
+
+def _many(options: argparse.Namespace) -> Table:
+    table = Table(title="Multirotors with every sensor and ROSflight's firmware in one process, lockstep")
+    for column in (
+        *("step rate (Hz)", "vehicles", "times real time", "vehicle steps/s", "ratio to bare chain"),
+        *("cost of a vehicle, relative to one", "memory of a vehicle (MiB)"),
+    ):
+        table.add_column(column, justify="right")
+    for hz in MANY_HZ:
+        rounds = [
+            {count: _many_run(count, hz, options.seconds) for count in MANY}
+            | {0: {"rate": bare_chain(options.seconds)}}
+            for _ in range(options.runs)
+        ]
+        for count in MANY:
+            rate = statistics.median(one[count]["rate"] for one in rounds)
+            ratio = statistics.median(count * one[count]["rate"] / one[0]["rate"] for one in rounds)
+            cost = statistics.median(one[1]["rate"] / one[count]["rate"] / count for one in rounds)
+            more = [one[count]["resident_mib"] - one[1]["resident_mib"] for one in rounds]
+            memory = f"{statistics.median(more) / (count - 1):.1f}" if count > 1 else ""
+            figures = f"{rate / hz:.1f}", f"{count * rate:,.0f}", f"{ratio:.1f}", f"{cost:.2f}", memory
+            table.add_row(str(hz), str(count), *figures)
+        table.add_section()
+    return table
+
+
+def _many_run(count: int, hz: int, seconds: float) -> dict[str, float]:
+    arguments = ["-p", f"step_size:={1.0 / hz}"]
+    run = measured(f"composed_run(count={count}, duration_s={seconds}, arguments={arguments})", "composed_graph")
+    return dict(run)
+
+
+def _print_without_ros(options: argparse.Namespace, console: Console) -> None:
+    """A vehicle without ROS beside other simulators, by turns."""
+    rows: list[tuple[str, Callable[[], float]]] = [
+        (
+            "one multirotor without ROS, with sensors and firmware, on one core",
+            lambda: float(measured("rate(hovering(is_compiled=True), 10.0)", "held_command")),
+        )
+    ]
+    if options.peers is not None:
+        seconds = ["--seconds", str(options.seconds)]
+        rows += [
+            ("crazyflow, 1024 worlds, no sensors, all cores", partial(_peer, options.peers, "crazyflow", *seconds)),
+            ("crazyflow, 1 world", partial(_peer, options.peers, "crazyflow", "--worlds", "1", *seconds)),
+            ("RotorPy, one vehicle, no sensors", partial(_peer, options.peers, "rotorpy", *seconds)),
+        ]
+    rounds = [[rate() for _, rate in rows] for _ in range(options.runs)]
+    table = Table(title="Without ROS")
+    table.add_column("")
+    table.add_column("vehicle steps/s", justify="right")
+    for (name, _), rates in zip(rows, zip(*rounds, strict=True), strict=True):
+        table.add_row(name, f"{statistics.median(rates):,.0f}")
+    console.print(table)
+
+
+def _peer(python: str, *arguments: str) -> float:
+    command = [python, str(Path(__file__).with_name("peers.py")), *arguments]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=LIMIT_S, check=False)
+    if done.returncode != 0:
+        raise RuntimeError(f"{' '.join(command)} failed:\n{done.stderr}")
+    return float(done.stdout.splitlines()[-1])
 
 
 def _print_machines(options: argparse.Namespace, console: Console) -> None:
