@@ -7,8 +7,8 @@ that something outside of the chain receives are made. The trajectory is the sam
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rosflight_py_sim.interfaces.hand_off_ends import Deliver, Inlet, Outlet
@@ -115,27 +115,46 @@ class CompiledVehicle:
         return hand_off.revision != self._revision
 
     def _advance(self, time_ns: int) -> None:
-        steps, chain = self._steps, self._chain
-        assert steps is not None
+        assert self._steps is not None
         self._uncounted += 1
         self._hand_off.compiled_steps += 1
+        self._run(self._steps, partial(self._steps.advance, time_ns + self._time.step_ns))
+
+    def _resume(self, time_ns: int) -> None:
+        """Continue a step, once the messages that were sent in it have been delivered."""
+        steps = self._steps
+        if steps is None or not steps.is_suspended or time_ns != self._time.time_ns:
+            return
+        following = self._chain[steps.answered :]
+        if self._has_other_ends() or not all(ports.join.is_ready(time_ns) for ports in following):
+            self.leave()
+        else:
+            self._run(steps, steps.resume)
+
+    def _run(self, steps: CompiledSteps, run: Callable[[], None]) -> None:
+        """Run the chain to the end of the step, or until messages are to be delivered first."""
+        time_ns, chain = self._time.time_ns, self._chain
         self._is_running = True
         try:
-            steps.advance(time_ns + self._time.step_ns)
+            run()
         except StateDivergedError:
             # The last part has handled it: it keeps its last state, and sends none.
             self._is_running = False
             self.leave()
-            self._note_answers(time_ns)
+            self._note_answers(time_ns, len(chain) - 1)
             self._truth.make_stale()
         self._is_running = False
-        chain[-1].join.answered_ns = time_ns
+        if steps.is_suspended:
+            self._note_answers(time_ns, steps.answered)
+            self._hand_off.put(self._resume, time_ns)
+        else:
+            chain[-1].join.answered_ns = time_ns
         if self._is_out_of_date:
             self.leave()
 
-    def _note_answers(self, time_ns: int) -> None:
-        """Let the joins know that all parts but the last have answered."""
-        for ports in self._chain[:-1]:
+    def _note_answers(self, time_ns: int, count: int) -> None:
+        """Let the joins of the first parts know that these have answered."""
+        for ports in self._chain[:count]:
             ports.join.answered_ns = time_ns
 
     def relink(self) -> None:
@@ -169,14 +188,25 @@ class CompiledVehicle:
         self.settle()
         steps.store()
         self._steps = None
+        # In a step under way, these parts answer by messages.
+        following = self._chain[steps.answered :] if steps.is_suspended else ()
         for one in self._sent:
             one.refresh()
             one.outlet.refresh = None
             for deliver, inlet in zip(one.outlet.bypass(()), one.inside, strict=True):
-                if inlet.owner is not None and inlet.owner[1].kind is Kind.TRIGGER:
-                    inlet.owner[0].join.keep(one.outlet.last)
-                else:
+                assert inlet.owner is not None
+                ports, port = inlet.owner
+                if port.kind is not Kind.TRIGGER:
                     deliver(one.outlet.last)
+                elif following and ports is following[0]:
+                    self._hand_off.put(deliver, one.outlet.last)
+                else:
+                    ports.join.keep(one.outlet.last)
+            if one.ports in following and not one.is_made:
+                one.outlet.counter.count -= 1
+        for part, name in self._unsent:
+            if any(part is ports.part for ports in following):
+                part.count_unsent(name, -1)
         for ports in self._chain:
             ports.compiled = None
         self._is_out_of_date = False
@@ -201,7 +231,8 @@ class CompiledVehicle:
         sent, receivers = self._topics(chain, step_ns)
         self._time = StepTime(time_ns=time_ns, step_ns=step_ns, until_ns=0)
         parts, acts = [ports.part for ports in chain], [Act(chain[0].part, chain[0].part.run, None)]
-        steps = compiled_steps(parts, self._time, acts, receivers, deque[Any](), _nothing)
+        waiting = self._hand_off.waiting
+        steps = compiled_steps(parts, self._time, acts, receivers, waiting, lambda: len(waiting) > 0)
         if steps is None or list(steps.parts) != parts:
             return False
         self._steps, self._sent = steps, sent
@@ -263,7 +294,7 @@ class CompiledVehicle:
             return send
 
         def send_last(message: Any) -> None:
-            self._note_answers(self._time.time_ns)
+            self._note_answers(self._time.time_ns, len(self._chain) - 1)
             send(message)
 
         return send_last
@@ -282,7 +313,3 @@ def _is_in_step(ports: PartPorts, time_ns: int, step_ns: int) -> bool:
 def _never(message: Any) -> None:
     """Take a message of a chain that makes none."""
     raise AssertionError(message)
-
-
-def _nothing() -> None:
-    """Run nothing: the hand-off delivers the messages that are sent in a step after it."""

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter, deque
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence, Sized
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
@@ -433,6 +433,11 @@ class HandOff:
         inlet = Inlet(topic, qos, subscription, deliver, show, take, counter, at_once=at_once, end=end)
         self.add_inlet(inlet)
         return subscription
+
+    @property
+    def waiting(self) -> Sized:
+        """Messages that have not been delivered."""
+        return self._queue
 
     def put(self, deliver: Deliver, message: Any) -> None:
         """Pass a message to a function once all messages sent so far have been delivered."""

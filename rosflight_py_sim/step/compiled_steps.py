@@ -119,6 +119,8 @@ class CompiledSteps:
         time: time of the step.
         parts: the parts in the chain, in the order of their answers.
         at: number of the last link that Python attended.
+        is_suspended: whether the chain is suspended within a step.
+        answered: number of parts that had answered then.
     """
 
     def __init__(
@@ -132,7 +134,7 @@ class CompiledSteps:
         at_end: tuple[Sequence[ChainLink], Sequence[ChainLink]],
         receivers: Sequence[Receiver],
         queue: Sized,
-        run_triggered: Callable[[], None],
+        run_triggered: Callable[[], object],
     ) -> None:
         """Chain the links of parts.
 
@@ -146,10 +148,10 @@ class CompiledSteps:
             at_end: links of receivers of the state besides the parts, and of the parts that the state triggers.
             receivers: receivers of the parts' topics that are not in the chain.
             queue: what the messages of Python's actions have triggered.
-            run_triggered: runs that.
+            run_triggered: runs that; returns true to suspend the chain, which `resume` continues, until that has run.
         """
         self.time, self.parts, self._run_triggered = time, parts, run_triggered
-        self.at, self._queue = 0, queue
+        self.at, self._queue, self.is_suspended, self.answered = 0, queue, False, 0
         self._cells, self._receivers, self._wanted = cells, receivers, list[tuple[Due, Callable[[], int]]]()
         self._polled = polled
         # Sender of each topic, and the time by which its stamps are ahead: the state has that of the end of the step.
@@ -216,7 +218,8 @@ class CompiledSteps:
         due, step_ns = self._triggered[index], self.time.step_ns
 
         def run(time_ns: int) -> None:
-            self._run_triggered()
+            # After the last part, the step is over.
+            self.is_suspended = bool(self._run_triggered()) and index < len(self.parts) - 1
             due.at_ns = NEVER_NS
             for wanted, idle_until in self._wanted:
                 wanted.at_ns = idle_until() - step_ns
@@ -230,25 +233,45 @@ class CompiledSteps:
 
     def advance(self, until_ns: int) -> None:
         """Take steps until `until_ns`, or until the end of a step in which Python acted."""
-        time, attend, chain, queue, parts = self.time, self._attend, self._chain, self._queue, self.parts
-        last, answered = len(attend), 0
+        time, parts = self.time, self.parts
         time.until_ns = until_ns
-        index, status = chain(0)
-        if index < last:
-            time.until_ns, time_ns = 0, time.time_ns
-            following, answered_by = self._following, self._answered
-            if parts[-1].answered_ns != time_ns - time.step_ns:
+        index, status = self._chain(0)
+        if index < len(self._attend):
+            time.until_ns, before_ns = 0, time.time_ns - time.step_ns
+            if parts[-1].answered_ns != before_ns:
                 for part in parts:
-                    part.answered_ns = time_ns - time.step_ns
-            while index < last:
-                while answered < answered_by[index]:
-                    parts[answered].answered_ns = time_ns
-                    answered += 1
-                self.at = index
-                attend[index](time_ns, status)
-                if queue:
-                    following[index].at_ns = 0
-                index, status = chain(index + 1)
+                    part.answered_ns = before_ns
+            self.answered = 0
+            self._go_on(index, status)
+        else:
+            self._end_step()
+
+    def resume(self) -> None:
+        """Continue the step that has been suspended."""
+        self.is_suspended = False
+        self._go_on(*self._chain(self.at + 1))
+
+    def _go_on(self, index: int, status: int) -> None:
+        """Let Python act on the status of a link, and continue to the end of the step."""
+        attend, chain, queue, parts = self._attend, self._chain, self._queue, self.parts
+        following, answered_by, time_ns = self._following, self._answered, self.time.time_ns
+        last, answered = len(attend), self.answered
+        while index < last:
+            while answered < answered_by[index]:
+                parts[answered].answered_ns = time_ns
+                answered += 1
+            self.at = index
+            attend[index](time_ns, status)
+            if self.is_suspended:
+                self.answered = answered
+                return
+            if queue:
+                following[index].at_ns = 0
+            index, status = chain(index + 1)
+        self._end_step()
+
+    def _end_step(self) -> None:
+        time, parts = self.time, self.parts
         before_ns = time.time_ns - time.step_ns
         for part in parts:
             part.answered_ns = before_ns
@@ -330,7 +353,7 @@ def compiled_steps(
     acts: Sequence[Act],
     receivers: Sequence[Receiver],
     queue: Sized,
-    run_triggered: Callable[[], None],
+    run_triggered: Callable[[], object],
 ) -> CompiledSteps | None:
     """The chain of the parts that trigger each other; None if one of them must answer by Python.
 
