@@ -31,9 +31,11 @@ from rosflight_py_sim.step.topics import (
     IMU,
     IMU_DATA,
     PWM_OUTPUT,
+    STATUS,
     TRUTH_STATE,
     TRUTH_WIND,
     ControlCommand,
+    StatusReport,
     topic_of,
 )
 from rosflight_py_sim.step.vehicle_state import VehicleState, message_of_truth
@@ -94,6 +96,16 @@ class Actor(SimulationNode):
         self._at = at
         self._command = self.publisher(COMMAND, at)
         self.subscribe(TRUTH_STATE, self._on_truth, at)
+        self.subscribe(STATUS, self._on_status, at)
+
+    def _on_status(self, one: StatusReport) -> None:
+        """Act within the step: the status is sent before the forces."""
+        self.hash.update(str(one).encode())
+        if one.time_ns in (700_000_000, 1_500_000_000):
+            self._command(ControlCommand(0, 2, 0, (0.0, 0.0, 0.6, 0.1, 0.0, 0.0, *[0.0] * 4)))
+        if one.time_ns == 900_000_000:
+            request = ParamSet.Request(name="PID_PITCH_ANG_P", value=2.5)
+            self._to[topic_of(self._at, "param_set")].call_async(request)
 
     def _on_truth(self, one: VehicleState) -> None:
         time_ns = one.time_ns
