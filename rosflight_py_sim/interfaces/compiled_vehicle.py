@@ -301,10 +301,11 @@ class CompiledVehicle:
 
 
 def _is_in_step(ports: PartPorts, time_ns: int, step_ns: int) -> bool:
-    """Whether a part in lockstep has answered the previous step, and receives no message of other processes in it."""
+    """Whether a part in lockstep has answered the previous step, and neither sends nor receives in another way."""
     part = ports.part
     return (
         part.lockstep
+        and ports.sends_as_bound
         and part.answered_ns == time_ns - step_ns
         and not any(inlet.has_external for port, inlet in ports.inlets if port.kind in _WITHIN_STEP)
     )

@@ -103,6 +103,7 @@ class PartPorts:
         # In a hand-off the nodes have one clock, which the time manager sets.
         self._sets_clock = node.hand_off is None
         self.outlets: dict[str, tuple[Output[Any], Outlet]] = {}
+        self._sends: dict[str, Callable[[Any], None]] = {}
         self.inlets: list[tuple[Input[Any], Inlet]] = []
         self.compiled: CompiledVehicle | None = None
         self._on_time: Callable[[int], None] | None = None
@@ -137,9 +138,11 @@ class PartPorts:
             part.count_unsent = self.count_unsent  # type: ignore[method-assign]
         for out in part.ports(Output):
             sender = node.sender(renamed(out.topic), self._namespace_of(out))
-            out.bind(part, sender.send_lazily if out.lazy else sender.send)
+            send = sender.send_lazily if out.lazy else sender.send
+            out.bind(part, send)
             if sender.outlet is not None:
                 self.outlets[out.name] = out, sender.outlet
+                self._sends[out.name] = send
         for called in part.ports(Calls):
             called.bind(part, {name: self._call(called.service_type, name) for name in called.topics})
         part.begin()
@@ -192,6 +195,12 @@ class PartPorts:
 
     def _is_received(self, output: str) -> bool:
         return output in self.outlets and self.outlets[output][1].is_received
+
+    @property
+    def sends_as_bound(self) -> bool:
+        """Whether the part has not replaced the function of an output."""
+        bound = vars(self.part)
+        return all(bound.get(name, send) is send for name, send in self._sends.items())
 
     def count_unsent(self, output: str, count: int) -> None:
         """Count messages that a chain has not made because the output has no receivers."""
