@@ -1,4 +1,4 @@
-"""Fixtures for all tests: an exclusive ROS domain, and virtual joysticks."""
+"""Fixtures for all tests: exclusive ROS domains and ports, and virtual joysticks."""
 
 from __future__ import annotations
 
@@ -12,68 +12,21 @@ import socket
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from rosflight_py_sim.ground.process_environment import stay_on_this_machine
+from rosflight_py_sim.testing.ros_domains import claimed_domain
 from rosflight_py_sim.transmitter.sdl import SdlSession
-
-# Domains whose ports do not overlap with Linux's ephemeral ports.
-_DOMAINS = (*range(215, 232), *range(1, 102))
-_PARTICIPANTS = 16
-
-
-def _in_use(domain: int) -> bool:
-    """Whether this machine has a DDS participant in the domain, from the ports of the first 16 (DDSI-RTPS 2.5, 9.6.2).
-
-    Checking only the first participant is not enough: a process left behind by a failed test may have been a later one.
-    """
-    for participant in range(_PARTICIPANTS):
-        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
-            try:
-                probe.bind(("", 7400 + 250 * domain + 10 + 2 * participant))
-            except OSError:
-                return True
-    return False
-
-
-@contextmanager
-def claimed_domain() -> Iterator[int]:
-    """A ROS domain that no other process on this machine uses meanwhile."""
-    folder = Path(tempfile.gettempdir()) / f"ros-domains-{os.getuid()}"
-    folder.mkdir(exist_ok=True)
-    locks = [folder / str(domain) for domain in _DOMAINS]
-    # Least recently claimed first, across all processes: messages of processes left by a failed test must not arrive.
-    for path in sorted(locks, key=lambda path: path.stat().st_mtime if path.exists() else 0.0):
-        with path.open("a") as lock:
-            try:
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                continue
-            os.utime(path)
-            domain = int(path.name)
-            if _in_use(domain):
-                continue
-            yield domain
-            return
-    pytest.fail("all ROS domains of this machine are in use")
 
 
 @pytest.fixture(scope="session")
 def claim_domain() -> Callable[[], AbstractContextManager[int]]:
     """`claimed_domain`, for fixtures that need several domains or last longer than a test."""
     return claimed_domain
-
-
-@pytest.fixture
-def ros_domain(monkeypatch: pytest.MonkeyPatch) -> Iterator[int]:
-    """A ROS domain for one test, set in the environment; all traffic stays on this machine."""
-    with claimed_domain() as domain:
-        monkeypatch.setenv("ROS_DOMAIN_ID", str(domain))
-        yield domain
 
 
 @pytest.fixture

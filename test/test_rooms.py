@@ -41,6 +41,7 @@ ROOMS = (
         "missions",
         "sweep",
         "learning",
+        "testing",
         "commands",
     ),
 )

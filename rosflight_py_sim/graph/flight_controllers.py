@@ -14,6 +14,7 @@ from rosflight_py_sim.ground.node_kinds import present_name
 from rosflight_py_sim.ground.parameters import ParameterError, Value
 from rosflight_py_sim.ground.registry import (
     flight_controller_names,
+    is_place,
     registered,
     registered_class,
     registered_node,
@@ -183,7 +184,7 @@ class _FlightControllers(Mapping[str, FlightController]):
         if name in registered("flight_controllers"):
             return registered_object("flight_controllers", name, FlightController)
         if name not in registered("front_ends"):
-            if name not in flight_controller_names():
+            if name not in flight_controller_names() and not is_place(name):
                 raise KeyError(name)
             return FlightController(name, (name,), _first_line(registered_node(name)))
         front_end = front_end_class(name)

@@ -139,8 +139,13 @@ def registered_class(group: str, name: str, base: type) -> Any:
     return found
 
 
+def is_place(name: str) -> bool:
+    """Whether a node is named by the place of its class, `module:Class`, and need not be registered."""
+    return ":" in name
+
+
 def registered_node(name: str) -> Any:
-    """The registered class of a node or part with that name; of two of the name, this package's.
+    """The registered class of a node or part with that name, or the class at a place; of two, this package's.
 
     Raises:
         ParameterError: the name is not registered, or its object cannot be loaded or is not a class.
@@ -209,6 +214,10 @@ def not_searched(group: str) -> str:
 
 
 def _entry(group: str, name: str) -> EntryPoint:
+    if group == "nodes" and is_place(name):
+        from importlib.metadata import EntryPoint
+
+        return EntryPoint(name, name, PREFIX + group)
     found = registered(group).get(name)
     if found is None:
         raise ParameterError(f"'{name}' of {PREFIX}{group} given; allowed: {', '.join(registered(group))}")
@@ -237,4 +246,6 @@ def _folder(one: EntryPoint) -> Path:
 
 
 def _place(one: EntryPoint) -> str:
+    if one.name == one.value:
+        return f"class '{one.value}'"
     return f"entry point '{one.name} = {one.value}' of {one.group}"

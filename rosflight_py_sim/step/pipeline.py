@@ -134,6 +134,11 @@ class Pipeline:
                 takes.remove(drop)
             self._shortened.clear()
 
+    @property
+    def now_ns(self) -> int:
+        """Time of the step under way, such as for a receiver; between two steps, time of the next one, ns."""
+        return self.time_ns if self._compiled is None else self._time.time_ns
+
     # Compiled steps.
 
     @property

@@ -3,28 +3,32 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
+from rclpy.qos import QoSProfile
 from std_msgs.msg import String
 
 from rosflight_py_sim.graph.composition import ComposedGraph
 from rosflight_py_sim.graph.fleet import Member
 from rosflight_py_sim.graph.parameter_sources import ParameterSources, parameter_sources
+from rosflight_py_sim.graph.plan import planned_nodes
 from rosflight_py_sim.graph.scenario import Scenario
 from rosflight_py_sim.ground.parameters import ParameterError, Scalar
 from rosflight_py_sim.ground.stamps import NANOSECONDS
+from rosflight_py_sim.ground.topic_names import absolute_name
 from rosflight_py_sim.missions.catalogue import flight_of
 from rosflight_py_sim.missions.flight import Flight, not_done
 from rosflight_py_sim.missions.mission_judge import MissionJudge
 from rosflight_py_sim.nodes.running import node_class
 from rosflight_py_sim.physics.ignored_wind import SWITCHES, ignored_wind
-from rosflight_py_sim.step.topics import FAULT
+from rosflight_py_sim.step.ports import Output, examples_of
+from rosflight_py_sim.step.topics import FAULT, StepTopic
 from rosflight_py_sim.sweep.definition import Measure, Row, Run, Signal, Sweep, run_of, scenario_of
 from rosflight_py_sim.sweep.expressions import Expression, ExpressionError, values_of
-from rosflight_py_sim.sweep.pipeline_flight import NeedsGraphError, PipelineFlight, parts_of, step_size_s
+from rosflight_py_sim.sweep.pipeline_flight import NeedsGraphError, Observe, PipelineFlight, parts_of, step_size_s
 
 
 def check_direct(sweep: Sweep) -> None:
@@ -68,13 +72,13 @@ def ignored_in(sweep: Sweep) -> list[str]:
 def fly_run(sweep: Sweep, number: int) -> Row:
     """Fly a run without ROS."""
     run = run_of(sweep, number)
-    return _row(sweep, run, _flown_directly(scenario_of(sweep, run), sweep.limit_s))
+    return _row(sweep, run, fly_directly(scenario_of(sweep, run), sweep.limit_s))
 
 
 def fly_run_in_graph(sweep: Sweep, number: int) -> Row:
     """Fly a run in a composed graph, which has the process's ROS domain to itself."""
     run = run_of(sweep, number)
-    return _row(sweep, run, _flown_in_graph(scenario_of(sweep, run), sweep.limit_s))
+    return _row(sweep, run, fly_in_graph(scenario_of(sweep, run), sweep.limit_s))
 
 
 def _flying(scenario: Scenario) -> list[Member]:
@@ -82,11 +86,17 @@ def _flying(scenario: Scenario) -> list[Member]:
     return [member for member in scenario.members if flight_of(member) is not None]
 
 
-def _flown_directly(scenario: Scenario, limit_s: float) -> list[MissionJudge]:
+def fly_directly(scenario: Scenario, limit_s: float, *, observe: Observe | None = None) -> list[MissionJudge]:
+    """Fly the missions of a scenario without ROS, one vehicle after the other; return their judges.
+
+    Raises:
+        NeedsGraphError: a part runs only as a node.
+        ParameterError: a parameter is missing or not allowed.
+    """
     sources = _sources(scenario)
     judges: list[MissionJudge] = []
     for member in _flying(scenario):
-        flight = PipelineFlight(member, sources, scenario.time_manager)
+        flight = PipelineFlight(member, sources, scenario.time_manager, observe=observe)
         flight.judge.name = member.namespace or member.vehicle.name
         flight.fly(limit_s)
         judges.append(flight.judge)
@@ -99,9 +109,36 @@ def _sources(scenario: Scenario) -> ParameterSources:
     )
 
 
-def _flown_in_graph(scenario: Scenario, limit_s: float) -> list[MissionJudge]:
+def fly_in_graph(
+    scenario: Scenario, limit_s: float, *, observe: Observe | None = None, record: str | None = None
+) -> list[MissionJudge]:
+    """Fly the missions of a scenario in a composed graph, which has the process's ROS domain to itself.
+
+    Args:
+        scenario: the scenario.
+        limit_s: simulated time at which missions that have not ended fail, s.
+        observe: receivers of the topics; None: none.
+        record: file to record every topic to; None: no recording.
+
+    Returns:
+        the judges of the missions.
+
+    Raises:
+        ParameterError: the graph cannot be created.
+    """
     limit_ns = round(limit_s * NANOSECONDS)
     flights = [flight for flight in map(flight_of, scenario.members) if flight is not None]
+    graph: ComposedGraph | None = None
+    rows = _rows_of(scenario) if observe is not None else {}
+
+    def time_ns() -> int:
+        return 0 if graph is None else graph.time_ns
+
+    def tapped(name: str, message_type: Any, _: QoSProfile) -> Callable[[bytes], None] | None:
+        namespace, topic = rows.get(name) or ("", StepTopic(name.removeprefix("/"), message_type))
+        take = observe(namespace, topic, time_ns) if observe is not None else None
+        return None if take is None else lambda message: take(topic.decode(message))
+
     graph = ComposedGraph(
         scenario.members,
         files=scenario.files,
@@ -109,6 +146,8 @@ def _flown_in_graph(scenario: Scenario, limit_s: float) -> list[MissionJudge]:
         arguments=["--log-level", "error"],
         observers=scenario.observers,
         time_manager=scenario.time_manager,
+        record=record,
+        tap=None if observe is None else tapped,
     )
     faults: dict[Flight, str] = {}
 
@@ -134,13 +173,29 @@ def _flown_in_graph(scenario: Scenario, limit_s: float) -> list[MissionJudge]:
     return [flight.judge for flight in flights]
 
 
-def _row(sweep: Sweep, run: Run, judges: Sequence[MissionJudge]) -> Row:
-    """The row of a run, from the logs of its missions."""
+def _rows_of(scenario: Scenario) -> dict[str, tuple[str, StepTopic[Any]]]:
+    """Topics that the nodes of a scenario's vehicles send, with the vehicle's namespace, by full name."""
+    rows: dict[str, tuple[str, StepTopic[Any]]] = {}
+    for node in planned_nodes(scenario.members, observers=scenario.observers):
+        for port in examples_of(node_class(node.executable)):
+            if isinstance(port, Output):
+                rows[absolute_name(node.namespace, port.topic.name)] = node.namespace, port.topic
+    return rows
+
+
+def outcome_of(judges: Sequence[MissionJudge], limit_s: float, *, several: bool) -> tuple[dict[str, Any], list[str]]:
+    """Values of the names in expressions, and the reasons why missions failed.
+
+    Args:
+        judges: judges of the missions, whose logs are cut at the limit.
+        limit_s: simulated time of the limit, s.
+        several: whether the scenario has several vehicles, whose names precede all names.
+    """
     names: dict[str, Any] = {}
     reasons: list[str] = []
     for judge in judges:
-        judge.log.cut(sweep.limit_s)
-        prefix = f"{judge.name}." if len(sweep.scenario.members) > 1 else ""
+        judge.log.cut(limit_s)
+        prefix = f"{judge.name}." if several else ""
         reason = judge.reason
         if judge.has_begun:
             names |= {prefix + name: value for name, value in values_of(judge.log, judge.summary).items()}
@@ -150,6 +205,12 @@ def _row(sweep: Sweep, run: Run, judges: Sequence[MissionJudge]) -> Row:
             reason = reason or "the mission did not begin"
         if reason:
             reasons.append(f"{judge.name}: {reason}" if prefix else reason)
+    return names, reasons
+
+
+def _row(sweep: Sweep, run: Run, judges: Sequence[MissionJudge]) -> Row:
+    """The row of a run, from the logs of its missions."""
+    names, reasons = outcome_of(judges, sweep.limit_s, several=len(sweep.scenario.members) > 1)
     measures = {one.name: _number(one, names) for one in sweep.measures}
     signals = {one.name: _samples(one, names) for one in sweep.signals}
     return Row(run, not reasons, "; ".join(reasons), measures, signals)

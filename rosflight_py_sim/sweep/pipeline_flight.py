@@ -5,9 +5,9 @@ The trajectory equals that of the composed graph, bit for bit.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from functools import partial
-from typing import Any
+from typing import Any, TypeAlias
 
 from std_msgs.msg import String
 
@@ -30,18 +30,23 @@ from rosflight_py_sim.nodes.running import node_class
 from rosflight_py_sim.parts.autopilot import AutopilotPart
 from rosflight_py_sim.parts.truth import Truth
 from rosflight_py_sim.physics.dynamics import StateDivergedError
-from rosflight_py_sim.step.compiled_steps import Newest, Receiver
+from rosflight_py_sim.step.compiled_steps import Newest, Receiver, Take
 from rosflight_py_sim.step.mission_topics import MISSION_END
 from rosflight_py_sim.step.part import Part
 from rosflight_py_sim.step.pipeline import Pipeline
-from rosflight_py_sim.step.ports import Input, ports_of
-from rosflight_py_sim.step.topics import TRUTH_STATE
+from rosflight_py_sim.step.ports import Input, Output, ports_of
+from rosflight_py_sim.step.topics import TRUTH_STATE, StepTopic
 from rosflight_py_sim.step.vehicle_state import VehicleState
 from rosflight_py_sim.vehicles import CAMERA
 
 
 class NeedsGraphError(ValueError):
     """The vehicle cannot fly without ROS; the text gives the reason."""
+
+
+Observe: TypeAlias = Callable[[str, StepTopic[Any], Callable[[], int]], Take | None]
+"""Function called with each topic that a vehicle's nodes send: the vehicle's namespace, the topic, and a function that
+returns the time, ns. It returns a function that takes the messages, or None."""
 
 
 class PipelineFlight:
@@ -53,13 +58,16 @@ class PipelineFlight:
         judge: judge of the mission.
     """
 
-    def __init__(self, member: Member, sources: ParameterSources, time_manager: str = "") -> None:
+    def __init__(
+        self, member: Member, sources: ParameterSources, time_manager: str = "", *, observe: Observe | None = None
+    ) -> None:
         """Put the vehicle at its start.
 
         Args:
             member: the vehicle.
             sources: sources of its parameters.
             time_manager: executable of the time manager, whose step size applies; empty: that of lockstep.
+            observe: further receivers; None: none.
 
         Raises:
             NeedsGraphError: a part of the vehicle, or the time manager, runs only as a node.
@@ -75,9 +83,19 @@ class PipelineFlight:
         self._dynamics = dynamics = next(part for part in parts if isinstance(part, Truth))
         self._pilot = autopilot.PILOT({}, dynamics=dynamics.values, autopilot=autopilot.values)
         self._step_ns = round(step_size_s(time_manager, sources) * NANOSECONDS)
+        receivers: list[Receiver | tuple[StepTopic[Any], Take]]
         receivers = [_receiver(self.judge, one) for one in self.judge.inputs]
-        self.pipeline = Pipeline([*parts, self._pilot], self._step_ns, receivers)
+        parts.append(self._pilot)
+        if observe is not None:
+            sent = {port.topic.name: port.topic for part in parts for port in part.ports(Output)}
+            takes = ((topic, observe(member.namespace, topic, self.time_ns)) for topic in sent.values())
+            receivers += [(topic, take) for topic, take in takes if take is not None]
+        self.pipeline = Pipeline(parts, self._step_ns, receivers)
         self.judge.relink = self.pipeline.relink
+
+    def time_ns(self) -> int:
+        """Time of the step under way, ns; 0 before the first."""
+        return self.pipeline.now_ns if hasattr(self, "pipeline") else 0
 
     @property
     def state(self) -> VehicleState:

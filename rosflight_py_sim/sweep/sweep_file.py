@@ -37,7 +37,7 @@ from rosflight_py_sim.sweep.swept_values import (
     variables_in,
 )
 from rosflight_py_sim.vehicles import NODE_KEYS, vehicle
-from rosflight_py_sim.vehicles.vehicle_file import read_flight_controller, read_mission, read_nodes
+from rosflight_py_sim.vehicles.vehicle_file import read_flight_controller, read_further_nodes, read_mission, read_nodes
 from rosflight_py_sim.world import WORLD
 from rosflight_py_sim.world.world_file import world_file
 
@@ -59,8 +59,8 @@ STOP_PARAMETERS = ParameterTable(
 )
 """Values of the stop rule."""
 
-_NODES = (*NODE_KEYS, "flight_controller")
-"""Keys that name a node in place of the vehicle's own."""
+_NODES = (*NODE_KEYS, "flight_controller", "extra_nodes")
+"""Keys that name a node in place of the vehicle's own, or further nodes."""
 
 _KEYS = (
     *("description", "vehicle", "scenario", "mission", "parameter_files", "parameters", "firmware", "failures"),
@@ -72,13 +72,17 @@ _RESERVED = ("run", "seed", "succeeded", "reason")
 """Columns of every table."""
 
 
-def read_sweep(file: Path) -> Sweep:
+def read_sweep(file: Path, text: str | None = None) -> Sweep:
     """Read a sweep file.
+
+    Args:
+        file: the file.
+        text: content to read in place of the file's; relative paths in it start from the folder of `file`.
 
     Raises:
         ParameterError: the file cannot be read, or is not a valid sweep file; the text names file, line and key.
     """
-    section = read_file(file, ParameterError).section(_KEYS, ("description",))
+    section = read_file(file, ParameterError, text).section(_KEYS, ("description",))
     scenario, files = _scenario(section, file)
     nothing: tuple[Scenario, list[Quantity]] = scenario, []
     scenario, quantities = section.read("parameters", partial(read_parameters, scenario=scenario), nothing)
@@ -96,7 +100,9 @@ def read_sweep(file: Path) -> Sweep:
     _check_columns(section, quantities, measures, signals)
     return Sweep(
         file=file,
-        digest=_digest([file, *files, *_files_of(scenario, quantities)]),
+        digest=_digest(
+            file.read_bytes() if text is None else text.encode(), [*files, *_files_of(scenario, quantities)]
+        ),
         description=section["description"].text(),
         scenario=scenario,
         quantities=quantities,
@@ -146,12 +152,16 @@ def _scenario(section: Section, file: Path) -> tuple[Scenario, list[Path]]:
 def _vehicle_scenario(section: Section) -> Scenario:
     """A single vehicle, as `rosflight_py_sim fly --vehicle` flies it."""
     item = section["vehicle"]
-    nodes = read_nodes(section, NODE_KEYS)
+    nodes = read_nodes(section, NODE_KEYS, places=True)
+    further = section.read("extra_nodes", partial(read_further_nodes, places=True), ())
     try:
         chosen = vehicle(name_or_path(item)).with_nodes(nodes)
     except ParameterError as error:
         raise item.fail(str(error)) from error
-    controller = section.read("flight_controller", read_flight_controller, chosen.flight_controller)
+    chosen = replace(chosen, extra_nodes=tuple(dict.fromkeys([*chosen.extra_nodes, *further])))
+    controller = section.read(
+        "flight_controller", partial(read_flight_controller, places=True), chosen.flight_controller
+    )
     mission, waypoint_file = section.read("mission", read_mission, (chosen.mission, chosen.waypoint_file))
     try:
         return single_scenario(
@@ -237,9 +247,9 @@ def _values(scenario: Scenario, quantities: Sequence[Quantity]) -> Iterator[tupl
         yield from ((one.parameter.name, value) for value in one.distribution.extremes)
 
 
-def _digest(files: Iterable[Path]) -> str:
-    """SHA-256 of the SHA-256s of the files' contents."""
-    digest = hashlib.sha256()
+def _digest(content: bytes, files: Iterable[Path]) -> str:
+    """SHA-256 of the SHA-256s of the sweep file's content and of those of the files that it names."""
+    digest = hashlib.sha256(hashlib.sha256(content).digest())
     for file in files:
         digest.update(hashlib.sha256(file.read_bytes()).digest())
     return digest.hexdigest()

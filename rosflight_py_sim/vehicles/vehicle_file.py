@@ -11,7 +11,7 @@ from rosflight_py_sim.ground.confined_files import is_file
 from rosflight_py_sim.ground.node_kinds import RENAMED, NodeKind, present_name
 from rosflight_py_sim.ground.parameters import ParameterError, Value
 from rosflight_py_sim.ground.pulse_width import OUTPUTS
-from rosflight_py_sim.ground.registry import flight_controller_names, node_names, registered
+from rosflight_py_sim.ground.registry import flight_controller_names, is_place, kind_of_node, node_names, registered
 from rosflight_py_sim.ground.resources import share_directory
 from rosflight_py_sim.ground.yaml_section import Item, Section, read_file
 from rosflight_py_sim.vehicles.vehicle import (
@@ -92,28 +92,36 @@ def read_vehicle(file: Path, text: str | None = None) -> Vehicle:
         flight_controller=section.read("flight_controller", read_flight_controller, "sil_board"),
         autopilot_flight_controller=section.read("autopilot_flight_controller", read_flight_controller, ""),
         pairings=section.read("pairings", lambda item: _pairings(item, tuple(flight_controller_names())), {}),
-        extra_nodes=section.read("extra_nodes", _further_nodes, ()),
+        extra_nodes=section.read("extra_nodes", read_further_nodes, ()),
         spacing=section.read("spacing", lambda item: item.number(least=0.0, most=1e4, above_least=True), SPACING),
         mission=mission,
         **nodes,
     )
 
 
-def read_nodes(section: Section, keys: Iterable[str]) -> dict[str, str]:
+def read_nodes(section: Section, keys: Iterable[str], *, places: bool = False) -> dict[str, str]:
     """Executables of nodes in a section, by keys out of NODE_KEYS; keys that it lacks are left out.
+
+    Args:
+        section: the section.
+        keys: the keys.
+        places: whether a node can also be the place of its class, `module:Class`. Only for files that a user gives on
+            the command line or in a test, because reading one imports the module.
 
     Raises:
         ParameterError: there is no node of that name and kind; the text names file, line and key.
     """
-    return {key: _executable(section[key], NODE_KEYS[key]) for key in keys if key in section}
+    return {key: _executable(section[key], NODE_KEYS[key], places=places) for key in keys if key in section}
 
 
-def read_flight_controller(item: Item) -> str:
-    """Name of a flight controller.
+def read_flight_controller(item: Item, *, places: bool = False) -> str:
+    """Name of a flight controller; `places`: or the place of its class, as in `read_nodes`.
 
     Raises:
         ParameterError: there is none of that name; the text names file, line and key.
     """
+    if places and is_place(str(item.value())):
+        return _executable(item, NodeKind.FLIGHT_CONTROLLER, places=places)
     return one_of(item, flight_controller_names())
 
 
@@ -129,8 +137,17 @@ def one_of(item: Item, names: Iterable[str]) -> str:
     return item.choice(allowed)
 
 
-def _executable(item: Item, kind: NodeKind) -> str:
-    return one_of(item, node_names(kind))
+def _executable(item: Item, kind: NodeKind, *, places: bool = False) -> str:
+    if not places or not is_place(str(item.value())):
+        return one_of(item, node_names(kind))
+    name = item.text()
+    try:
+        given = kind_of_node(name)
+    except ParameterError as error:
+        raise item.fail(str(error)) from error
+    if given is not kind:
+        raise item.refuse(f"classes whose KIND is {kind.name}", f"'{name}', whose KIND is {given.name},")
+    return name
 
 
 def _appearance(item: Item, *physics: str) -> str:
@@ -143,10 +160,15 @@ def _appearance(item: Item, *physics: str) -> str:
     return one_of(item, (name for name, _ in appearances()))
 
 
-def _further_nodes(item: Item) -> tuple[str, ...]:
+def read_further_nodes(item: Item, *, places: bool = False) -> tuple[str, ...]:
+    """Executables of further nodes, each once; `places` as in `read_nodes`.
+
+    Raises:
+        ParameterError: there is no such node; the text names file, line and key.
+    """
     nodes: list[str] = []
     for one in item.items():
-        node = _executable(one, NodeKind.FURTHER)
+        node = _executable(one, NodeKind.FURTHER, places=places)
         if node in nodes:
             raise one.refuse("each node once", f"a second {node}")
         nodes.append(node)
