@@ -28,7 +28,7 @@ from rosflight_py_sim.step.ports import Output, examples_of
 from rosflight_py_sim.step.topics import FAULT, StepTopic
 from rosflight_py_sim.sweep.definition import Measure, Row, Run, Signal, Sweep, run_of, scenario_of
 from rosflight_py_sim.sweep.expressions import Expression, ExpressionError, values_of
-from rosflight_py_sim.sweep.pipeline_flight import NeedsGraphError, Observe, PipelineFlight, parts_of, step_size_s
+from rosflight_py_sim.sweep.pipeline_flight import NeedsGraphError, Observe, PipelineFlight, Sent, parts_of, step_size_s
 
 
 def check_direct(sweep: Sweep) -> None:
@@ -135,9 +135,9 @@ def fly_in_graph(
         return 0 if graph is None else graph.time_ns
 
     def tapped(name: str, message_type: Any, _: QoSProfile) -> Callable[[bytes], None] | None:
-        namespace, topic = rows.get(name) or ("", StepTopic(name.removeprefix("/"), message_type))
-        take = observe(namespace, topic, time_ns) if observe is not None else None
-        return None if take is None else lambda message: take(topic.decode(message))
+        sent = rows.get(name) or Sent("", "", StepTopic(name.removeprefix("/"), message_type), False)
+        take = observe(sent, time_ns) if observe is not None else None
+        return None if take is None else lambda message: take(sent.topic.decode(message))
 
     graph = ComposedGraph(
         scenario.members,
@@ -173,13 +173,15 @@ def fly_in_graph(
     return [flight.judge for flight in flights]
 
 
-def _rows_of(scenario: Scenario) -> dict[str, tuple[str, StepTopic[Any]]]:
-    """Topics that the nodes of a scenario's vehicles send, with the vehicle's namespace, by full name."""
-    rows: dict[str, tuple[str, StepTopic[Any]]] = {}
+def _rows_of(scenario: Scenario) -> dict[str, Sent]:
+    """Topics that the nodes of a scenario's vehicles send, by full name."""
+    rows: dict[str, Sent] = {}
     for node in planned_nodes(scenario.members, observers=scenario.observers):
-        for port in examples_of(node_class(node.executable)):
+        cls = node_class(node.executable)
+        for port in examples_of(cls):
             if isinstance(port, Output):
-                rows[absolute_name(node.namespace, port.topic.name)] = node.namespace, port.topic
+                one = Sent(node.namespace, cls.DEFAULT_NAME, port.topic, port.lazy)
+                rows.setdefault(absolute_name("", one.name), one)
     return rows
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
 from functools import partial
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from std_msgs.msg import String
 
@@ -44,9 +44,31 @@ class NeedsGraphError(ValueError):
     """The vehicle cannot fly without ROS; the text gives the reason."""
 
 
-Observe: TypeAlias = Callable[[str, StepTopic[Any], Callable[[], int]], Take | None]
-"""Function called with each topic that a vehicle's nodes send: the vehicle's namespace, the topic, and a function that
-returns the time, ns. It returns a function that takes the messages, or None."""
+class Sent(NamedTuple):
+    """A topic that a node sends.
+
+    Attributes:
+        namespace: that of the vehicle; empty for a single one.
+        node: default name of the node.
+        topic: the topic.
+        is_lazy: whether its messages are made only for receivers.
+    """
+
+    namespace: str
+    node: str
+    topic: StepTopic[Any]
+    is_lazy: bool
+
+    @property
+    def name(self) -> str:
+        """Name of the topic, after the vehicle's namespace and a slash."""
+        return f"{self.namespace}/{self.topic.name}" if self.namespace else self.topic.name
+
+
+Observe: TypeAlias = Callable[[Sent, Callable[[], int]], Take | None]
+"""Function called with each topic that the nodes send, and a function that returns the time, ns.
+
+It returns a function that takes the messages, or None."""
 
 
 class PipelineFlight:
@@ -87,8 +109,12 @@ class PipelineFlight:
         receivers = [_receiver(self.judge, one) for one in self.judge.inputs]
         parts.append(self._pilot)
         if observe is not None:
-            sent = {port.topic.name: port.topic for part in parts for port in part.ports(Output)}
-            takes = ((topic, observe(member.namespace, topic, self.time_ns)) for topic in sent.values())
+            sent: dict[str, Sent] = {}
+            for part in parts:
+                for port in part.ports(Output):
+                    one = Sent(member.namespace, part.DEFAULT_NAME, port.topic, port.lazy)
+                    sent.setdefault(port.topic.name, one)
+            takes = ((one.topic, observe(one, self.time_ns)) for one in sent.values())
             receivers += [(topic, take) for topic, take in takes if take is not None]
         self.pipeline = Pipeline(parts, self._step_ns, receivers)
         self.judge.relink = self.pipeline.relink

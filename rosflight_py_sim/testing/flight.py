@@ -66,7 +66,7 @@ def fly(
         else:
             judges = fly_directly(scenario, sweep.limit_s, observe=receivers)
     except NeedsGraphError as error:
-        raise ParameterError(f"{sweep.description}: {error}; allowed: with ros=True") from error
+        raise ParameterError(f"{sweep.description}: {error}; a test with ros=True flies in the node graph") from error
     observed.check()
     names, reasons = outcome_of(judges, sweep.limit_s, several=len(scenario.members) > 1)
     vehicles = ", ".join(one.namespace or one.vehicle.name for one in scenario.members)

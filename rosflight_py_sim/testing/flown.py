@@ -12,6 +12,7 @@ import numpy as np
 from rosflight_py_sim.ground.parameters import ParameterError
 from rosflight_py_sim.ground.stamps import NANOSECONDS
 from rosflight_py_sim.sweep.expressions import Expression
+from rosflight_py_sim.sweep.pipeline_flight import Sent
 
 
 class RequirementError(AssertionError):
@@ -170,13 +171,12 @@ class ObservedTopics:
         self.messages: dict[str, list[tuple[float, Any]]] = {name: [] for name in topics}
         self._sent: set[str] = set()
 
-    def observe(self, namespace: str, topic: Any, time_ns: Callable[[], int]) -> Callable[[Any], None] | None:
+    def observe(self, sent: Sent, time_ns: Callable[[], int]) -> Callable[[Any], None] | None:
         """Function that takes the messages of a topic; None for a topic that is not observed."""
-        name = f"{namespace}/{topic.name}" if namespace else topic.name
-        self._sent.add(name)
-        if name not in self.messages:
+        self._sent.add(sent.name)
+        if sent.name not in self.messages:
             return None
-        append = self.messages[name].append
+        append = self.messages[sent.name].append
         return lambda message: append((time_ns() / NANOSECONDS, message))
 
     def check(self) -> None:

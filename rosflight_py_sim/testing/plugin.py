@@ -57,13 +57,15 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) ->
 def _bundle(item: pytest.Item, failure: str, keys: dict[str, Any], flight: Flight) -> str:
     from rosflight_py_sim.testing.bundle import folder_of, write_bundle
 
-    given = item.config.getoption(_OPTION)
-    cache = getattr(item.config, "cache", None)
-    if given is None and cache is None:
+    given, cache = item.config.getoption(_OPTION), getattr(item.config, "cache", None)
+    if given is not None:
+        parent = item.config.invocation_params.dir / given
+    elif cache is not None:
+        parent = cache.mkdir("simulation-bundles")
+    else:
         return f"no bundle: pytest's cache is off, and {_OPTION} is not given"
-    parent = cache.mkdir("simulation-bundles") if given is None else item.config.invocation_params.dir / given
     try:
-        return write_bundle(Path(parent) / folder_of(item.nodeid), item.nodeid, failure, keys, flight)
+        return write_bundle(parent / folder_of(item.nodeid), item.nodeid, failure, keys, flight)
     except OSError as error:
         return f"no bundle: {error}"
 
