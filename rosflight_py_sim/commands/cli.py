@@ -10,6 +10,7 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from rosflight_py_sim.commands.baseline import add_baseline_parser
 from rosflight_py_sim.commands.command_parser import CommandParser
 from rosflight_py_sim.commands.hand_over import add_hand_over_parser
 from rosflight_py_sim.commands.inject import add_inject_parser
@@ -90,6 +91,7 @@ def command_parser() -> argparse.ArgumentParser:
     add_options(fly, FLY)
     fly.set_defaults(command=_fly)
     add_sweep_parser(commands)
+    add_baseline_parser(commands)
     add_recording_parsers(commands)
     add_trim_parser(commands)
     add_status_parser(commands)

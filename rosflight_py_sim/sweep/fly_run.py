@@ -41,7 +41,7 @@ def check_direct(sweep: Sweep) -> None:
     for member in _flying(sweep.scenario):
         try:
             parts_of(member)
-            step_size_s(sweep.scenario.time_manager, _sources(sweep.scenario), varied)
+            step_size_s(sweep.scenario.time_manager, sources_of(sweep.scenario), varied)
         except NeedsGraphError as error:
             raise ParameterError(f"{sweep.file}: {error}; give the option --graph") from error
 
@@ -61,7 +61,7 @@ def ignored_in(sweep: Sweep) -> list[str]:
     texts: list[str] = []
     for run in different.values():
         scenario = scenario_of(sweep, run)
-        sources = _sources(scenario)
+        sources = sources_of(scenario)
         for member in _flying(scenario):
             dynamics = node_class(member.vehicle.dynamics)
             values = sources.values_of(dynamics, member)
@@ -93,7 +93,7 @@ def fly_directly(scenario: Scenario, limit_s: float, *, observe: Observe | None 
         NeedsGraphError: a part runs only as a node.
         ParameterError: a parameter is missing or not allowed.
     """
-    sources = _sources(scenario)
+    sources = sources_of(scenario)
     judges: list[MissionJudge] = []
     for member in _flying(scenario):
         flight = PipelineFlight(member, sources, scenario.time_manager, observe=observe)
@@ -103,7 +103,8 @@ def fly_directly(scenario: Scenario, limit_s: float, *, observe: Observe | None 
     return judges
 
 
-def _sources(scenario: Scenario) -> ParameterSources:
+def sources_of(scenario: Scenario) -> ParameterSources:
+    """Sources of the parameters in a flight without ROS."""
     return parameter_sources(
         scenario.members, files=scenario.files, weakest={"device": "none"}, settings=scenario.settings
     )
