@@ -130,7 +130,7 @@ def fly_in_graph(
     limit_ns = round(limit_s * NANOSECONDS)
     flights = [flight for flight in map(flight_of, scenario.members) if flight is not None]
     graph: ComposedGraph | None = None
-    rows = _rows_of(scenario) if observe is not None else {}
+    rows = rows_of(scenario.members, scenario.observers) if observe is not None else {}
 
     def time_ns() -> int:
         return 0 if graph is None else graph.time_ns
@@ -174,10 +174,15 @@ def fly_in_graph(
     return [flight.judge for flight in flights]
 
 
-def _rows_of(scenario: Scenario) -> dict[str, Sent]:
-    """Topics that the nodes of a scenario's vehicles send, by full name."""
+def rows_of(members: Sequence[Member], observers: Sequence[str] = ()) -> dict[str, Sent]:
+    """Topics that the nodes of vehicles send, by full name.
+
+    Args:
+        members: the vehicles.
+        observers: front-ends of the bridge that observe them.
+    """
     rows: dict[str, Sent] = {}
-    for node in planned_nodes(scenario.members, observers=scenario.observers):
+    for node in planned_nodes(members, observers=observers):
         cls = node_class(node.executable)
         for port in examples_of(cls):
             if isinstance(port, Output):
