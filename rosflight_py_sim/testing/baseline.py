@@ -6,12 +6,15 @@ import math
 import platform
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from importlib.metadata import version
+from importlib.util import find_spec
 
 from rich.console import Console
 from rich.table import Table
 
 from rosflight_py_sim.graph.run_description import versions
 from rosflight_py_sim.ground.stamps import NANOSECONDS
+from rosflight_py_sim.kernels.jit import COMPILED
 from rosflight_py_sim.sweep.definition import Sweep, run_of, scenario_of
 from rosflight_py_sim.sweep.fly_run import sources_of
 from rosflight_py_sim.sweep.pipeline_flight import step_size_s
@@ -24,8 +27,12 @@ COMPLETED = "completed"
 
 
 def all_versions() -> dict[str, str]:
-    """Versions of all that the hashes depend on and that have one."""
-    return versions() | {"C library": " ".join(platform.libc_ver()).strip() or "unknown"}
+    """Versions of what the hashes depend on."""
+    return versions() | {
+        "numba": version("numba") if find_spec("numba") is not None else "none",
+        "C library": " ".join(platform.libc_ver()).strip() or "unknown",
+        "kernels": "compiled" if COMPILED else "plain Python",
+    }
 
 
 @dataclass(frozen=True)
@@ -115,6 +122,10 @@ def print_comparison(one: Comparison, tolerance: float | None, console: Console)
     if not changes:
         line("  no measure has changed")
         return
+    if is_accepted:
+        name, (old, new) = max(changes.items(), key=lambda change: _relative(*change[1]))
+        line(f"  largest change: {name} by {new - old:+.3g}, from {old:.8g}")
+        return
     table = Table("measure", "recorded", "now", "change")
     for name, (old, new) in changes.items():
         table.add_row(name, f"{old:.8g}", f"{new:.8g}", f"{new - old:+.3g}")
@@ -131,4 +142,9 @@ def changed_versions(recorded: Mapping[str, str]) -> Iterator[str]:
 def _is_within(old: float, new: float, tolerance: float) -> bool:
     if math.isnan(old) or math.isnan(new):
         return math.isnan(old) and math.isnan(new)
-    return old == new or abs(new - old) <= tolerance * max(1.0, abs(old))
+    return old == new or _relative(old, new) <= tolerance
+
+
+def _relative(old: float, new: float) -> float:
+    """Change relative to the old value, or to 1 if that is smaller."""
+    return abs(new - old) / max(1.0, abs(old))

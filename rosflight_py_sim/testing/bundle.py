@@ -85,7 +85,7 @@ def write_bundle(folder: Path, test: str, failure: str, keys: Mapping[str, Any],
 
 def folder_of(test: str) -> str:
     """Name of the folder of a test's bundle."""
-    return re.sub(r"[^A-Za-z0-9_.=+-]+", "-", test).strip("-.")[:150]
+    return re.sub(r"[^A-Za-z0-9_.=+-]+", "-", test.replace(".py::", "-")).strip("-.")[:150]
 
 
 def _record(flight: Flight, recording: Path, imports: Sequence[Path]) -> str:

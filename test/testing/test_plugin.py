@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 import subprocess
 import sys
@@ -14,8 +13,6 @@ import yaml
 pytest_plugins = "pytester"
 pytestmark = pytest.mark.timeout(400)
 
-PROJECT = Path(__file__).parents[2]
-EXAMPLE = PROJECT / "docs" / "examples" / "testing"
 
 # A square of a few seconds, with a firmware that knows the biases of its IMU.
 SHORT = """
@@ -281,19 +278,3 @@ def test_both(simulation, ros):
 """
     )
     pytester.runpytest_subprocess(timeout=200.0).assert_outcomes(passed=2)
-
-
-def test_example_of_the_page_passes_and_its_failing_test_leaves_a_bundle(pytester: pytest.Pytester) -> None:
-    environment = {name: value for name, value in os.environ.items() if name != "PYTEST_ADDOPTS"}
-    arguments = ["-q", "test_airspeed_meter.py", "failing_test.py", "-p", "no:cacheprovider"]
-    done = subprocess.run(
-        [sys.executable, "-B", "-m", "pytest", *arguments, "--simulation-bundles", str(pytester.path)],
-        cwd=EXAMPLE,
-        env=environment,
-        capture_output=True,
-        text=True,
-        timeout=300.0,
-        check=False,
-    )
-    assert "1 failed, 4 passed" in done.stdout, done.stdout
-    assert (pytester.path / "failing_test.py-test_square_in_strong_wind" / "recording.mcap").is_file()

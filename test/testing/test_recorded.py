@@ -54,7 +54,7 @@ def test_other_files_are_refused(tmp_path: Path) -> None:
 def test_example_of_launch_testing_passes() -> None:
     environment = {**os.environ, "PATH": os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])}
     done = subprocess.run(
-        [sys.executable, "-m", "launch_testing.launch_test", "airspeed_meter_launch_test.py"],
+        [sys.executable, "-m", "launch_testing.launch_test", "launch_airspeed_meter.py"],
         cwd=EXAMPLE,
         env=environment,
         capture_output=True,

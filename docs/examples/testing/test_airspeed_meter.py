@@ -15,7 +15,7 @@ pytestmark = pytest.mark.simulation(
 def test_square_is_flown_in_wind(simulation):
     flight = simulation.fly(topics=["status"])
     flight.require_completed()
-    flight.require("judge.tracking_error_rms_m", at_most=0.3, unit="m")
+    flight.require("judge.tracking_error_rms_m", at_most=0.1, unit="m")
     flight.require("abs(truth_state.euler[0])", at_most=0.5, unit="rad")
     flight.require_within(5.0, "status", "armed")
 

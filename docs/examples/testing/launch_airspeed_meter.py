@@ -1,4 +1,4 @@
-"""The node in a process of its own, tested by launch_testing: `launch_test airspeed_meter_launch_test.py`."""
+"""The node in a process of its own, tested by launch_testing: `launch_test launch_airspeed_meter.py`."""
 
 import sys
 import tempfile
