@@ -10,6 +10,7 @@ COMMANDS = [
     "sim",
     "fly",
     "sweep",
+    "baseline",
     "report",
     "replay",
     "refly",

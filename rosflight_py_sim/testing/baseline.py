@@ -15,11 +15,11 @@ from rich.table import Table
 from rosflight_py_sim.graph.run_description import versions
 from rosflight_py_sim.ground.stamps import NANOSECONDS
 from rosflight_py_sim.kernels.jit import COMPILED
-from rosflight_py_sim.sweep.definition import Sweep, run_of, scenario_of
+from rosflight_py_sim.sweep.definition import Sweep
 from rosflight_py_sim.sweep.fly_run import sources_of
 from rosflight_py_sim.sweep.pipeline_flight import step_size_s
 from rosflight_py_sim.testing.baseline_file import Baseline, RecordedFlight
-from rosflight_py_sim.testing.flight import fly
+from rosflight_py_sim.testing.flight import fly, prepared
 from rosflight_py_sim.testing.flight_trace import FirstDifference, FlightTracer
 
 COMPLETED = "completed"
@@ -80,7 +80,8 @@ def compared(name: str, sweep: Sweep, recorded: RecordedFlight | None) -> Compar
         ParameterError: the flight runs only in the node graph, or a parameter is not allowed.
     """
     tracer = FlightTracer()
-    flown = fly(sweep, observe=tracer.observe).flown
+    flight = fly(prepared(sweep), observe=tracer.observe)
+    flown, scenario = flight.flown, flight.scenario
     measures = {one: float(value) for one, value in flown.names.items() if "judge." in one}
     for one in sweep.measures:
         measures[one.name] = float(flown.value(one.expression)) if flown.names else math.nan
@@ -88,7 +89,6 @@ def compared(name: str, sweep: Sweep, recorded: RecordedFlight | None) -> Compar
     if recorded is None:
         return Comparison(name, None, now)
     difference = tracer.first_difference(recorded.trace)
-    scenario = scenario_of(sweep, run_of(sweep, 0))
     step_ns = round(step_size_s(scenario.time_manager, sources_of(scenario)) * NANOSECONDS)
     step = 0 if difference is None else round(difference.time_ns / step_ns)
     return Comparison(name, recorded, now, difference, step)

@@ -56,10 +56,13 @@ def write_bundle(folder: Path, test: str, failure: str, keys: Mapping[str, Any],
     imports = _import_folders(flight)
     trouble = _record(flight, recording, imports)
     difference = "" if trouble else _difference(flight, recording)
+    has_ended = bool(flight.judges)
     command = _with_imports(imports, f"rosflight_py_sim refly {shlex.quote(str(recording))}")
     lines = [f"bundle: {folder}"]
     if trouble:
         lines.append(f"no recording: {trouble}")
+    elif not has_ended:
+        lines.append("the flight ended with an exception, and so does the recording")
     elif difference:
         lines.append(f"the recording differs from the flight of the test: {difference}")
     else:
@@ -113,7 +116,8 @@ def _record(flight: Flight, recording: Path, imports: Sequence[Path]) -> str:
         return f"the flight that is recorded did not end within {_LONGEST_S:g} s"
     finally:
         simulation.unlink(missing_ok=True)
-    if done.returncode or not recording.is_file():
+    # A flight of the test that raised an exception does so again.
+    if not recording.is_file() or (done.returncode and flight.judges):
         return f"the flight cannot be recorded: {done.stderr.strip() or f'exit code {done.returncode}'}"
     return ""
 
@@ -156,7 +160,7 @@ def _draw(flight: Flight, picture: Path) -> str:
     """Draw the flight; return why there is no picture, or an empty text."""
     begun = [one for one in flight.judges if one.has_begun]
     if not begun:
-        return "the mission did not begin"
+        return "the mission did not begin, or has no verdict"
     try:
         if len(flight.judges) == 1:
             begun[0].draw(picture)

@@ -122,17 +122,25 @@ class Simulation:
             The flight, also if the mission failed; see `require_completed`.
         """
         __tracebackhide__ = True
-        from rosflight_py_sim.testing.flight import fly
+        from rosflight_py_sim.ground.parameters import ParameterError
+        from rosflight_py_sim.testing.flight import fly, prepared
 
-        keys = {**self.keys, **keys}
+        keys, stash = {**self.keys, **keys}, self._node.stash
         sweep, ros = self._described(keys)
         record = ""
         if ros:
             self._request.getfixturevalue("ros_domain")
             record = self._new_recording()
         with _refusals():
-            flight = fly(sweep, topics, ros=ros, record=record)
-        self._node.stash[_flight] = keys, flight
+            flight = prepared(sweep, ros=ros, record=record)
+            # An exception in a node, too, leaves a bundle.
+            stash[_flight] = keys, flight
+            try:
+                flight = fly(flight, topics)
+            except ParameterError:
+                del stash[_flight]
+                raise
+        stash[_flight] = keys, flight
         return flight.flown
 
     def _new_recording(self) -> str:

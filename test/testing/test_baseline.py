@@ -17,7 +17,7 @@ from rosflight_py_sim.sweep.pipeline_flight import PipelineFlight
 from rosflight_py_sim.testing.baseline import compared
 from rosflight_py_sim.testing.baseline_file import RecordedFlight, read_baseline
 from rosflight_py_sim.testing.described import simulation_of
-from rosflight_py_sim.testing.flight import fly
+from rosflight_py_sim.testing.flight import fly, prepared
 from rosflight_py_sim.testing.flight_trace import FlightTracer, Trace
 
 pytestmark = pytest.mark.timeout(300)
@@ -111,7 +111,7 @@ def test_first_difference_is_that_of_the_messages(keys: Mapping[str, Any], topic
     if not topics:
         assert "sends nothing after that now" in found.difference.text
         return
-    one, other = (fly(described(**more), list(topics)).flown.messages for more in ({}, keys))
+    one, other = (fly(prepared(described(**more)), list(topics)).flown.messages for more in ({}, keys))
     different = {
         topic: next(
             k for k, pair in enumerate(zip(one[topic], other[topic], strict=False)) if repr(pair[0]) != repr(pair[1])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 import sys
@@ -155,6 +156,62 @@ def test_failed_test_leaves_a_bundle_that_refly_repeats(
     )
     assert lost.returncode == 2
     assert "class 'test_flight:OwnAutopilot' cannot be loaded: No module named 'test_flight'" in lost.stderr
+
+
+def test_exception_in_a_node_leaves_a_bundle_up_to_it(run_tests, pytester: pytest.Pytester, ros_domain: int) -> None:
+    result = run_tests(
+        """
+class Broken(SquareAutopilot):
+    def guide(self, state, dt):
+        if state.time_s > 1.5:
+            raise ValueError("a defect of the node")
+        return super().guide(state, dt)
+
+@pytest.mark.simulation(autopilot=Broken)
+@pytest.mark.parametrize("ros", [False, True])
+def test_broken(simulation, ros):
+    simulation.fly(ros=ros)
+""",
+        "--simulation-bundles",
+        "kept",
+    )
+    result.assert_outcomes(failed=2)
+    text = "the flight ended with an exception, and so does the recording"
+    assert result.outlines.count(text) == 2
+    assert len(re.findall(r"^E +ValueError: a defect of the node$", str(result.stdout), re.MULTILINE)) == 2
+    for bundle in (pytester.path / "kept").iterdir():
+        again = subprocess.run(
+            [str(Path(sys.executable).parent / "rosflight_py_sim"), "refly", str(bundle / "recording.mcap")],
+            env={**os.environ, "PYTHONPATH": str(pytester.path)},
+            capture_output=True,
+            text=True,
+            timeout=200.0,
+            check=False,
+        )
+        assert "ValueError: a defect of the node" in again.stderr
+
+
+def test_node_class_that_needs_ros_flies_in_a_graph_alone(run_tests) -> None:
+    result = run_tests("""
+from rosflight_py_sim.nodes.running import node_class
+
+class Logging(node_class("autopilot")):
+    def guide(self, state, dt):
+        self.get_logger().debug("a node with a logger")
+        return super().guide(state, dt)
+
+@pytest.mark.simulation(autopilot=Logging)
+@pytest.mark.parametrize("ros", [False, True])
+def test_node(simulation, ros):
+    simulation.fly(ros=ros).require_completed()
+""")
+    result.assert_outcomes(failed=1, passed=1)
+    result.stdout.fnmatch_lines(
+        [
+            "simulation of test_node*: node 'test_flight:Logging' runs only in the node graph; a test"
+            " with ros=True flies in the node graph"
+        ]
+    )
 
 
 def test_bundles_are_kept_in_the_cache_and_without_it_the_report_says_so(run_tests, pytester: pytest.Pytester) -> None:

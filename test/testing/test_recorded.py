@@ -12,7 +12,7 @@ import pytest
 
 from rosflight_py_sim.ground.parameters import ParameterError
 from rosflight_py_sim.testing.described import simulation_of
-from rosflight_py_sim.testing.flight import fly
+from rosflight_py_sim.testing.flight import fly, prepared
 from rosflight_py_sim.testing.flown import RequirementError
 from rosflight_py_sim.testing.recorded import recorded_flight
 
@@ -26,7 +26,7 @@ def test_recorded_flight_has_the_values_and_messages_of_the_flight(tmp_path: Pat
     sweep = simulation_of("a flight", Path(), {"vehicle": "multirotor", "limit": 12, "wind": [3, 0, 0]})
     topics = ["status", "autopilot/phase", "sim/sensors/imu/data"]
     file = tmp_path / "flight.mcap"
-    flown = fly(sweep, topics, ros=True, record=str(file)).flown
+    flown = fly(prepared(sweep, ros=True, record=str(file)), topics).flown
     again = recorded_flight(file, topics)
     # The recorder's clock is that of the step; the mission has no end in the recording.
     assert again.title == "multirotor, flight.mcap"
