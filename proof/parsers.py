@@ -40,6 +40,7 @@ from rosflight_py_sim.recording.rosout import warnings_of
 from rosflight_py_sim.sweep.definition import run_of, scenario_of
 from rosflight_py_sim.sweep.expressions import Expression, ExpressionError
 from rosflight_py_sim.sweep.sweep_file import read_sweep
+from rosflight_py_sim.testing.baseline_file import read_baseline
 from rosflight_py_sim.transmitter.mapping import MappingError, load_mappings
 from rosflight_py_sim.vehicles.vehicle_file import read_vehicle
 from rosflight_py_sim.viewer.web.flight_verdict import Verdicts
@@ -207,6 +208,7 @@ PARSERS: dict[str, Parser] = {
     "world_files": Parser(_in_file(load_world, WorldError), "file"),
     "scenario_files": Parser(_in_file(lambda path: load_scenario(str(path)), ParameterError), "file"),
     "sweep_files": Parser(_in_file(_sweep, ParameterError), "file"),
+    "baseline_files": Parser(_in_file(read_baseline, ParameterError), "file"),
     "expressions": Parser(_expression, "file"),
     "waypoint_files": Parser(_in_file(lambda path: planned_path(read_flight_plan(path)), WaypointError), "file"),
     "firmware_files": Parser(_in_file(lambda path: FirmwareParameters().load(path), ParameterFileError), "file"),

@@ -144,8 +144,8 @@ def _flight(file: Path, name: str, item: Item) -> Sweep:
     place = f"{file}: flights.{name}"
     section = item.section((*KEYS, "measures"))
     given = {key: section[key].value() for key in KEYS if key in section}
-    measures = section["measures"].value() if "measures" in section else {}
-    return simulation_of(place, file.absolute().parent, given, {"measures": measures} if measures else None)
+    measures = {"measures": section["measures"].value()} if "measures" in section else None
+    return simulation_of(place, file.absolute().parent, given, measures)
 
 
 def _recorded(file: Path, own: str) -> tuple[dict[str, RecordedFlight], dict[str, str]]:

@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
 
 import pytest
 
@@ -20,7 +21,9 @@ if TYPE_CHECKING:
 
 _MARKER = "simulation"
 _OPTION = "--simulation-bundles"
-_flight = pytest.StashKey["tuple[dict[str, Any], Flight]"]()
+
+# Keys and last flight of each test under way. Not in the item's stash: pytest 6 has none, and must not fail here.
+_flights: WeakKeyDictionary[pytest.Item, tuple[dict[str, Any], Flight]] = WeakKeyDictionary()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -48,9 +51,10 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) ->
     """Write the bundle of a failed test, and print where it is."""
     outcome = yield
     report: pytest.TestReport = outcome.get_result()
-    if report.when != "call" or not report.failed or _flight not in item.stash:
+    flown = _flights.pop(item, None) if report.when == "call" else None
+    if flown is None or not report.failed:
         return
-    keys, flight = item.stash[_flight]
+    keys, flight = flown
     report.sections.append(("simulation", _bundle(item, str(call.excinfo.value) if call.excinfo else "", keys, flight)))
 
 
@@ -125,7 +129,7 @@ class Simulation:
         from rosflight_py_sim.ground.parameters import ParameterError
         from rosflight_py_sim.testing.flight import fly, prepared
 
-        keys, stash = {**self.keys, **keys}, self._node.stash
+        keys = {**self.keys, **keys}
         sweep, ros = self._described(keys)
         record = ""
         if ros:
@@ -134,13 +138,13 @@ class Simulation:
         with _refusals():
             flight = prepared(sweep, ros=ros, record=record)
             # An exception in a node, too, leaves a bundle.
-            stash[_flight] = keys, flight
+            _flights[self._node] = keys, flight
             try:
                 flight = fly(flight, topics)
             except ParameterError:
-                del stash[_flight]
+                del _flights[self._node]
                 raise
-        stash[_flight] = keys, flight
+        _flights[self._node] = keys, flight
         return flight.flown
 
     def _new_recording(self) -> str:
