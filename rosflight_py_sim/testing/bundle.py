@@ -102,7 +102,8 @@ def _record(flight: Flight, recording: Path, imports: Sequence[Path]) -> str:
         return "recording needs mcap: pip install 'rosflight_py_sim[record]'"
     simulation = write_simulation(SimulationOptions(), flight.scenario)
     program = "rosflight_py_sim.testing.record_again"
-    paths = [*map(str, imports), *filter(None, [os.environ.get("PYTHONPATH")])]
+    # pytest has added folders to the path from which the modules of the tests import others.
+    paths = [*map(str, imports), *filter(None, sys.path)]
     try:
         done = subprocess.run(
             [sys.executable, "-m", program, str(simulation), str(recording), repr(flight.limit_s)],
