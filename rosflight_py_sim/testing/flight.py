@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 from rosflight_py_sim.graph.scenario import Scenario
 from rosflight_py_sim.ground.parameters import ParameterError
@@ -13,6 +14,7 @@ from rosflight_py_sim.sweep.definition import Sweep, run_of, scenario_of
 from rosflight_py_sim.sweep.fly_run import fly_directly, fly_in_graph, outcome_of
 from rosflight_py_sim.sweep.pipeline_flight import NeedsGraphError, Observe
 from rosflight_py_sim.testing.flown import FlownSimulation, ObservedTopics
+from rosflight_py_sim.testing.recorded import recorded_flight
 
 
 @dataclass(frozen=True)
@@ -77,10 +79,15 @@ def fly(flight: Flight, topics: Sequence[str] = (), *, observe: Observe | None =
             judges = fly_directly(scenario, sweep.limit_s, observe=receivers)
     except NeedsGraphError as error:
         raise ParameterError(f"{sweep.description}: {error}; a test with ros=True flies in the node graph") from error
-    observed.check()
+    messages = observed.messages
+    if observed.unsent and Path(flight.recording).is_file():
+        # Topics of nodes in other processes are only in the recording.
+        messages |= recorded_flight(flight.recording, observed.unsent).messages
+    else:
+        observed.check()
     names, reasons = outcome_of(judges, sweep.limit_s, several=len(scenario.members) > 1)
     # Judges of compiled steps receive states only while they log.
     ends_s = [float(one.log.time_s[-1]) if len(one.log) else one.state.time_s for one in judges]
     end_s = max(ends_s, default=0.0)
-    flown = FlownSimulation(flight.flown.title, end_s, names, reasons, observed.messages)
+    flown = FlownSimulation(flight.flown.title, end_s, names, reasons, messages)
     return replace(flight, judges=judges, flown=flown)

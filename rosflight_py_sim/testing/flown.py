@@ -168,7 +168,7 @@ class ObservedTopics:
 
     def __init__(self, topics: Sequence[str]) -> None:
         """Observe topics, each by its name, after the vehicle's name and a slash in a scenario of several."""
-        self.messages: dict[str, list[tuple[float, Any]]] = {name: [] for name in topics}
+        self.messages: dict[str, Sequence[tuple[float, Any]]] = {name: [] for name in topics}
         self._sent: set[str] = set()
 
     def observe(self, sent: Sent, time_ns: Callable[[], int]) -> Callable[[Any], None] | None:
@@ -176,18 +176,24 @@ class ObservedTopics:
         self._sent.add(sent.name)
         if sent.name not in self.messages:
             return None
-        append = self.messages[sent.name].append
+        kept: list[tuple[float, Any]] = []
+        self.messages[sent.name] = kept
+        append = kept.append
         return lambda message: append((time_ns() / NANOSECONDS, message))
 
+    @property
+    def unsent(self) -> list[str]:
+        """Chosen topics that no node of the vehicles sends."""
+        return [name for name in self.messages if name not in self._sent]
+
     def check(self) -> None:
-        """Check that the vehicles have all chosen topics.
+        """Check that the vehicles' nodes send all chosen topics.
 
         Raises:
-            ParameterError: a node sends no such topic.
+            ParameterError: they do not.
         """
-        for name in self.messages:
-            if name not in self._sent:
-                raise ParameterError(f"topic '{name}' given; allowed: {', '.join(sorted(self._sent))}")
+        for name in self.unsent:
+            raise ParameterError(f"topic '{name}' given; allowed: {', '.join(sorted(self._sent))}")
 
 
 def _holds(topic: str, condition: str | Callable[[Any], object], message: Any) -> bool:

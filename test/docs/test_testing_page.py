@@ -23,7 +23,7 @@ PAGE = (PROJECT / "docs" / "testing.md").read_text(encoding="utf-8")
 
 # Commands of the page that need no environment of their own, in order, with exit code and a line of their output.
 EXPECTED = {
-    "pytest": (0, r"4 passed"),
+    "pytest": (0, r"5 passed"),
     "pytest too_windy.py --simulation-bundles kept": (1, r"the recording equals the flight of the test, bit for bit"),
     "rosflight_py_sim refly kept/too_windy-test_square_in_strong_wind/recording.mcap": (0, r"equal: 51\.8250 s, "),
     "rosflight_py_sim refly kept/too_windy-test_square_in_strong_wind/recording.mcap --ros-args -p mass:=3.6": (

@@ -14,6 +14,8 @@ import yaml
 pytest_plugins = "pytester"
 pytestmark = pytest.mark.timeout(400)
 
+EXAMPLE = Path(__file__).parents[2] / "docs" / "examples" / "testing"
+
 
 # A square of a few seconds, with a firmware that knows the biases of its IMU.
 SHORT = """
@@ -189,6 +191,27 @@ def test_broken(simulation, ros):
             check=False,
         )
         assert "ValueError: a defect of the node" in again.stderr
+
+
+def test_node_in_another_process_is_observed_and_its_inputs_are_repeated(
+    run_tests, pytester: pytest.Pytester, ros_domain: int
+) -> None:
+    example = (EXAMPLE / "test_own_process.py").read_text(encoding="utf-8").replace("at_least_hz=49", "at_least_hz=60")
+    (pytester.path / "airspeed_meter.py").write_bytes((EXAMPLE / "airspeed_meter.py").read_bytes())
+    result = run_tests(example, "--simulation-bundles", "kept")
+    result.assert_outcomes(failed=1)
+    text = str(result.stdout)
+    assert re.search(r"true_airspeed has a rate of (49|50)\.?\d* Hz from 0\.\d\d s to ", text), text
+    assert "the recording equals the flight of the test, bit for bit" in text
+    (recording,) = (pytester.path / "kept").glob("*/recording.mcap")
+    again = subprocess.run(
+        [str(Path(sys.executable).parent / "rosflight_py_sim"), "refly", str(recording)],
+        capture_output=True,
+        text=True,
+        timeout=200.0,
+        check=False,
+    )
+    assert again.returncode == 0 and again.stdout.startswith("equal: "), again.stdout + again.stderr
 
 
 def test_node_class_that_needs_ros_flies_in_a_graph_alone(run_tests) -> None:
