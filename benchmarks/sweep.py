@@ -2,7 +2,8 @@
 
     python -m benchmarks.sweep --flights 1000
 
-prints the time of the sweep with one and two workers.
+prints the time of the sweep with one and two workers, and the CPU time of a step of the square and of a fixed wing's
+waypoints, by compiled steps and by messages, one after the other in one run.
 """
 
 from __future__ import annotations
@@ -20,9 +21,9 @@ from rosflight_py_sim.sweep.definition import Sweep, run_of, scenario_of
 from rosflight_py_sim.sweep.pipeline_flight import PipelineFlight
 from rosflight_py_sim.sweep.sweep_file import read_sweep
 
-SQUARES = """\
-description: the square, 50 s, in light wind
-vehicle: multirotor
+FLIGHTS = """\
+description: a mission in light wind
+vehicle: {vehicle}
 runs: {flights}
 parameters:
   sim_has_wind: true
@@ -49,6 +50,21 @@ def sweep_s(workers: int, flights: int) -> float:
     return taken
 
 
+def step_us(vehicle: str, *, is_compiled: bool, flights: int = 1) -> float:
+    """Least CPU time of a step in several flights of a vehicle's mission, us."""
+    with _sweep_file(flights, vehicle) as file:
+        sweep = read_sweep(file)
+    least = float("inf")
+    for number in range(flights):
+        flight = _flight(sweep, number)
+        flight.pipeline.compiles = is_compiled
+        began = time.process_time()
+        flight.fly(sweep.limit_s)
+        steps = flight.pipeline.time_ns / flight.step_ns
+        least = min(least, (time.process_time() - began) / steps * 1e6)
+    return least
+
+
 def flights_s(flights: int) -> float:
     """System time of the same flights alone, in this process, s: without inputs, judgement and table."""
     with _sweep_file(flights) as file:
@@ -58,26 +74,30 @@ def flights_s(flights: int) -> float:
 
 
 def _flight_s(sweep: Sweep, number: int) -> float:
-    scenario = scenario_of(sweep, run_of(sweep, number))
-    sources = parameter_sources(
-        scenario.members, files=scenario.files, weakest={"device": "none"}, settings=scenario.settings
-    )
-    flight = PipelineFlight(scenario.members[0], sources)
+    flight = _flight(sweep, number)
     began = time.perf_counter()
     flight.fly(sweep.limit_s)
     return time.perf_counter() - began
 
 
+def _flight(sweep: Sweep, number: int) -> PipelineFlight:
+    scenario = scenario_of(sweep, run_of(sweep, number))
+    sources = parameter_sources(
+        scenario.members, files=scenario.files, weakest={"device": "none"}, settings=scenario.settings
+    )
+    return PipelineFlight(scenario.members[0], sources)
+
+
 @contextmanager
-def _sweep_file(flights: int) -> Iterator[Path]:
+def _sweep_file(flights: int, vehicle: str = "multirotor") -> Iterator[Path]:
     with TemporaryDirectory() as folder:
-        file = Path(folder) / "squares.yaml"
-        file.write_text(SQUARES.format(flights=flights), encoding="utf-8")
+        file = Path(folder) / "flights.yaml"
+        file.write_text(FLIGHTS.format(flights=flights, vehicle=vehicle), encoding="utf-8")
         yield file
 
 
 def main() -> None:
-    """Print the time of a sweep with one and two workers, and that of the flights alone."""
+    """Print the time of a sweep with one and two workers, that of the flights alone, and that of a step."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--flights", type=int, default=100, help="number of flights (default 100)")
     flights = parser.parse_args().flights
@@ -87,6 +107,10 @@ def main() -> None:
         ("2 workers", sweep_s(2, flights)),
     ):
         print(f"{flights} flights, {name}: {taken:.1f} s", flush=True)
+    for vehicle in ("multirotor", "fixedwing"):
+        compiled, by_messages = (step_us(vehicle, is_compiled=one, flights=3) for one in (True, False))
+        ratio = by_messages / compiled
+        print(f"{vehicle}: compiled {compiled:.1f} us a step, by messages {by_messages:.1f} us, ratio {ratio:.1f}")
 
 
 if __name__ == "__main__":

@@ -3,7 +3,7 @@
     python -m proof.compiled_steps [--flights 40] [--seed 1]
 
 Vehicle, parameters, services and commands of a flight are drawn. States of vehicle and firmware are compared at the end
-of each step in which Python acted.
+of each step in which Python acted, and at the end the log of the flight.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import contextlib
 import random
 import sys
 from collections.abc import Callable, Iterator, Mapping
+from hashlib import sha256
 from typing import Any
 
 import numpy as np
@@ -40,7 +41,7 @@ from rosflight_py_sim.vehicles import vehicle
 VEHICLES = ("multirotor", "hexarotor", "octorotor", "fixedwing", "aerosonde", "anaconda")
 """Vehicles with ROSflight's firmware."""
 
-SECONDS = 7.0
+SECONDS = 9.0
 """Simulated duration of a flight."""
 
 TITLE = "Compiled steps"
@@ -49,7 +50,9 @@ NOTES = (
     "Each flight draws the step size (1.25 to 20 ms), wind, earth, rates and latencies of sensors, RC and commands, "
     "and the quirks of the firmware. Up to five times, one of these happens: a new state, a reset, a reboot, a "
     "calibration, a switch, a changed parameter of the firmware, a command, auxiliary outputs, an external attitude.",
-    "Compared are the true state, and the firmware's air data, battery, magnetic field and status.",
+    "Half of the multirotors fly a square that they complete within the flight.",
+    "Compared are the true state, the firmware's air data, battery, magnetic field and status, and each row of the log "
+    "by which the flight is judged.",
     "Vehicles without ROSflight's firmware, and vehicles with failures, always fly by messages.",
 )
 
@@ -76,6 +79,9 @@ _CHOICES: dict[str, list[Value]] = {
     "truth_battery_frequency": [50.0, 13.0],
 }
 
+# A square that takes some seconds.
+_SMALL_SQUARE: dict[str, Value] = {"square_height": 0.5, "square_side": 0.4, "corner_pause": 0.0, "descent_speed": 2.0}
+
 _FIRMWARE = {
     "PID_ROLL_ANG_P": 4.0,
     "FILT_GYRO_ALPHA": 0.2,
@@ -85,25 +91,28 @@ _FIRMWARE = {
     "RC_OVRD_LAG_T": 300.0,
     "OFFBOARD_TIMEOUT": 50.0,
     "PRIMARY_MIXER": 3.0,
+    "TAKE_MIN_THR": 1.0,
     "RC_ARM_CHN": 255.0,
     "RC_ATT_OVRD_CHN": 4.0,
 }
 
 _SERVICES = (
     *("toggle_arm", "toggle_override", "calibrate_baro", "calibrate_mag", "calibrate_airspeed", "calibrate_imu"),
-    *("calibrate_gyro", "forces_and_moments/reset", "dynamics/reset", "reboot", "param_write"),
+    *("calibrate_gyro", "forces_and_moments/reset", "dynamics/reset", "reboot", "param_write", "autopilot/start"),
 )
 
 Acts = Mapping[float, Callable[[Pipeline], object]]
 """What happens between two steps, by time (s)."""
 
 
-def drawn_settings(rng: random.Random) -> dict[str, Value]:
-    """Parameters of a flight."""
+def drawn_settings(name: str, rng: random.Random) -> dict[str, Value]:
+    """Parameters of a vehicle's flight."""
     settings: dict[str, Value] = {"seed": rng.randrange(1000)}
     settings["step_size"] = rng.choice([0.0025, 0.0025, 0.00125, 0.002, 0.004, 0.005, 0.01, 0.02])
     if rng.random() < 0.8:
         settings |= CALIBRATED
+    if name.endswith("rotor") and rng.random() < 0.5:
+        settings |= _SMALL_SQUARE
     if rng.random() < 0.6:
         settings |= {"sim_has_wind": True, "use_random_wind": False, "turbulence_model": "dryden_8785c"}
         settings["rotational_gusts"] = rng.random() < 0.5
@@ -171,10 +180,17 @@ def states(one: PipelineFlight, until_s: float, acts: Acts) -> dict[int, Any]:
     return seen
 
 
+def rows_of(one: PipelineFlight) -> bytes:
+    """Rows of the log of a flight."""
+    log = one.judge.log
+    columns = (log.time_s, log.truth, log.setpoint_ned, log.wind_ned, log.battery_voltage, log.battery_current)
+    return b"".join(part.tobytes() for part in (*columns, log.phase, log.error_code, log.actuator_commands))
+
+
 def flown(one: PipelineFlight, acts: Acts) -> tuple[dict[int, Any], str]:
-    """States of a flight, and how it ended if its state diverged."""
+    """States of a flight, and its log, or how it ended if its state diverged."""
     try:
-        return states(one, SECONDS, acts), ""
+        return states(one, SECONDS, acts), f"{len(one.judge.log)} rows, {sha256(rows_of(one)).hexdigest()}"
     except StateDivergedError as error:
         return {}, f"{error} at {one.pipeline.time_ns} ns"
 
@@ -182,7 +198,7 @@ def flown(one: PipelineFlight, acts: Acts) -> tuple[dict[int, Any], str]:
 def differs(name: str, seed: int) -> tuple[bool, bool]:
     """Whether a random flight by compiled steps differs from that by messages, and whether its steps were compiled."""
     rng = random.Random(f"{name} {seed}")
-    settings, acts = drawn_settings(rng), drawn_acts(rng)
+    settings, acts = drawn_settings(name, rng), drawn_acts(rng)
     compiled, by_messages = flight(name, settings), flight(name, settings)
     by_messages.pipeline.compiles = False
     seen, end = flown(compiled, acts)

@@ -35,6 +35,19 @@ def test_messages_that_arrive_together_keep_their_order() -> None:
     assert [message for message, _ in arrived] == ["a", "b", "c"]
 
 
+def test_message_of_an_earlier_time_arrives_before_later_ones() -> None:
+    delayed, arrived = line(5)
+    for time, message in ((0, "a"), (4, "d"), (2, "b"), (2, "c")):
+        delayed.insert(time, message)
+    assert delayed.due == 5
+    delayed.advance(7)
+    delayed.advance(100)
+    assert arrived == [("a", 7), ("b", 7), ("c", 7), ("d", 100)]
+    prompt, arrived = line(0)
+    prompt.insert(3, "a")
+    assert arrived == [("a", 3)]
+
+
 def test_without_a_delay_a_message_arrives_at_once() -> None:
     prompt, arrived = line(0)
     prompt.send(3, "a")

@@ -177,6 +177,12 @@ def skip_after(time: StepTime, due: Due, skipped: int) -> int:
 
 
 @kernel
+def look_ahead(time: StepTime, end: StepTime) -> None:
+    """Set `end` to the end of the step."""
+    end.time_ns = time.time_ns + time.step_ns
+
+
+@kernel
 def advance_time(time: StepTime) -> bool:
     """Advance the time by a step; return whether the chain stops."""
     time.time_ns += time.step_ns

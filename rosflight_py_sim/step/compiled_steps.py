@@ -21,8 +21,9 @@ from rosflight_py_sim.kernels.chain import (
     advance_time,
     gate,
     keeps,
+    look_ahead,
 )
-from rosflight_py_sim.kernels.jit import bound, chained, kernel
+from rosflight_py_sim.kernels.jit import bound, chained
 from rosflight_py_sim.step.part import Part
 from rosflight_py_sim.step.ports import Input, Kind
 from rosflight_py_sim.step.schedule import Schedule
@@ -306,12 +307,6 @@ class CompiledSteps:
         return {name: cell.message(last.answered_ns + self.time.step_ns) for name, cell in last.cells().items()}
 
 
-@kernel
-def look_ahead(time: StepTime, end: StepTime) -> None:
-    """Set `end` to the end of the step."""
-    end.time_ns = time.time_ns + time.step_ns
-
-
 def _at_end(time: StepTime, made: Callable[[StepTime], Sequence[ChainLink] | None]) -> Sequence[ChainLink]:
     """The links that a function returns for the end of the step; none if it returns None."""
     step_ns = time.step_ns
@@ -360,10 +355,10 @@ def compiled_steps(
     The arguments are those of `CompiledSteps`, but for all parts and receivers. The chain ends with the part that gives
     state and wind.
     """
-    with_cells = [(part, part.cells()) for part in parts]
+    cells_of = {part: part.cells() for part in parts}
     triggered = {
         port.topic.name: part
-        for part, cells in with_cells
+        for part, cells in cells_of.items()
         for port in (part.ports(Input) if cells else ())
         if port.kind is Kind.TRIGGER
     }
@@ -372,7 +367,7 @@ def compiled_steps(
     name = CLOCK.name
     while name in triggered:
         part = triggered.pop(name)
-        cells = part.cells()
+        cells = cells_of[part]
         chained_parts.append(part)
         all_cells |= cells
         name = next((one for one in cells if one in triggered), "")
@@ -413,7 +408,7 @@ def compiled_steps(
         and one.newest is None
         and not (one.part in following and (one.is_triggered or one.is_kept))
     ]
-    ends = chained_parts[-1].cells()
+    ends = cells_of[chained_parts[-1]]
     # Between the parts of the chain, no other part can answer.
     if any(one.is_triggered and one.topic.name not in ends for one in outside):
         return None

@@ -78,6 +78,7 @@ class PipelineFlight:
         pipeline: the vehicle's parts, and the pilot.
         board: the flight controller.
         judge: judge of the mission.
+        step_ns: length of a step, ns.
     """
 
     def __init__(
@@ -104,7 +105,7 @@ class PipelineFlight:
         self.judge = AutopilotJudge(member.vehicle, {limit.name: autopilot.values[limit.name] for limit in limits})
         self._dynamics = dynamics = next(part for part in parts if isinstance(part, Truth))
         self._pilot = autopilot.PILOT({}, dynamics=dynamics.values, autopilot=autopilot.values)
-        self._step_ns = round(step_size_s(time_manager, sources) * NANOSECONDS)
+        self.step_ns = round(step_size_s(time_manager, sources) * NANOSECONDS)
         receivers: list[Receiver | tuple[StepTopic[Any], Take]]
         receivers = [_receiver(self.judge, one) for one in self.judge.inputs]
         parts.append(self._pilot)
@@ -116,7 +117,7 @@ class PipelineFlight:
                     sent.setdefault(port.topic.name, one)
             takes = ((one.topic, observe(one, self.time_ns)) for one in sent.values())
             receivers += [(topic, take) for topic, take in takes if take is not None]
-        self.pipeline = Pipeline(parts, self._step_ns, receivers)
+        self.pipeline = Pipeline(parts, self.step_ns, receivers)
         self.judge.relink = self.pipeline.relink
 
     def time_ns(self) -> int:
@@ -142,7 +143,7 @@ class PipelineFlight:
             while not self.is_over and pipeline.time_ns < limit_ns:
                 pipeline.advance(limit_ns)
         except StateDivergedError as error:
-            reason = f"{error} at {seconds_text(pipeline.time_ns + self._step_ns)}"
+            reason = f"{error} at {seconds_text(pipeline.time_ns + self.step_ns)}"
         if self._pilot.failure is not None:
             reason = str(self._pilot.failure)
         elif not reason and self.judge.take_off.text:

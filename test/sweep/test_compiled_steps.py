@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 import pytest
 from rosflight_msgs.srv import ParamSet, SetSimState
 
-from proof.compiled_steps import CALIBRATED, VEHICLES, differs, flight, states
-from rosflight_py_sim.ground.parameters import Value
+from proof.compiled_steps import CALIBRATED, VEHICLES, differs, flight, rows_of, states
+from rosflight_py_sim.autopilot.autopilot_command import AutopilotCommand
+from rosflight_py_sim.autopilot.mission import Mission
+from rosflight_py_sim.autopilot.setpoint import Setpoint
+from rosflight_py_sim.ground.parameters import Value, Values
 from rosflight_py_sim.parts.multirotor_forces import MultirotorForces
 from rosflight_py_sim.parts.rigid_body_dynamics import RigidBodyDynamics
+from rosflight_py_sim.parts.square_autopilot import SquareAutopilot
 from rosflight_py_sim.step.pipeline import Pipeline
 from rosflight_py_sim.step.topics import COMMAND, PWM_OUTPUT, TRUTH_STATE, TRUTH_WIND, ControlCommand
-from rosflight_py_sim.step.vehicle_state import message_of_truth
+from rosflight_py_sim.step.vehicle_state import VehicleState, message_of_truth
 
 STEP_NS = 2_500_000
 
@@ -90,6 +94,69 @@ def test_vehicle_with_firmware_flies_by_compiled_steps(name: str) -> None:
 def test_random_flights_are_the_same_compiled_and_by_messages(name: str, seed: int) -> None:
     is_different, _ = differs(name, 10_000 + seed)
     assert not is_different
+
+
+@pytest.mark.parametrize("name", ["multirotor", "fixedwing"])
+def test_whole_mission_is_the_same_compiled_and_by_messages(name: str) -> None:
+    compiled, by_messages = (flight(name, {"acc_bias_range": 0.1, **WIND}) for _ in range(2))
+    by_messages.pipeline.compiles = False
+    for one in (compiled, by_messages):
+        one.fly(300.0)
+        assert one.judge.verdict().completed
+    assert compiled.pipeline.time_ns == by_messages.pipeline.time_ns
+    assert rows_of(compiled) == rows_of(by_messages)
+    assert compiled.state.truth.tobytes() == by_messages.state.truth.tobytes()
+
+
+class ShiftedSquare(Mission):
+    """A square that a derived class shifts to the north."""
+
+    def setpoint(self, time_s: float, position_ned: Sequence[float], velocity_ned: Sequence[float]) -> Setpoint:
+        found = super().setpoint(time_s, position_ned, velocity_ned)
+        north, east, down = found.position_ned
+        return found._replace(position_ned=(north + 0.5, east, down))
+
+
+class ShiftedAutopilot(SquareAutopilot):
+    """Autopilot with a mission of its own."""
+
+    def new_mission(self, values: Values) -> Mission:
+        return ShiftedSquare(values)
+
+
+class GentleAutopilot(SquareAutopilot):
+    """Autopilot with a guidance of its own."""
+
+    def guide(self, state: VehicleState, dt: float) -> AutopilotCommand | None:
+        guided = super().guide(state, dt)
+        assert guided is not None
+        return guided._replace(u=tuple(0.9 * one for one in guided.u))
+
+
+class SilentAutopilot(SquareAutopilot):
+    """Autopilot that sends its commands in another way."""
+
+    def give_command(self, time_ns: int, guided: AutopilotCommand) -> None:
+        if guided.u[2] < 0.5:
+            super().give_command(time_ns, guided)
+
+
+@pytest.mark.parametrize("autopilot", [SquareAutopilot, ShiftedAutopilot, GentleAutopilot, SilentAutopilot])
+def test_autopilot_of_a_derived_class_flies_the_same_compiled_and_by_messages(autopilot: type[SquareAutopilot]) -> None:
+    truths = []
+    for compiles in (True, False):
+        parts = [
+            autopilot(part.values) if isinstance(part, SquareAutopilot) else part
+            for part in flight("multirotor", CALIBRATED).pipeline.parts
+        ]
+        line = Pipeline(parts, STEP_NS)
+        line.compiles = compiles
+        line.run_until(6_000_000_000)
+        dynamics = next(part for part in parts if isinstance(part, RigidBodyDynamics))
+        truths.append(dynamics.compute_truth().tobytes())
+        assert line.is_compiled is compiles
+    assert truths[0] == truths[1]
+    assert dynamics.compute_truth()[2] < -1.0 or autopilot is GentleAutopilot
 
 
 def test_receivers_get_every_message_of_compiled_steps_in_the_order_of_sending() -> None:
