@@ -137,7 +137,9 @@ def _drawn_act(rng: random.Random) -> Callable[[Pipeline], object]:
         return lambda line: line.call("param_set", ParamSet.Request(name=name, value=value))
     if kind == 2:
         mode, ignored, values = rng.randrange(3), rng.randrange(64), tuple(rng.uniform(-0.3, 0.3) for _ in range(10))
-        return lambda line: line.give(COMMAND, ControlCommand(line.time_ns, mode, ignored, values))
+        # The second stamp is that of another clock.
+        is_present = rng.random() < 0.8
+        return lambda line: line.give(COMMAND, ControlCommand(line.time_ns if is_present else 0, mode, ignored, values))
     if kind == 3:
         types, outputs = (*[0] * 10, 1, 2, 1, 2), (*[0.0] * 10, 0.3, 0.4, -0.2, 0.7)
         return lambda line: line.give(AUX_COMMAND, AuxiliaryCommand(line.time_ns, types, outputs))

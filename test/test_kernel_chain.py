@@ -9,11 +9,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rosflight_py_sim.kernels.chain import NEVER_NS, Due, StepTime, advance_time, gate, keeps
+from rosflight_py_sim.kernels.chain import NEVER_NS, ChainLink, Due, StepTime, advance_time, copy_numbers, gate, keeps
 from rosflight_py_sim.kernels.jit import bound, chained
 from rosflight_py_sim.physics.normal_draws import ROWS, NormalDraws
 from rosflight_py_sim.physics.wind import copy_velocity
 from rosflight_py_sim.sensing.errors import advance_errors
+from rosflight_py_sim.step.schedule import Schedule
 
 STEP_NS = 10
 
@@ -77,6 +78,31 @@ def test_link_that_is_not_used_draws_no_numbers() -> None:
         next(draws)
     draws.link(np.zeros(2))
     assert next(draws).tolist() == next(ordinary).tolist()
+
+
+def test_action_that_is_due_is_left_to_python_in_the_rest_of_a_step_in_which_the_chain_is_left() -> None:
+    time, schedule = StepTime(time_ns=0, step_ns=STEP_NS, until_ns=1000), Schedule(1e9 / (3 * STEP_NS))
+    source, target = np.array([1.0, 2.0, 3.0]), np.zeros(3)
+    by_python: list[int] = []
+    left: list[int] = []
+    links = schedule.links(time, [ChainLink(bound(copy_numbers, source, target))], by_python.append, left.append)
+    leaves = [one.leave for one in links]
+    stop = gate(time, Due(at_ns=45), by_python.append)
+    chain = chained([stop.run, *(one.run for one in links), bound(advance_time, time)])
+    # Due at 0 and 30; the chain stops at 50.
+    assert chain(0) == (0, 1)
+    assert (time.time_ns, target.tolist()) == (50, [1.0, 2.0, 3.0])
+    target[:] = 0.0
+    for leave in (*leaves, *leaves):
+        leave(40)
+    assert (left, schedule.since_ns, schedule.next_ns) == ([40], 30, 60)
+    index, status = chain(1)
+    assert (index, status) == (1, 1)
+    links[0].attend(time.time_ns, status)
+    assert by_python == [50]
+    # The stop follows in the next step, and the links have not run.
+    assert chain(2) == (0, 1)
+    assert target.tolist() == [0.0, 0.0, 0.0]
 
 
 class Compiled:

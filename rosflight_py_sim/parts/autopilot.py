@@ -304,6 +304,7 @@ class AutopilotPart(Part, ABC):
         if type(self).send_command.topic is not COMMAND:
             return None
         truth = cells[TRUTH_STATE.name]
+        # The command, and the state that it answers.
         command, seen = np.zeros(_COMMAND_NUMBERS), np.zeros(TRUTH_SIZE)
         received = taken(COMMAND.name, command)
         if received is None:
@@ -321,7 +322,7 @@ class AutopilotPart(Part, ABC):
             for port in self.ports(Input)
             if port.kind is Kind.NEWEST and port.function is None and port.topic.name in cells
         ]
-        nothing = Due(at_ns=NEVER_NS)
+        silent = Due(at_ns=NEVER_NS)
 
         def state_at(time_ns: int) -> VehicleState:
             for take, message in kept:
@@ -338,7 +339,7 @@ class AutopilotPart(Part, ABC):
             self.idle_until_ns = self.schedule.next_ns
             self._state, self._guided_ns = state_at(time_ns), time_ns
             guided: Any = self.guide(self._state, tick.dt)
-            nothing.at_ns = 0 if guided is None else NEVER_NS
+            silent.at_ns = 0 if guided is None else NEVER_NS
             if guided is not None:
                 command[0], command[1], command[2:] = guided.mode, _IGNORE_NONE, guided.u
                 self._set_target(time_ns, guided)
@@ -363,7 +364,7 @@ class AutopilotPart(Part, ABC):
             gate(time, Due(at_ns=0), guide_by_python)
             if guided is None
             else ChainLink(guided, lambda time_ns, _: guide_by_python(time_ns)),
-            ChainLink(bound(skip_after, time, nothing, len(received))),
+            ChainLink(bound(skip_after, time, silent, len(received))),
             *received,
             gate(time, progress, report),
         )

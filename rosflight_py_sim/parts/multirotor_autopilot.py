@@ -122,6 +122,6 @@ class MultirotorAutopilot(MissionAutopilot[S], Generic[S]):
         assert controller is not None
         if not isinstance(mission, LegMission) or not keeps(type(mission), "leg_flight", "setpoint", "thrust_on"):
             return None
-        if not keeps(type(self), "guide_link", "guide"):
+        if not keeps(type(self), "guide_link", "guide", "phase", "progress"):
             return None
         return bound(guide_along_leg, tick, *mission.leg_flight, *controller.loops, truth, command, target)

@@ -175,12 +175,9 @@ class Part:
 
     def hold(self, take: Callable[[Any], None], message: Any) -> None:
         """Pass a message to `take` in the step after its stamp; at once if that has begun, or for another clock."""
-        stamp_ns, answered_ns = message.time_ns, self.answered_ns
-        if self.held.is_early(stamp_ns, answered_ns):
-            self.wake.at_ns = min(self.wake.at_ns, stamp_ns + 1)
-        else:
-            self.relink()
-        self.held.take(stamp_ns, answered_ns, take, message)
+        stamp_ns = message.time_ns
+        is_held = self.held.take(stamp_ns, self.answered_ns, take, message)
+        self.wake.at_ns = min(self.wake.at_ns, stamp_ns + 1 if is_held else 0)
 
     def is_received(self, output: str) -> bool:
         """Whether an output has receivers; without ROS, this does not change."""

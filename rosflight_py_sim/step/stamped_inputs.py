@@ -54,16 +54,16 @@ class StampedInputs:
     def __init__(self) -> None:
         self.waiting: list[tuple[int, Callable[[Any], None], Any]] = []
 
-    def is_early(self, stamp_ns: int, now_ns: int) -> bool:
-        """Whether an input with that stamp takes effect after the last step, `now_ns`: not one of another clock."""
-        return now_ns <= stamp_ns <= now_ns + _AHEAD_NS
+    def take(self, stamp_ns: int, now_ns: int, act: Callable[[M], None], message: M) -> bool:
+        """Pass the message to `act` before the first step after `stamp_ns`; return whether it waits for that step.
 
-    def take(self, stamp_ns: int, now_ns: int, act: Callable[[M], None], message: M) -> None:
-        """Pass the message to `act` before the first step after `stamp_ns`; at once unless it is early."""
-        if self.is_early(stamp_ns, now_ns):
+        If the last step, `now_ns`, is later than that stamp, or the stamp is of another clock, pass it at once.
+        """
+        if now_ns <= stamp_ns <= now_ns + _AHEAD_NS:
             self.waiting.append((stamp_ns, act, message))
-        else:
-            act(message)
+            return True
+        act(message)
+        return False
 
     @property
     def due_ns(self) -> int:

@@ -100,6 +100,11 @@ def test_yaw_takes_shortest_turn() -> None:
     command = controller().update(REST, REST, math.radians(170.0), Setpoint(REST, REST, math.radians(-170.0)), DT)
     assert command.yaw_rate_rps == pytest.approx(1.5 * math.radians(20.0))
     assert wrap_angle(3.0 * math.pi / 2.0) == pytest.approx(-math.pi / 2.0)
+    halves = [turn * math.pi for turn in range(-9, 10)]
+    near = [math.nextafter(half, side) for half in halves for side in (-math.inf, math.inf)]
+    for angle in (0.0, -0.0, *halves, *near, *np.random.default_rng(3).uniform(-40.0, 40.0, 2000).tolist()):
+        wrapped, expected = wrap_angle(angle), math.remainder(angle, 2.0 * math.pi)
+        assert (wrapped, math.copysign(1.0, wrapped)) == (expected, math.copysign(1.0, expected))
 
 
 def fly_point_mass(
