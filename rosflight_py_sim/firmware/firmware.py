@@ -127,6 +127,7 @@ class Firmware(Inputs):
         self._last_imu_us: int | None = None
         self._rc_due_us: float = math.inf
         self._frames = rc.RepeatedFrames(is_settled=False, until_us=0, sent_ns=-1, held_ns=-1, time_us=-1, pass_us=0)
+        self._received_us: NDArray[np.int64] = np.zeros(rc.RC_CHANNELS, dtype=np.int64)
         self._commands = ChainedCommands(link_latency_us)
         self._new_imu = False
         self._findings = 0
@@ -302,15 +303,14 @@ class Firmware(Inputs):
         `receive` receives, given the stamp (ns), a frame that does not just repeat the last one. `hold` keeps for
         Python one that has not been received when the chain is left.
         """
-        frames, received = self._frames, np.zeros(rc.RC_CHANNELS, dtype=np.int64)
-        received[: len(self.receiver.pulse_us)] = self.receiver.pulse_us
+        frames, received = self._frames, self._received_us
         frames.sent_ns = frames.held_ns = frames.time_us = -1
 
         def attend(time_ns: int, status: int) -> None:
             stamp_ns = rc.due_frame(frames, time_ns)
             rc.remove_frame(frames)
-            received[:] = sent
             receive(stamp_ns)
+            received[:] = sent
 
         def leave(answered_ns: int) -> None:
             self.take_frames()
@@ -362,6 +362,7 @@ class Firmware(Inputs):
         """Set what may have changed since the last pass for the passes of `link` and `frame_links`."""
         frames, machine, now = self._frames, self.state_machine, self._now
         frames.is_settled = not (machine.errors & _RC_LOST or machine.failsafe) and self.receiver.is_settled
+        self._received_us[: len(self.receiver.pulse_us)] = self.receiver.pulse_us
         frames.until_us = int(min(max(0.0, self.command.due_us), NEVER_NS))
         now.is_quiet = not self.calibrations.are_running
         now.ends_error = bool(machine.errors & _ENDED_BY_SAMPLE)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -18,7 +18,7 @@ from rosflight_py_sim.parts.multirotor_forces import MultirotorForces
 from rosflight_py_sim.parts.rigid_body_dynamics import RigidBodyDynamics
 from rosflight_py_sim.parts.square_autopilot import SquareAutopilot
 from rosflight_py_sim.step.pipeline import Pipeline
-from rosflight_py_sim.step.topics import COMMAND, PWM_OUTPUT, TRUTH_STATE, TRUTH_WIND, ControlCommand
+from rosflight_py_sim.step.topics import COMMAND, PWM_OUTPUT, RC, TRUTH_STATE, TRUTH_WIND, ControlCommand, PulseWidths
 from rosflight_py_sim.step.vehicle_state import VehicleState, message_of_truth
 
 STEP_NS = 2_500_000
@@ -94,6 +94,50 @@ def test_vehicle_with_firmware_flies_by_compiled_steps(name: str) -> None:
 def test_random_flights_are_the_same_compiled_and_by_messages(name: str, seed: int) -> None:
     is_different, _ = differs(name, 10_000 + seed)
     assert not is_different
+
+
+def frame(roll_us: int, throttle_us: int) -> Callable[[Pipeline], object]:
+    """Send a frame between those of the transmitter, whose sticks are at rest."""
+    pulses = (roll_us, 1500, throttle_us, 1500, 2000, 1000, 1000, 1000)
+    return lambda line: line.give(RC, PulseWidths(line.time_ns, pulses))
+
+
+def commanded(mode: int, stamp_ns: int | None = None) -> Callable[[Pipeline], object]:
+    """Send a command between those of the autopilot, by default with the present stamp."""
+    u = (0.0, 0.0, 0.45, 0.05, 0.0, 0.1, *[0.0] * 4)
+    return lambda line: line.give(COMMAND, ControlCommand(line.time_ns if stamp_ns is None else stamp_ns, mode, 0, u))
+
+
+@pytest.mark.parametrize("lower_throttle", [0.0, 1.0])
+@pytest.mark.parametrize("latency", [0.0, 0.006, 0.05])
+def test_sticks_and_commands_override_the_autopilot_alike(lower_throttle: float, latency: float) -> None:
+    acts: dict[float, Callable[[Pipeline], object]] = {
+        2.505: frame(1500, 1450),
+        3.005: frame(1800, 1000),
+        3.5: commanded(1),
+        3.502: commanded(2),
+        4.0: commanded(2, stamp_ns=0),
+        4.305: frame(1500, 1900),
+        4.31: commanded(0),
+        4.7: lambda line: line.call("toggle_override"),
+        5.2: lambda line: line.call("toggle_override"),
+        5.5: lambda line: line.call("param_set", ParamSet.Request(name="OFFBOARD_TIMEOUT", value=5.0)),
+    }
+    settings: dict[str, Value] = {
+        **CALIBRATED,
+        "link_latency": latency,
+        "firmware_parameters": [
+            *cast("list[str]", CALIBRATED["firmware_parameters"]),
+            f"TAKE_MIN_THR {lower_throttle}",
+        ],
+    }
+    compiled, by_messages = (flight("multirotor", settings) for _ in range(2))
+    by_messages.pipeline.compiles = False
+    of_compiled, of_messages = states(compiled, 6.0, acts), states(by_messages, 6.0, acts)
+    assert of_compiled == {time_ns: of_messages[time_ns] for time_ns in of_compiled}
+    assert rows_of(compiled) == rows_of(by_messages)
+    # The overrides are among the states.
+    assert len({status[3] for _, status in of_messages.values()}) > 2
 
 
 @pytest.mark.parametrize("name", ["multirotor", "fixedwing"])
