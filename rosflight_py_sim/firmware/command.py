@@ -282,11 +282,15 @@ class CommandMux:
 
     # Commands that a chain takes over.
 
+    @property
+    def is_settled(self) -> bool:
+        """Whether `run` has interpreted the sticks with the present parameters."""
+        return self._sticks_read is self._receiver.sticks
+
     def prepare_pass(self) -> None:
         """Set `in_force` for the next passes of a chain."""
         override, axis, one = self.rc_override, self._throttle_axis, self.in_force
-        is_read = self._sticks_read is self._receiver.sticks and not override & _MOVED
-        one.is_steady = is_read and self._offboard_active == _ALL_BITS
+        one.is_steady = self.is_settled and not override & _MOVED and self._offboard_active == _ALL_BITS
         one.mode = _MODES[self._offboard_types]
         one.overridden = sum(1 << number for number, bits in _OVERRIDDEN if override & bits)
         one.throttle_axis, one.is_lower = axis, bool(override & _T)

@@ -361,7 +361,8 @@ class Firmware(Inputs):
     def prepare_pass(self) -> None:
         """Set what may have changed since the last pass for the passes of `link` and `frame_links`."""
         frames, machine, now = self._frames, self.state_machine, self._now
-        frames.is_settled = not (machine.errors & _RC_LOST or machine.failsafe) and self.receiver.is_settled
+        has_signal = not (machine.errors & _RC_LOST or machine.failsafe)
+        frames.is_settled = has_signal and self.receiver.is_settled and self.command.is_settled
         self._received_us[: len(self.receiver.pulse_us)] = self.receiver.pulse_us
         frames.until_us = int(min(max(0.0, self.command.due_us), NEVER_NS))
         now.is_quiet = not self.calibrations.are_running
