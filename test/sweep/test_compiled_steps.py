@@ -122,6 +122,7 @@ def test_sticks_and_commands_override_the_autopilot_alike(lower_throttle: float,
         4.7: lambda line: line.call("toggle_override"),
         5.2: lambda line: line.call("toggle_override"),
         5.5: lambda line: line.call("param_set", ParamSet.Request(name="OFFBOARD_TIMEOUT", value=5.0)),
+        5.7: lambda line: line.call("param_set", ParamSet.Request(name="TAKE_MIN_THR", value=1.0 - lower_throttle)),
     }
     settings: dict[str, Value] = {
         **CALIBRATED,
