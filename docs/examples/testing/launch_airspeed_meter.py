@@ -23,7 +23,8 @@ def generate_test_description():
     )
     flight = ExecuteProcess(
         cmd=[
-            *("rosflight_py_sim", "fly", "--vehicle", "multirotor", "--record", str(RECORDING)),
+            *("rosflight_py_sim", "fly", "--vehicle", "multirotor"),
+            *("--record", str(RECORDING), "--output", str(RECORDING.parent)),
             # The simulation waits for the node, however busy the machine is.
             *("--ros-args", "-p", "wait_for:=['/true_airspeed at 50 Hz']"),
         ],
