@@ -1,0 +1,451 @@
+"""Identification of a vehicle: which parameters the logs show, their values, and how sure they are."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, cast
+
+import numpy as np
+
+from rosflight_py_sim.ground.parameters import Parameter, ParameterError, Value, Values, number
+from rosflight_py_sim.identification.fitted_parameters import DEFAULTS, MANOEUVRES, fitted, scale_of
+from rosflight_py_sim.identification.flight_log import Array, FlightLog, FlightLogError
+from rosflight_py_sim.identification.output_error import (
+    ACCEL_BIAS,
+    GYRO_BIAS,
+    LOCALS,
+    OF_LOG,
+    READINGS,
+    WIND,
+    Estimate,
+    Mounting,
+    Residuals,
+    ResidualSearch,
+    fit,
+)
+from rosflight_py_sim.identification.shooting import Shots, shots_of
+from rosflight_py_sim.identification.vehicle_model import VehicleModel
+from rosflight_py_sim.physics.dynamics import DYNAMICS_PARAMETERS, StateDivergedError
+
+LARGEST_ERROR = 0.25
+"""Standard error over the value from which on a parameter counts as not shown by the logs."""
+
+_LARGEST_FIRST_ERROR = 1.0
+"""The same before a fit, when the errors are rough."""
+
+STRETCH_S = 1.0
+"""Length of a stretch, s: long enough for some measurements of GNSS, short enough for disturbances to stay small."""
+
+_LEAST_STRETCHES = 8
+
+_HELD_OUT = 4
+"""Every fourth stretch does not take part in the fit, and tests it."""
+
+_LEAST_ERROR = 1e-3
+"""Least standard error over the value: the model's own error, of its steps and of its constants."""
+
+# Coloured residuals make errors larger than white ones of the same size would; before a fit, this factor is typical.
+_COLOUR = 4.0
+
+_WARM_UP_LAGS = 10.0
+
+# Wind of a stretch is held, and a log has no ground and no battery beyond its voltage.
+_SIMPLIFIED: dict[str, Value] = {"battery_capacity_mah": 0.0, "rotor_ground_effect": 0.0}
+
+
+@dataclass(frozen=True)
+class Subject:
+    """The vehicle to identify, as its file describes it.
+
+    Attributes:
+        name: of the vehicle.
+        forces: part that gives the forces, a class derived from `ModelledForces`.
+        forces_values: its parameters.
+        dynamics_values: DYNAMICS_PARAMETERS.
+        sensor_values: parameters of the sensors, for the positions of IMU and antenna.
+        outputs: outputs that drive an actuator.
+        mixer: parameters of the firmware.
+    """
+
+    name: str
+    forces: Any
+    forces_values: Values
+    dynamics_values: Values
+    sensor_values: Values
+    outputs: Sequence[int]
+    mixer: Mapping[str, float]
+
+    def model(self, changes: Mapping[str, float], *, battery: bool = True) -> VehicleModel:
+        """The vehicle with other values of some parameters; `battery`: with its internal resistance."""
+        resistance: dict[str, Value] = {} if battery else {"battery_internal_resistance": 0.0}
+        forces, dynamics = (
+            {**values, **{name: value for name, value in changes.items() if name in values}}
+            for values in (self.forces_values, self.dynamics_values)
+        )
+        simplified = {name: value for name, value in {**_SIMPLIFIED, **resistance}.items() if name in forces}
+        return VehicleModel(self.forces, {**forces, **simplified}, dynamics, self.mixer)
+
+    @property
+    def mounting(self) -> Mounting:
+        """Positions of the sensors."""
+        imu, antenna = (
+            np.array(cast("list[float]", self.sensor_values.get(name, [0.0] * 3)))
+            for name in ("imu_position", "gnss_antenna_position")
+        )
+        return Mounting(imu, antenna, number(self.dynamics_values, "gravity"))
+
+    @property
+    def values(self) -> dict[str, Value]:
+        """Values of all parameters of forces and dynamics."""
+        return {**self.dynamics_values, **self.forces_values}
+
+
+@dataclass(frozen=True)
+class Estimated:
+    """A parameter and its estimate.
+
+    Attributes:
+        parameter: the parameter.
+        before: value in the vehicle's file.
+        value: estimate.
+        standard_error: of the estimate.
+    """
+
+    parameter: Parameter
+    before: float
+    value: float
+    standard_error: float
+
+    @property
+    def name(self) -> str:
+        """Name of the parameter."""
+        return self.parameter.name
+
+
+@dataclass(frozen=True)
+class Refused:
+    """A parameter that the logs do not show.
+
+    Attributes:
+        name: of the parameter.
+        reason: why.
+        manoeuvre: that would show it; empty if unknown.
+    """
+
+    name: str
+    reason: str
+    manoeuvre: str
+
+    def __str__(self) -> str:
+        text = f"{self.name} is not estimated: {self.reason}"
+        return f"{text}; it takes {self.manoeuvre}" if self.manoeuvre else text
+
+
+@dataclass(frozen=True)
+class HeldOut:
+    """Stretches that took no part in the fit.
+
+    Attributes:
+        shots: the stretches.
+        measured: readings of the IMU (blocks, 6) and velocities (m, 3), as logged.
+        before: the same as the model of the vehicle's file gives.
+        after: the same as the identified model gives.
+    """
+
+    shots: Shots
+    measured: tuple[Array, Array]
+    before: tuple[Array, Array]
+    after: tuple[Array, Array]
+
+    def errors(self, modelled: tuple[Array, Array]) -> Array:
+        """Root mean square of measured minus modelled over the deviation of the measured, for READINGS (9,)."""
+        found = []
+        for measured, model in zip(self.measured, modelled, strict=True):
+            rms = np.sqrt(np.mean((measured - model) ** 2, axis=0))
+            found.append(rms / np.maximum(measured.std(axis=0), 1e-12))
+        return np.concatenate(found)
+
+
+@dataclass(frozen=True)
+class Identification:
+    """Result of an identification.
+
+    Attributes:
+        subject: the vehicle.
+        logs: the logs.
+        estimates: of the parameters that the logs show.
+        correlations: of the estimates (n, n).
+        refused: parameters that they do not show.
+        winds: steady wind north and east in each log (logs, 2), m/s.
+        biases: of gyro (rad/s) and accelerometer (m/s^2) in each log (logs, 6).
+        stretches: number of stretches in the fit.
+        stretch_s: length of each.
+        deviations: of the residuals, by READINGS (9,).
+        held_out: test of the result.
+        converged: whether the search has ended by itself.
+    """
+
+    subject: Subject
+    logs: Sequence[FlightLog]
+    estimates: Sequence[Estimated]
+    correlations: Array
+    refused: Sequence[Refused]
+    winds: Array
+    biases: Array
+    stretches: int
+    stretch_s: float
+    deviations: Array
+    held_out: HeldOut
+    converged: bool
+    notes: Sequence[str] = field(default_factory=tuple)
+
+    @property
+    def changes(self) -> dict[str, float]:
+        """Estimated values by name."""
+        return {one.name: one.value for one in self.estimates}
+
+
+def identify(
+    subject: Subject,
+    logs: Sequence[FlightLog],
+    names: Sequence[str] = (),
+    *,
+    stretch_s: float = STRETCH_S,
+    progress: Callable[[str], None] = lambda _: None,
+) -> Identification:
+    """Fit parameters of a vehicle to flight logs.
+
+    Args:
+        subject: the vehicle.
+        logs: the logs.
+        names: names of the parameters; empty for those that logs of such a vehicle usually show.
+        stretch_s: length of a stretch, s.
+        progress: takes a line about each step.
+
+    Raises:
+        ParameterError: a name is not allowed.
+        FlightLogError: the logs lack channels, show no flight, or show none of the parameters.
+    """
+    tables = (subject.forces.PARAMETERS, DYNAMICS_PARAMETERS)
+    chosen = fitted(names or _defaults(subject), tables)
+    if not names:
+        chosen = [one for one in chosen if number(subject.values, one.name) != 0.0]
+    scales = {one.name: scale_of(one, subject.values) for one in chosen}
+    lag = max([number(subject.values, name) for name in ("motor_time_constant", "servo_tau") if name in subject.values])
+    shots = shots_of(
+        logs,
+        subject.outputs,
+        length_s=stretch_s,
+        warm_up_s=_WARM_UP_LAGS * max(lag, 0.01),
+        origin_altitude=number(subject.dynamics_values, "origin_altitude"),
+    )
+    if len(shots) < _LEAST_STRETCHES:
+        raise FlightLogError(
+            f"{len(shots)} stretches of {stretch_s:g} s in the air given; allowed: at least {_LEAST_STRETCHES}"
+        )
+    tested = np.arange(len(shots)) % _HELD_OUT == _HELD_OUT - 1
+    work = _Work(subject, shots.taken(np.flatnonzero(~tested)), scales, progress)
+    refused: list[Refused] = []
+    start = work.start(chosen)
+    chosen = work.shown(chosen, start, _COLOUR, _LARGEST_FIRST_ERROR, refused)
+    while True:
+        if not chosen:
+            raise FlightLogError("; ".join(map(str, refused)))
+        estimate = work.fit(chosen)
+        left = work.shown(chosen, estimate, 0.0, LARGEST_ERROR, refused)
+        if len(left) == len(chosen):
+            break
+        chosen = left
+    covariance = covariance_of(estimate)
+    count = len(chosen)
+    estimates, deviations = [], np.sqrt(np.diag(covariance))[:count]
+    for index, one in enumerate(chosen):
+        scale, before = scales[one.name], number(subject.values, one.name)
+        value = before + scale * float(estimate.theta[index])
+        error = max(scale * float(deviations[index]), _LEAST_ERROR * abs(value))
+        estimates.append(Estimated(one, before, value, error))
+    of_logs = estimate.theta[count:].reshape(-1, OF_LOG)
+    return Identification(
+        subject,
+        logs,
+        estimates,
+        covariance[:count, :count] / np.outer(deviations, deviations),
+        refused,
+        of_logs[:, WIND],
+        np.concatenate([of_logs[:, GYRO_BIAS], of_logs[:, ACCEL_BIAS]], axis=1),
+        len(work.shots),
+        work.shots.steps * work.shots.step_s,
+        estimate.deviations,
+        work.tested(chosen, estimate, shots.taken(np.flatnonzero(tested))),
+        estimate.converged,
+        tuple(_notes(logs, shots)),
+    )
+
+
+def _defaults(subject: Subject) -> Sequence[str]:
+    if subject.forces.VEHICLE_CLASS not in DEFAULTS:
+        kinds = " and ".join(one.name.lower().replace("_", " ") for one in DEFAULTS)
+        raise ParameterError(
+            f"vehicle '{subject.name}' given, {subject.forces.VEHICLE_CLASS.name.lower()}; allowed: {kinds}"
+        )
+    return DEFAULTS[subject.forces.VEHICLE_CLASS]
+
+
+def _notes(logs: Sequence[FlightLog], shots: Shots) -> list[str]:
+    notes = [f"{log.file.name}: {note}" for log in logs for note in log.notes]
+    if np.isnan(shots.voltage).any():
+        notes.append("no battery voltage in a log: the battery counts as full, and an error of it is one of the thrust")
+    elif np.isnan(shots.current).any():
+        notes.append("no battery current in a log: its voltage counts as constant in each stretch")
+    return notes
+
+
+class _Work:
+    """Fits with changing sets of parameters, each from the result of the one before."""
+
+    def __init__(
+        self, subject: Subject, shots: Shots, scales: Mapping[str, float], progress: Callable[[str], None]
+    ) -> None:
+        self.shots = shots
+        self._subject, self._scales, self._progress = subject, scales, progress
+        self._knows_current = not np.isnan(shots.current).any() and not np.isnan(shots.voltage).any()
+        self._theta: dict[str, float] = {}
+        self._of_logs = np.zeros(OF_LOG * (int(shots.log.max()) + 1))
+        self._local = np.zeros((len(shots), LOCALS))
+
+    def _residuals(self, chosen: Sequence[Parameter], shots: Shots) -> Residuals:
+        subject, values, scales = self._subject, self._subject.values, self._scales
+        names = [one.name for one in chosen]
+
+        def model_of(theta: Array) -> VehicleModel:
+            changes = {
+                name: number(values, name) + scales[name] * float(change)
+                for name, change in zip(names, theta, strict=True)
+            }
+            return subject.model(changes, battery=self._knows_current)
+
+        resistance = number(values, "battery_internal_resistance") if self._knows_current else 0.0
+        return Residuals(shots, model_of, len(chosen), subject.mounting, resistance)
+
+    def _unknowns(self, chosen: Sequence[Parameter]) -> Array:
+        return np.concatenate([[self._theta.get(one.name, 0.0) for one in chosen], self._of_logs])
+
+    def start(self, chosen: Sequence[Parameter]) -> Estimate:
+        """Information about parameters at their values in the vehicle's file.
+
+        Raises:
+            FlightLogError: the model cannot fly from there.
+        """
+        return self._search(chosen).information()
+
+    def _search(self, chosen: Sequence[Parameter]) -> ResidualSearch:
+        problem = self._residuals(chosen, self.shots)
+        # The search stays clear of the limits, at which some values are of no use.
+        least, most = (
+            [(getattr(one, side) - number(self._subject.values, one.name)) / self._scales[one.name] for one in chosen]
+            for side in ("minimum", "maximum")
+        )
+        rest = np.full(len(self._of_logs), math.inf)
+        bounds = (np.concatenate([least, -rest]), np.concatenate([most, rest]))
+        try:
+            return ResidualSearch(problem, self._unknowns(chosen), self._local, bounds)
+        except StateDivergedError as error:
+            raise FlightLogError(
+                f"the vehicle '{self._subject.name}' cannot fly the outputs of the logs: {error}; are they those of "
+                "another vehicle, or in another order?"
+            ) from error
+
+    def fit(self, chosen: Sequence[Parameter]) -> Estimate:
+        """Fit these parameters."""
+        estimate = fit(self._search(chosen), self._progress)
+        self._theta = dict(zip([one.name for one in chosen], estimate.theta.tolist(), strict=False))
+        self._of_logs, self._local = estimate.theta[len(chosen) :], estimate.local
+        return estimate
+
+    def shown(
+        self, chosen: Sequence[Parameter], estimate: Estimate, colour: float, limit: float, refused: list[Refused]
+    ) -> list[Parameter]:
+        """The parameters that the logs show; the others are added to `refused`.
+
+        One after the other, the parameter with the greatest relative error is left out, until all are below the
+        `limit`. `colour` multiplies white errors; 0: the errors follow from the scores of the stretches.
+        """
+        left = list(range(len(chosen)))
+        rest = list(range(len(chosen), len(estimate.theta)))
+        while left:
+            own = estimate.part(left + rest)
+            covariance = covariance_of(own) if colour == 0.0 else white_covariance(own) * colour**2
+            count = len(left)
+            errors = np.sqrt(np.diag(covariance))[:count]
+            sizes = np.array([max(0.05, abs(self._relative(chosen[index], estimate.theta[index]))) for index in left])
+            shares = errors / sizes
+            worst = int(np.argmax(shares))
+            if shares[worst] <= limit:
+                break
+            correlations = np.abs(covariance[worst, :count]) / (errors * errors[worst])
+            correlations[worst] = 0.0
+            name = chosen[left[worst]].name
+            reason = f"its standard error would be {_percent(shares[worst])} of its value"
+            partner = int(np.argmax(correlations))
+            if count > 1 and correlations[partner] > 0.95:
+                reason += f", as the logs do not tell it from {chosen[left[partner]].name}"
+            refused.append(Refused(name, reason, MANOEUVRES.get(name, "")))
+            del left[worst]
+        return [chosen[index] for index in left]
+
+    def _relative(self, one: Parameter, theta: float) -> float:
+        """Value over its size in the file."""
+        return number(self._subject.values, one.name) / self._scales[one.name] + float(theta)
+
+    def tested(self, chosen: Sequence[Parameter], estimate: Estimate, shots: Shots) -> HeldOut:
+        """Fly the stretches that took no part, with the vehicle before and after."""
+        after = self._flown(chosen, estimate.theta, estimate.deviations, shots)
+        theta = estimate.theta.copy()
+        theta[: len(chosen)] = 0.0
+        before = self._flown(chosen, theta, estimate.deviations, shots)
+        measured = np.concatenate([shots.gyro.reshape(-1, 3), shots.accel.reshape(-1, 3)], axis=1), shots.velocity
+        return HeldOut(shots, measured, before, after)
+
+    def _flown(
+        self, chosen: Sequence[Parameter], theta: Array, deviations: Array, shots: Shots
+    ) -> tuple[Array, Array]:
+        """Readings of the model, from the states at the starts that fit it best."""
+        problem = self._residuals(chosen, shots)
+        problem.deviations = deviations.copy()
+        search = ResidualSearch(problem, theta, np.zeros((len(shots), LOCALS)), (theta, theta))
+        search.settle()
+        return problem.modelled(theta, search.local)
+
+
+def white_covariance(estimate: Estimate) -> Array:
+    """Covariance of the unknowns if the residuals were white: the inverse of the information."""
+    information = estimate.information
+    scale = 1.0 / np.sqrt(np.maximum(np.diag(information), 1e-300))
+    # A direction without information gets a great variance, not an infinite one.
+    ridge = 1e-12 * np.eye(len(scale))
+    inverse = np.linalg.inv(information * np.outer(scale, scale) + ridge)
+    return np.asarray(inverse * np.outer(scale, scale))
+
+
+def covariance_of(estimate: Estimate) -> Array:
+    """Covariance of the unknowns from the scores of the stretches, which holds for residuals of any colour.
+
+    C = H^-1 (sum of s s^T over the stretches) H^-1 k / (k - 1), with the information H, the scores s and the number k of
+    the stretches: residuals of a stretch may depend on each other in any way, those of two stretches do not (Huber;
+    Liang and Zeger, Biometrika 73, 1986; for flight data compare Morelli and Klein, J. Guidance 20(1), 1997). White
+    residuals give the inverse of H; the greater variance of the two counts.
+    """
+    white, count = white_covariance(estimate), len(estimate.scores)
+    meat = estimate.scores.T @ estimate.scores * (count / max(1, count - 1))
+    coloured = white @ meat @ white
+    ratio = np.sqrt(np.maximum(1.0, np.diag(white) / np.maximum(np.diag(coloured), 1e-300)))
+    return np.asarray(coloured * np.outer(ratio, ratio))
+
+
+def _percent(share: float) -> str:
+    return f"{100.0 * share:.0f} %" if share < 10.0 else "more than ten times"
+
+
+__all__ = ["READINGS", "Estimated", "HeldOut", "Identification", "Refused", "Subject", "identify"]

@@ -1,0 +1,43 @@
+"""Kernels that give a vehicle the outputs of a flight, step by step, and keep its states."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rosflight_py_sim.kernels.jit import kernel
+from rosflight_py_sim.kernels.record import kernel_record
+
+
+@kernel_record
+class Row:
+    """Place in the tables of outputs and states.
+
+    Attributes:
+        index: row of the present step.
+        end: row after that of the last step.
+    """
+
+    index: int
+    end: int
+
+
+@kernel
+def take_outputs(row: Row, pulses_us: NDArray[np.float64], pwm_us: NDArray[np.float64]) -> None:
+    """Put the pulse widths (14,), us, of the present row of `pulses_us` (n, 14) in force."""
+    for output in range(pwm_us.shape[0]):
+        pwm_us[output] = pulses_us[row.index, output]
+
+
+@kernel
+def keep_state(row: Row, truth: NDArray[np.float64], states: NDArray[np.float64]) -> None:
+    """Write the state (19,) into the present row of `states` (n, 19)."""
+    for element in range(truth.shape[0]):
+        states[row.index, element] = truth[element]
+
+
+@kernel
+def next_row(row: Row) -> bool:
+    """Go on to the next row; return whether the last one has been reached."""
+    row.index += 1
+    return row.index >= row.end

@@ -1,0 +1,327 @@
+"""Flight logs cut into short stretches in the air, as measurements for multiple shooting.
+
+A model that flies with logged outputs, open loop, drifts away from the vehicle within seconds: disturbances that no log
+shows add up, and a multirotor has no stability of its own. Each stretch therefore starts anew from a state of its own,
+which is estimated with the parameters (multiple shooting: Jategaonkar, Flight Vehicle System Identification, 2nd ed.,
+chapter 4).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from rosflight_py_sim.identification.flight_log import Array, FlightLog, FlightLogError
+
+NEEDED = ("gyro", "accel", "attitude", "velocity", "outputs")
+"""Channels that a log needs."""
+
+LONGEST_STEP_S = 0.005
+"""Longest step of the model: shorter than the lag of a motor."""
+
+BLOCK_S = 0.02
+"""Time over which readings of the IMU are averaged: less data, and less noise above the motion of a vehicle."""
+
+LEAST_HEIGHT_M = 1.5
+"""Height above the ground on which the vehicle was disarmed below which it may have touched it, or flown in its
+effect."""
+
+_LEAST_PULSE_US = 1020.0
+"""Pulse width below which an output drives nothing, us."""
+
+_LEAST_ACCEL = 2.0
+"""Specific force in the mean of a stretch below which the vehicle falls, m/s^2."""
+
+
+@dataclass(frozen=True)
+class Shots:
+    """Stretches of flight, all equally long, with their measurements.
+
+    Attributes:
+        log: number of the log of each, shape (k,).
+        time_s: start of each, in the time of its log, shape (k,).
+        step_s: length of a step of the model.
+        warm_up: steps before the start in which the actuators take on their speeds.
+        steps: steps of a stretch, a multiple of `block`.
+        block: steps over which readings of the IMU are averaged.
+        pulses_us: outputs in all steps (k * (warm_up + steps), 14), us.
+        starts: states at the starts as the log shows them (k, 19).
+        gyro: angular rates, means of blocks (k, steps / block, 3).
+        accel: specific forces, likewise.
+        velocity: measured velocities NED (m, 3), of all stretches.
+        velocity_of: number of the stretch of each (m,).
+        velocity_step: time of each since the start of its stretch in steps, not whole (m,).
+        voltage: mean voltage of the battery (k,), V; NaN if unknown.
+        current: mean current of the battery (k,), A; NaN if unknown.
+    """
+
+    log: np.typing.NDArray[np.int64]
+    time_s: Array
+    step_s: float
+    warm_up: int
+    steps: int
+    block: int
+    pulses_us: Array
+    starts: Array
+    gyro: Array
+    accel: Array
+    velocity: Array
+    velocity_of: np.typing.NDArray[np.int64]
+    velocity_step: Array
+    voltage: Array
+    current: Array
+
+    def __len__(self) -> int:
+        return len(self.time_s)
+
+    def taken(self, numbers: Sequence[int] | np.typing.NDArray[np.int64]) -> Shots:
+        """The stretches of these numbers."""
+        numbers = np.asarray(numbers, np.int64)
+        length = self.warm_up + self.steps
+        place = np.full(len(self), -1)
+        place[numbers] = np.arange(len(numbers))
+        kept = place[self.velocity_of] >= 0
+        return Shots(
+            self.log[numbers],
+            self.time_s[numbers],
+            self.step_s,
+            self.warm_up,
+            self.steps,
+            self.block,
+            self.pulses_us.reshape(-1, length, self.pulses_us.shape[1])[numbers].reshape(-1, self.pulses_us.shape[1]),
+            self.starts[numbers],
+            self.gyro[numbers],
+            self.accel[numbers],
+            self.velocity[kept],
+            place[self.velocity_of[kept]],
+            self.velocity_step[kept],
+            self.voltage[numbers],
+            self.current[numbers],
+        )
+
+
+def shots_of(
+    logs: Sequence[FlightLog], outputs: Sequence[int], *, length_s: float, warm_up_s: float, origin_altitude: float
+) -> Shots:
+    """Cut flight logs into stretches in the air.
+
+    Args:
+        logs: the logs, each with the channels NEEDED.
+        outputs: outputs that drive an actuator.
+        length_s: length of a stretch, s.
+        warm_up_s: time before a stretch in which the actuators take on their speeds, s.
+        origin_altitude: altitude of the model's origin above mean sea level, m.
+
+    Raises:
+        FlightLogError: a log lacks a channel, or no log has a stretch in the air.
+    """
+    for log in logs:
+        log.require(NEEDED)
+    shortest_s = min(log.channels["outputs"].period_s for log in logs)
+    step_s = shortest_s / math.ceil(shortest_s / LONGEST_STEP_S - 1e-9)
+    block = max(1, round(BLOCK_S / step_s))
+    steps = block * max(1, round(length_s / (block * step_s)))
+    warm_up = math.ceil(warm_up_s / step_s)
+    parts = [
+        _shots_of(number, log, outputs, step_s, warm_up, steps, block, origin_altitude)
+        for number, log in enumerate(logs)
+    ]
+    if not sum(map(len, parts)):
+        names = ", ".join(f"'{log.file}'" for log in logs)
+        raise FlightLogError(
+            f"{names}: no stretch of {steps * step_s:g} s in the air, armed, {LEAST_HEIGHT_M:g} m above the ground"
+        )
+    before = np.cumsum([0, *map(len, parts)])
+    return Shots(
+        np.concatenate([one.log for one in parts]),
+        np.concatenate([one.time_s for one in parts]),
+        step_s,
+        warm_up,
+        steps,
+        block,
+        *(
+            np.concatenate([getattr(one, name) for one in parts])
+            for name in ("pulses_us", "starts", "gyro", "accel", "velocity")
+        ),
+        np.concatenate([one.velocity_of + first for one, first in zip(parts, before[:-1], strict=True)]),
+        np.concatenate([one.velocity_step for one in parts]),
+        np.concatenate([one.voltage for one in parts]),
+        np.concatenate([one.current for one in parts]),
+    )
+
+
+def _shots_of(
+    number: int,
+    log: FlightLog,
+    outputs: Sequence[int],
+    step_s: float,
+    warm_up: int,
+    steps: int,
+    block: int,
+    origin_altitude: float,
+) -> Shots:
+    channels = log.channels
+    gyro, accel, velocity = channels["gyro"], channels["accel"], channels["velocity"]
+    first, last = log.span_s
+    count = max(0, math.floor((last - first) / step_s + 1e-6) + 1)
+    time_s = first + step_s * np.arange(count)
+    rates, forces = gyro.at(time_s), accel.at(time_s)
+    pulses_us = channels["outputs"].held(time_s)
+    aloft = _is_aloft(log, time_s, pulses_us, outputs)
+    first_rows, velocities = [], []
+    at = warm_up
+    while at + steps <= count:
+        whole = slice(at - warm_up, at + steps)
+        inside = _between(velocity.time_s, time_s[at], step_s * (steps - 1))
+        steady = float(np.linalg.norm(forces[whole].mean(axis=0))) > _LEAST_ACCEL
+        if not aloft[whole].all():
+            # On from the first row that follows one on the ground.
+            at += int(np.flatnonzero(~aloft[whole])[-1]) + 1
+        elif len(inside) < 3 or not steady:
+            at += steps
+        else:
+            first_rows.append(at)
+            velocities.append(inside)
+            at += steps
+    rows = np.array(first_rows, np.int64)
+    blocks = (rows[:, None] + np.arange(steps)).reshape(-1, steps // block, block)
+    whole_rows = (rows[:, None] - warm_up + np.arange(warm_up + steps)).ravel()
+    samples = np.concatenate(velocities) if velocities else np.zeros(0, np.int64)
+    of = np.repeat(np.arange(len(rows)), [len(one) for one in velocities])
+    starts = _states(log, time_s[rows], rates[rows], origin_altitude)
+    for shot, row in enumerate(rows):
+        own = samples[of == shot]
+        span = slice(row, row + steps)
+        times = (velocity.time_s[own] - time_s[row]) / step_s
+        starts[shot, 3:10] = _flown(starts[shot], rates[span], forces[span], step_s, times, velocity.values[own])
+    return Shots(
+        np.full(len(rows), number),
+        time_s[rows],
+        step_s,
+        warm_up,
+        steps,
+        block,
+        pulses_us[whole_rows],
+        starts,
+        rates[blocks].mean(axis=2),
+        forces[blocks].mean(axis=2),
+        velocity.values[samples],
+        of,
+        (velocity.time_s[samples] - time_s[rows][of]) / step_s,
+        *_mean_power(log, time_s[rows], steps * step_s),
+    )
+
+
+def _between(time_s: Array, first_s: float, length_s: float) -> np.typing.NDArray[np.int64]:
+    """Rows of times from first_s on, within length_s."""
+    ends = np.searchsorted(time_s, [first_s - 1e-6, first_s + length_s + 1e-6])
+    return np.arange(*ends, dtype=np.int64)
+
+
+def _is_aloft(log: FlightLog, time_s: Array, pulses_us: Array, outputs: Sequence[int]) -> np.typing.NDArray[np.bool_]:
+    """Whether the vehicle is armed, and above the ground on which the log shows it disarmed, if it does."""
+    driven = (pulses_us[:, list(outputs)] > _LEAST_PULSE_US).any(axis=1)
+    armed = log.channels.get("armed")
+    if armed is not None:
+        driven &= armed.held(time_s)[:, 0] > 0.5
+    position = log.channels.get("position")
+    # A simulation that starts in the air has a step or two without outputs.
+    if position is not None and np.count_nonzero(~driven) > 0.5 / (time_s[1] - time_s[0]):
+        down = position.at(time_s)[:, 2]
+        driven &= down < np.max(down[~driven]) - LEAST_HEIGHT_M
+    return np.asarray(driven)
+
+
+def _states(log: FlightLog, time_s: Array, rates: Array, origin_altitude: float) -> Array:
+    """States (k, 19) as the log shows them; the position is that over the model's origin."""
+    states = np.zeros((len(time_s), 19))
+    position = log.channels.get("position")
+    if position is not None:
+        states[:, :3] = position.at(time_s)
+        if math.isfinite(log.altitude):
+            states[:, 2] -= log.altitude - origin_altitude
+    attitude = log.channels["attitude"].held(time_s)
+    states[:, 3:7] = attitude / np.linalg.norm(attitude, axis=1, keepdims=True)
+    velocity = log.channels["velocity"].at(time_s)
+    states[:, 7:10] = np.einsum("kij,ki->kj", rotations(states[:, 3:7]), velocity)
+    states[:, 10:13] = rates
+    return states
+
+
+_GRAVITY = 9.80665
+
+_HEADING_WEIGHT = 0.3
+"""Weight of the logged attitude in the kinematic one, (m/s)^2: little, but more than nothing shows."""
+
+
+def _flown(state: Array, rates: Array, forces: Array, step_s: float, at: Array, measured: Array) -> Array:
+    """Attitude (w x y z) and velocity (body axes) at the start of a stretch that fit the measured velocities best.
+
+    By gyro and accelerometer alone, without a model of the vehicle: with C(t) the rotation since the start from the
+    rates, and the specific force f, v(t) = v_0 + g t + R_0 S(t), S = integral of C f. The rotation R_0 follows from
+    the differences of both sides to their means by Kabsch's closed solution of Wahba's problem (Acta Cryst. A32, 1976).
+    The logged attitude has a small weight: a flight that does not accelerate does not show its heading.
+
+    `state` (19,) as logged; `rates` and `forces` (n, 3) at the steps; `at` (m,) steps and `measured` velocities (m, 3).
+    """
+    turned, sums = np.eye(3), np.zeros((len(forces), 3))
+    for step in range(1, len(forces)):
+        force = turned @ forces[step - 1]
+        turned = turned @ _rotation_of(0.5 * (rates[step - 1] + rates[step]) * step_s)
+        sums[step] = sums[step - 1] + 0.5 * step_s * (force + turned @ forces[step])
+    steps = np.arange(len(forces))
+    gained = np.stack([np.interp(at, steps, column) for column in sums.T], axis=1)
+    left = measured - np.outer(at * step_s, [0.0, 0.0, _GRAVITY])
+    logged = rotations(state[None, 3:7])[0]
+    match = (left - left.mean(axis=0)).T @ (gained - gained.mean(axis=0)) + _HEADING_WEIGHT * logged
+    one, _, other = np.linalg.svd(match)
+    rotation = one @ np.diag([1.0, 1.0, np.linalg.det(one @ other)]) @ other
+    velocity = left.mean(axis=0) - rotation @ gained.mean(axis=0)
+    return np.concatenate([_quaternion(rotation), rotation.T @ velocity])
+
+
+def _rotation_of(vector: Array) -> Array:
+    """Rotation matrix of a rotation vector (3,), rad."""
+    angle = float(np.linalg.norm(vector))
+    x, y, z = vector
+    cross = np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
+    return np.asarray(np.eye(3) + np.sinc(angle / np.pi) * cross + 0.5 * np.sinc(0.5 * angle / np.pi) ** 2 * cross @ cross)
+
+
+def _quaternion(rotation: Array) -> Array:
+    """Quaternion w x y z of a rotation matrix: the eigenvector of Bar-Itzhack (J. Guidance 23(6), 2000)."""
+    (a, b, c), (d, e, f), (g, h, i) = rotation
+    symmetric = np.array(
+        [
+            [a + e + i, h - f, c - g, d - b],
+            [h - f, a - e - i, b + d, c + g],
+            [c - g, b + d, e - a - i, f + h],
+            [d - b, c + g, f + h, i - a - e],
+        ]
+    )
+    return np.asarray(np.linalg.eigh(symmetric)[1][:, -1])
+
+
+def rotations(quaternions: Array) -> Array:
+    """Matrices (k, 3, 3) that rotate from body axes to NED, of quaternions w x y z (k, 4)."""
+    w, x, y, z = quaternions.T
+    rows = (
+        (1.0 - 2.0 * (y * y + z * z), 2.0 * (x * y - w * z), 2.0 * (x * z + w * y)),
+        (2.0 * (x * y + w * z), 1.0 - 2.0 * (x * x + z * z), 2.0 * (y * z - w * x)),
+        (2.0 * (x * z - w * y), 2.0 * (y * z + w * x), 1.0 - 2.0 * (x * x + y * y)),
+    )
+    return np.stack([np.stack(row, axis=-1) for row in rows], axis=-2)
+
+
+def _mean_power(log: FlightLog, starts_s: Array, length_s: float) -> tuple[Array, Array]:
+    """Mean voltage and current of each stretch (k,), NaN where unknown."""
+    battery = log.channels.get("battery")
+    means = np.full((len(starts_s), 2), math.nan)
+    if battery is not None:
+        for row, start_s in enumerate(starts_s):
+            inside = _between(battery.time_s, start_s, length_s)
+            means[row] = battery.values[inside].mean(axis=0) if len(inside) else battery.at(np.array([start_s]))[0]
+    return means[:, 0], means[:, 1]

@@ -1,0 +1,110 @@
+"""A vehicle that flies logged outputs: the package's own forces and rigid body, step by step."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from rosflight_py_sim.ground.parameters import ParameterTable, Value, Values, number
+from rosflight_py_sim.ground.pulse_width import OUTPUTS
+from rosflight_py_sim.identification.flight_log import Array
+from rosflight_py_sim.identification.replayed_outputs import Row, keep_state, next_row, take_outputs
+from rosflight_py_sim.kernels.jit import bound, chained
+from rosflight_py_sim.parts.modelled_forces import CompiledModel
+from rosflight_py_sim.physics.dynamics import DYNAMICS_PARAMETERS, StateDivergedError, VehicleDynamics
+
+STATES = 19
+"""Numbers of a truth state."""
+
+# So short that a state does not change.
+_NO_TIME_S = 1e-9
+
+_ALOFT: dict[str, Value] = {"starts_on_ground": False, "ground_contact": False, "use_world_start": False, "world": ""}
+
+
+class VehicleModel:
+    """A vehicle in the air, for a set of parameters, that flies given outputs from given states.
+
+    The order of a step is that of the simulation: the outputs of a time act on the actuators from that time on, the
+    wrench is that of the state, and the rigid body moves to the next time.
+    """
+
+    def __init__(self, forces: Any, forces_values: Values, dynamics_values: Values, mixer: Mapping[str, float]) -> None:
+        """Build the vehicle.
+
+        Args:
+            forces: part that gives the forces, a class derived from `ModelledForces`.
+            forces_values: its parameters.
+            dynamics_values: DYNAMICS_PARAMETERS.
+            mixer: parameters of the firmware, from which the outputs' assignment to surfaces follows.
+
+        Raises:
+            ParameterError: a value is not allowed.
+        """
+        model: CompiledModel = forces.build(dict(forces_values))
+        forces.match_mixer(model, forces_values, mixer)
+        self._model = model
+        self._full_voltage = number(forces_values, "V_max")
+        self._dynamics = VehicleDynamics({**dynamics_values, **_ALOFT})
+        self._wind_ned, self._wind_rates, self._pwm_us = np.zeros(3), np.zeros(3), np.zeros(OUTPUTS)
+
+    def fly(
+        self,
+        pulses_us: Array,
+        starts: Array,
+        warm_up: int,
+        steps: int,
+        step_s: float,
+        winds_ned: Array,
+        voltages: Array,
+    ) -> Array:
+        """States (k * (warm_up + steps), 19) of k flights from `starts` (k, 19).
+
+        Args:
+            pulses_us: outputs of all flights one after the other (k * (warm_up + steps), 14), us. During the first
+                `warm_up` steps of each, the state is held, and the actuators take on the speeds that follow from the
+                outputs; the rows of these steps are zero.
+            starts: state after the warm-up of each flight; the accelerations are not used.
+            warm_up: number of steps before each start.
+            steps: number of steps of each flight; row i of it is the state at the time of its output i.
+            step_s: length of a step.
+            winds_ned: steady wind of each flight (k, 3), m/s.
+            voltages: open-circuit voltage of the battery in each flight (k,); NaN for that of the parameters.
+
+        Raises:
+            StateDivergedError: a state is beyond all bounds.
+        """
+        model, dynamics, row = self._model, self._dynamics, Row(index=0, end=0)
+        truth, states = dynamics.truth, np.zeros((len(pulses_us), STATES))
+        link = dynamics.link(model.wrench, step_s)
+        assert link is not None
+        take = bound(take_outputs, row, pulses_us, self._pwm_us)
+        forces = model.bound_update(truth, self._wind_ned, self._pwm_us, step_s, self._wind_rates)
+        advance = bound(next_row, row)
+        settle: Callable[[int], tuple[int, int]] = chained([take, forces, advance])
+        keep = bound(keep_state, row, truth, states)
+        fly: Callable[[int], tuple[int, int]] = chained([keep, take, forces, link.run, advance])
+        for flight, start in enumerate(starts):
+            self._wind_ned[:] = winds_ned[flight]
+            voltage = voltages[flight]
+            model.lose_cells(0, self._full_voltage if np.isnan(voltage) else float(voltage))
+            dynamics.set_truth(start)
+            row.index = flight * (warm_up + steps)
+            row.end = row.index + warm_up
+            if warm_up:
+                settle(0)
+            # The accelerations of the first state are those under the wrench of the settled actuators.
+            dynamics.step(model.wrench, _NO_TIME_S)
+            row.end = row.index + steps
+            ended, status = fly(0)
+            if ended == 3:
+                link.attend(0, status)
+                raise StateDivergedError("state", float(status))
+        return states
+
+
+def held_still(table: ParameterTable, given: Values) -> dict[str, Value]:
+    """Dynamics parameters of `table` out of values that also hold others."""
+    return {one.name: given[one.name] for one in table if one.name in given and one.name in DYNAMICS_PARAMETERS}
