@@ -73,6 +73,9 @@ _RELATIVE_STEP = 1e-4
 # than _LEAST_GAIN. Damping at the start.
 _STEPS, _LEAST_CHANGE, _LEAST_GAIN, _DAMPING = 40, 0.03, 1.0, 1e-7
 
+# Most steps of the stretches by themselves.
+_SETTLING_STEPS = 12
+
 
 @dataclass(frozen=True)
 class Mounting:
@@ -353,20 +356,56 @@ class ResidualSearch:
         self.residuals = self.residuals / factors[problem.reading]
         return float(np.max(np.abs(factors - 1.0)))
 
-    def settle(self) -> None:
-        """Solve for the unknowns of the stretches alone."""
-        for _ in range(_STEPS):
-            if self.step(locally=True) < _LEAST_GAIN:
-                break
+    def settle(self) -> float:
+        """Solve for the unknowns of the stretches alone, each by itself; return by how much the cost has fallen.
 
-    def step(self, *, locally: bool = False) -> float:
-        """Take a step, of the stretches' unknowns alone with `locally`; return by how much the cost has fallen."""
+        A step of all unknowns together fails if a single stretch gets worse, so that a stretch that begins far from its
+        solution would never get there.
+        """
+        problem, damping = self.problem, np.full(len(self.local), _DAMPING)
+        costs, first = self._costs(self.residuals, self.local), self.cost(self.residuals, self.theta, self.local)
+        for _ in range(_SETTLING_STEPS):
+            _, of_local = problem.jacobian(self.theta, self.local, locally=True)
+            self.flights += 1 + of_local.shape[1]
+            local = self.local + self._local_steps(of_local, damping)
+            residuals = self._residuals(self.theta, local)
+            if np.isfinite(residuals).all():
+                new = self._costs(residuals, local)
+                better = new < costs
+                gained = float(np.sum((costs - new)[better]))
+                self.local = np.where(better[:, None], local, self.local)
+                self.residuals = np.where(better[problem.of], residuals, self.residuals)
+                costs = np.where(better, new, costs)
+            else:
+                better, gained = np.zeros(len(damping), bool), math.inf
+            damping = np.clip(damping * np.where(better, 0.1, 100.0), _DAMPING, 1e6)
+            if gained < _LEAST_GAIN and np.all(better | (damping > 1e2)):
+                break
+        return first - self.cost(self.residuals, self.theta, self.local)
+
+    def _costs(self, residuals: Array, local: Array) -> Array:
+        """Loss and priors of each stretch (k,)."""
+        losses = np.bincount(self.problem.of, _huber(residuals), len(local))
+        return np.asarray(losses + 0.5 * np.sum(self._local_prior * local * local, axis=1))
+
+    def _local_steps(self, of_local: Array, damping: Array) -> Array:
+        weights, steps = _weights(self.residuals), np.zeros_like(self.local)
+        for number, rows in enumerate(self.problem.rows):
+            weighted = (of_local[rows] * weights[rows, None]).T
+            own = weighted @ of_local[rows] + np.diag(self._local_prior)
+            own[np.diag_indices_from(own)] *= 1.0 + damping[number]
+            slope = weighted @ self.residuals[rows] + self._local_prior * self.local[number]
+            steps[number] = -np.linalg.solve(own, slope)
+        return steps
+
+    def step(self) -> float:
+        """Take a step of all unknowns; return by how much the cost has fallen."""
         problem = self.problem
-        of_all, of_local = problem.jacobian(self.theta, self.local, locally=locally)
+        of_all, of_local = problem.jacobian(self.theta, self.local)
         self.flights += 1 + of_local.shape[1] + problem.flown_columns
         before = self.cost(self.residuals, self.theta, self.local)
         while self._damping < 1e8:
-            theta, local = self._moved(of_all, of_local, locally=locally)
+            theta, local = self._moved(of_all, of_local)
             residuals = self._residuals(theta, local)
             gain = before - self.cost(residuals, theta, local)
             if gain > 0.0:
@@ -379,7 +418,7 @@ class ResidualSearch:
         self._damping = _DAMPING
         return 0.0
 
-    def _moved(self, of_all: Array, of_local: Array, *, locally: bool) -> tuple[Array, Array]:
+    def _moved(self, of_all: Array, of_local: Array) -> tuple[Array, Array]:
         weights = _weights(self.residuals)
         matrix, slope = np.diag(self._prior * (1.0 + self._damping)), self._prior * self.theta
         eliminated = []
@@ -396,7 +435,7 @@ class ResidualSearch:
             matrix += whole - cross.T @ solved[:, :-1]
             slope = slope + normal[:count, -1] - cross.T @ solved[:, -1]
             eliminated.append(solved)
-        change = np.zeros(len(slope)) if locally else -np.linalg.solve(matrix, slope)
+        change = -np.linalg.solve(matrix, slope)
         theta = np.clip(self.theta + change, *self._bounds)
         change = theta - self.theta
         locals_changed = [-(solved[:, -1] + solved[:, :-1] @ change) for solved in eliminated]
@@ -448,7 +487,7 @@ def fit(search: ResidualSearch, progress: Callable[[str], None]) -> Estimate:
         changed = search.set_deviations()
         gain = search.step()
         progress(f"step {number + 1}: gain {gain:.3g}, {_shown(search.problem.deviations)}")
-        if gain < _LEAST_GAIN and changed < _LEAST_CHANGE:
+        if gain < _LEAST_GAIN and changed < _LEAST_CHANGE and search.settle() < _LEAST_GAIN:
             return search.estimate(converged=True)
     return search.estimate(converged=False)
 
