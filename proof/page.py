@@ -27,6 +27,7 @@ PAGE = DOCS / "proof.md"
 PARTS = {
     "determinism": "The same seed gives the same flight",
     "compiled_steps": "Compiled steps and steps by messages give the same flight",
+    "identification": "Parameters identified from flights equal those of the vehicle that flew",
     "restarts": "Killed and restarted nodes",
     "disturbances": "Stopped nodes, duplicated and late messages, a full disk, a busy machine",
     "interruptions": "Ctrl-C and SIGTERM at any moment",

@@ -61,6 +61,31 @@ MANOEUVRES: Mapping[str, str] = {
 }
 """Manoeuvre that shows a parameter, by the parameter's name."""
 
+_ROLL, _PITCH, _YAW, _AHEAD, _SIDE, _LIFT = range(6)
+"""Readings of the IMU: rates about x, y, z and specific forces along x, y, z."""
+
+_READINGS: Mapping[str, int] = {
+    "mass": _LIFT,
+    "CT_0": _LIFT,
+    "CQ_0": _YAW,
+    "Jxx": _ROLL,
+    "Jyy": _PITCH,
+    "Jzz": _YAW,
+    "motor_time_constant": _ROLL,
+    "rotor_inertia": _YAW,
+    "CD": _AHEAD,
+    "CD_induced": _AHEAD,
+    "servo_tau": _ROLL,
+}
+_COEFFICIENTS = {"C_L": _LIFT, "C_D": _AHEAD, "C_Y": _SIDE, "C_ell": _ROLL, "C_m": _PITCH, "C_n": _YAW}
+
+
+def reading_of(name: str) -> int | None:
+    """Number of the IMU's reading that shows a parameter best, in the order of `output_error.READINGS`; None: any."""
+    coefficient = max((one for one in _COEFFICIENTS if name.startswith(f"{one}_")), key=len, default="")
+    return _READINGS.get(name, _COEFFICIENTS.get(coefficient))
+
+
 _MULTIROTOR = ("CT_0", "CQ_0", "Jxx", "Jyy", "Jzz", "CD", "CD_induced", "motor_time_constant")
 _FIXEDWING = (
     *("C_L_O", "C_L_alpha", "C_D_O", "C_m_O", "C_m_alpha", "C_m_q", "C_m_delta_e"),

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rosflight_py_sim.ground.pulse_width import OUTPUTS
+from rosflight_py_sim.physics.earth import SEMI_MAJOR
 
 Array = NDArray[np.float64]
 
@@ -137,3 +138,13 @@ class FlightLog:
         """Times between which the IMU and the outputs are logged."""
         ends = [self.channels[name].time_s[[0, -1]] for name in ("gyro", "outputs") if name in self.channels]
         return max(float(first) for first, _ in ends), min(float(last) for _, last in ends)
+
+
+def north_east_down(place: Array) -> Array:
+    """Position NED from the first of places (n, 3): latitude and longitude in deg, altitude in m.
+
+    On a sphere with the equator's radius: for the height above ground and the density of the air, not for navigation.
+    """
+    latitude, longitude, altitude = (place - place[0]).T
+    north, east = np.radians(latitude) * SEMI_MAJOR, np.radians(longitude) * SEMI_MAJOR
+    return np.stack([north, east * np.cos(np.radians(place[0, 0])), -altitude], axis=1)

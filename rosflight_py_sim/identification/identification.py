@@ -10,10 +10,11 @@ from typing import Any, cast
 import numpy as np
 
 from rosflight_py_sim.ground.parameters import Parameter, ParameterError, Value, Values, number
-from rosflight_py_sim.identification.fitted_parameters import DEFAULTS, MANOEUVRES, fitted, scale_of
+from rosflight_py_sim.identification.fitted_parameters import DEFAULTS, MANOEUVRES, fitted, reading_of, scale_of
 from rosflight_py_sim.identification.flight_log import Array, FlightLog, FlightLogError
 from rosflight_py_sim.identification.output_error import (
     ACCEL_BIAS,
+    COLOUR,
     GYRO_BIAS,
     LOCALS,
     OF_LOG,
@@ -32,13 +33,22 @@ from rosflight_py_sim.physics.dynamics import DYNAMICS_PARAMETERS, StateDiverged
 LARGEST_ERROR = 0.25
 """Standard error over the value from which on a parameter counts as not shown by the logs."""
 
+LARGEST_DISTURBANCE = 0.1
+"""Deviation of a reading's residuals over that of the reading from which on parameters that it shows are refused.
+
+A flight controller answers gusts by outputs, so that outputs and disturbances are not independent, and an estimate from
+a flight that is moved by gusts alone is biased, whatever its standard error says (Klein and Morelli and Jategaonkar
+both demand manoeuvres well above the disturbances for identification in closed loop).
+"""
+
 _LARGEST_FIRST_ERROR = 1.0
 """The same before a fit, when the errors are rough."""
 
 STRETCH_S = 1.0
 """Length of a stretch, s: long enough for some measurements of GNSS, short enough for disturbances to stay small."""
 
-_LEAST_STRETCHES = 8
+_LEAST_STRETCHES, _MOST_STRETCHES = 8, 60
+"""Least number of stretches, and the most that are used: those with the most motion."""
 
 _HELD_OUT = 4
 """Every fourth stretch does not take part in the fit, and tests it."""
@@ -46,10 +56,8 @@ _HELD_OUT = 4
 _LEAST_ERROR = 1e-3
 """Least standard error over the value: the model's own error, of its steps and of its constants."""
 
-# Coloured residuals make errors larger than white ones of the same size would; before a fit, this factor is typical.
-_COLOUR = 4.0
-
-_WARM_UP_LAGS = 10.0
+LONGEST_WARM_UP_LAGS = 10.0
+"""Time before a stretch in which the actuators take on their speeds, over their lag."""
 
 # Wind of a stretch is held, and a log has no ground and no battery beyond its voltage.
 _SIMPLIFIED: dict[str, Value] = {"battery_capacity_mah": 0.0, "rotor_ground_effect": 0.0}
@@ -233,23 +241,23 @@ def identify(
     if not names:
         chosen = [one for one in chosen if number(subject.values, one.name) != 0.0]
     scales = {one.name: scale_of(one, subject.values) for one in chosen}
-    lag = max([number(subject.values, name) for name in ("motor_time_constant", "servo_tau") if name in subject.values])
     shots = shots_of(
         logs,
         subject.outputs,
         length_s=stretch_s,
-        warm_up_s=_WARM_UP_LAGS * max(lag, 0.01),
+        warm_up_s=LONGEST_WARM_UP_LAGS * lag_of(subject),
         origin_altitude=number(subject.dynamics_values, "origin_altitude"),
     )
     if len(shots) < _LEAST_STRETCHES:
         raise FlightLogError(
             f"{len(shots)} stretches of {stretch_s:g} s in the air given; allowed: at least {_LEAST_STRETCHES}"
         )
+    shots = shots.taken(_liveliest(shots))
     tested = np.arange(len(shots)) % _HELD_OUT == _HELD_OUT - 1
     work = _Work(subject, shots.taken(np.flatnonzero(~tested)), scales, progress)
     refused: list[Refused] = []
     start = work.start(chosen)
-    chosen = work.shown(chosen, start, _COLOUR, _LARGEST_FIRST_ERROR, refused)
+    chosen = work.shown(chosen, start, COLOUR, _LARGEST_FIRST_ERROR, refused)
     while True:
         if not chosen:
             raise FlightLogError("; ".join(map(str, refused)))
@@ -280,7 +288,7 @@ def identify(
         estimate.deviations,
         work.tested(chosen, estimate, shots.taken(np.flatnonzero(tested))),
         estimate.converged,
-        tuple(_notes(logs, shots)),
+        tuple(notes_on(logs, shots)),
     )
 
 
@@ -293,7 +301,19 @@ def _defaults(subject: Subject) -> Sequence[str]:
     return DEFAULTS[subject.forces.VEHICLE_CLASS]
 
 
-def _notes(logs: Sequence[FlightLog], shots: Shots) -> list[str]:
+def lag_of(subject: Subject) -> float:
+    """Longest lag of the actuators, s; at least that of a short step."""
+    lags = [number(subject.values, name) for name in ("motor_time_constant", "servo_tau") if name in subject.values]
+    return max(0.01, *lags)
+
+
+def _liveliest(shots: Shots) -> np.typing.NDArray[np.int64]:
+    """Numbers of the stretches with the most motion, in their order."""
+    motion = shots.gyro.std(axis=1).sum(axis=1) / 0.5 + shots.accel.std(axis=1).sum(axis=1)
+    return np.sort(np.argsort(-motion)[:_MOST_STRETCHES])
+
+
+def notes_on(logs: Sequence[FlightLog], shots: Shots) -> list[str]:
     notes = [f"{log.file.name}: {note}" for log in logs for note in log.notes]
     if np.isnan(shots.voltage).any():
         notes.append("no battery voltage in a log: the battery counts as full, and an error of it is one of the thrust")
@@ -373,6 +393,8 @@ class _Work:
         `limit`. `colour` multiplies white errors; 0: the errors follow from the scores of the stretches.
         """
         left = list(range(len(chosen)))
+        if colour == 0.0:
+            left = [index for index in left if not self._is_disturbed(chosen[index].name, estimate, refused)]
         rest = list(range(len(chosen), len(estimate.theta)))
         while left:
             own = estimate.part(left + rest)
@@ -395,6 +417,20 @@ class _Work:
             del left[worst]
         return [chosen[index] for index in left]
 
+    def _is_disturbed(self, name: str, estimate: Estimate, refused: list[Refused]) -> bool:
+        """Whether disturbances, not the outputs, make up too much of the motion that shows a parameter."""
+        reading = reading_of(name)
+        if reading is None:
+            return False
+        measured = np.concatenate([self.shots.gyro, self.shots.accel], axis=2)[:, :, reading]
+        share = float(estimate.deviations[reading] / max(measured.std(), 1e-12))
+        if share <= LARGEST_DISTURBANCE:
+            return False
+        reason = f"gusts and vibration make up {100.0 * share:.0f} % of the {READINGS[reading]}, at most "
+        reason += f"{100.0 * LARGEST_DISTURBANCE:.0f} % allowed"
+        refused.append(Refused(name, reason, MANOEUVRES.get(name, "")))
+        return True
+
     def _relative(self, one: Parameter, theta: float) -> float:
         """Value over its size in the file."""
         return number(self._subject.values, one.name) / self._scales[one.name] + float(theta)
@@ -408,9 +444,7 @@ class _Work:
         measured = np.concatenate([shots.gyro.reshape(-1, 3), shots.accel.reshape(-1, 3)], axis=1), shots.velocity
         return HeldOut(shots, measured, before, after)
 
-    def _flown(
-        self, chosen: Sequence[Parameter], theta: Array, deviations: Array, shots: Shots
-    ) -> tuple[Array, Array]:
+    def _flown(self, chosen: Sequence[Parameter], theta: Array, deviations: Array, shots: Shots) -> tuple[Array, Array]:
         """Readings of the model, from the states at the starts that fit it best."""
         problem = self._residuals(chosen, shots)
         problem.deviations = deviations.copy()

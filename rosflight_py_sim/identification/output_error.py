@@ -44,7 +44,13 @@ _LOCAL_STEPS = np.array([1e-3] * 3 + [1e-4] * 3 + [1e-3] * 3 + [1e-2] * 3)
 # shows none is the log's, which drifts without a magnetometer. The wind changes by gusts of light turbulence.
 _LOCAL_DEVIATIONS = np.array([1e3] * 3 + [0.35, 0.35, 1.0] + [1e3] * 3 + [0.7] * 3)
 
-WIND, GYRO_BIAS, ACCEL_BIAS, GYRO_MATRIX, ACCEL_MATRIX = slice(0, 2), slice(2, 5), slice(5, 8), slice(8, 17), slice(17, 26)
+WIND, GYRO_BIAS, ACCEL_BIAS, GYRO_MATRIX, ACCEL_MATRIX = (
+    slice(0, 2),
+    slice(2, 5),
+    slice(5, 8),
+    slice(8, 17),
+    slice(17, 26),
+)
 OF_LOG = 26
 """Unknowns of a log: steady wind north and east, biases, and matrices of the IMU's errors."""
 
@@ -69,12 +75,16 @@ _LEAST_DEVIATIONS = np.array([1e-4] * 3 + [1e-3] * 3 + [0.03] * 3)
 
 _RELATIVE_STEP = 1e-4
 
-# Most steps; the last one changes the deviations by less than _LEAST_CHANGE, and the cost, in squared deviations, by less
-# than _LEAST_GAIN. Damping at the start.
-_STEPS, _LEAST_CHANGE, _LEAST_GAIN, _DAMPING = 40, 0.03, 1.0, 1e-7
+COLOUR = 4.0
+"""Standard errors with the usual colour of residuals over those of white ones: vibration, gusts and the model's errors
+are slow compared with the readings."""
 
-# Most steps of the stretches by themselves.
-_SETTLING_STEPS = 12
+# Most steps. The last one changes the deviations by less than _LEAST_CHANGE, and each parameter by less than _LEAST_SHIFT
+# of its standard error, or the loss, in squared deviations, by less than _LEAST_GAIN. Damping at the start.
+_STEPS, _LEAST_CHANGE, _LEAST_SHIFT, _LEAST_GAIN, _DAMPING = 40, 0.03, 0.05, 1.0, 1e-7
+
+# Most steps of the stretches by themselves, and the gain from which on the parameters must be fitted again.
+_SETTLING_STEPS, _SETTLED_GAIN = 12, 20.0
 
 
 @dataclass(frozen=True)
@@ -100,6 +110,8 @@ class Residuals:
     """Differences between log and model for all stretches, as a function of all unknowns.
 
     Attributes:
+        shots: the stretches.
+        parameters: number of fitted parameters.
         deviations: of the readings, in the order of READINGS (9,).
         of: number of the stretch of each residual (m,).
         reading: number of the reading of each residual, in the order of READINGS (m,).
@@ -110,7 +122,7 @@ class Residuals:
 
         `resistance` is the battery's internal resistance, ohm, by which the open-circuit voltage follows from the log.
         """
-        self.shots, self._model_of, self._parameters, self._mounting = shots, model_of, parameters, mounting
+        self.shots, self._model_of, self.parameters, self._mounting = shots, model_of, parameters, mounting
         self.deviations = TYPICAL_DEVIATIONS.copy()
         self._voltages = shots.voltage + resistance * np.nan_to_num(shots.current)
         count, blocks = len(shots), shots.steps // shots.block
@@ -133,16 +145,16 @@ class Residuals:
     @property
     def flown_columns(self) -> int:
         """Unknowns by which the derivatives need a flight, besides those of the stretches."""
-        return self._parameters + 2 * self.logs
+        return self.parameters + 2 * self.logs
 
     @property
     def unknowns(self) -> int:
         """Number of unknowns besides those of the stretches: parameters, and OF_LOG for each log."""
-        return self._parameters + OF_LOG * self.logs
+        return self.parameters + OF_LOG * self.logs
 
     def of_log(self, theta: Array) -> Array:
         """Unknowns of each log (logs, OF_LOG)."""
-        return theta[self._parameters :].reshape(-1, OF_LOG)
+        return theta[self.parameters :].reshape(-1, OF_LOG)
 
     def states(self, theta: Array, local: Array) -> Array:
         """States of all stretches (k * steps, 19), for unknowns (n,) and (k, LOCALS)."""
@@ -150,10 +162,8 @@ class Residuals:
         starts = moved(shots.starts, local)
         winds = local[:, 9:12].copy()
         winds[:, :2] += self.of_log(theta)[shots.log, WIND]
-        model = self._model_of(theta[: self._parameters])
-        states = model.fly(
-            shots.pulses_us, starts, shots.warm_up, shots.steps, shots.step_s, winds, self._voltages
-        )
+        model = self._model_of(theta[: self.parameters])
+        states = model.fly(shots.pulses_us, starts, shots.warm_up, shots.steps, shots.step_s, winds, self._voltages)
         whole = states.reshape(len(shots), -1, states.shape[1])
         return np.ascontiguousarray(whole[:, shots.warm_up :]).reshape(-1, states.shape[1])
 
@@ -220,9 +230,9 @@ class Residuals:
         of_all = np.zeros((len(first), self.unknowns))
         if locally:
             return of_all, of_local
-        winds = [self._parameters + OF_LOG * log + axis for log in range(self.logs) for axis in range(2)]
-        for column in (*range(self._parameters), *winds):
-            step = _RELATIVE_STEP if column < self._parameters else 1e-2
+        winds = [self.parameters + OF_LOG * log + axis for log in range(self.logs) for axis in range(2)]
+        for column in (*range(self.parameters), *winds):
+            step = _RELATIVE_STEP if column < self.parameters else 1e-2
             other = theta.copy()
             other[column] += step
             of_all[:, column] = (self.residuals(other, local) - first) / step
@@ -235,7 +245,7 @@ class Residuals:
         table = of_all[: blocks * 6].reshape(blocks, 6, -1)
         for log in range(self.logs):
             own = self._log_of_block == log
-            first = self._parameters + OF_LOG * log
+            first = self.parameters + OF_LOG * log
             for axis in range(3):
                 for channel, bias, matrix in ((0, GYRO_BIAS, GYRO_MATRIX), (3, ACCEL_BIAS, ACCEL_MATRIX)):
                     row = channel + axis
@@ -313,6 +323,7 @@ class ResidualSearch:
         local: unknowns of the stretches (k, LOCALS).
         residuals: over their deviations (m,).
         flights: number of times that the model has flown all stretches.
+        shift: greatest change of a parameter in the last step over its standard error.
     """
 
     def __init__(self, problem: Residuals, theta: Array, local: Array, bounds: tuple[Array, Array]) -> None:
@@ -327,7 +338,7 @@ class ResidualSearch:
         self._prior[problem.unknowns - len(of_logs) :] = of_logs
         self._local_prior = _LOCAL_DEVIATIONS**-2.0
         self._damping = _DAMPING
-        self.flights = 0
+        self.flights, self.shift = 0, math.inf
         self.residuals = self._residuals(self.theta, self.local)
         if not np.isfinite(self.residuals).all():
             raise StateDivergedError("state", float("nan"))
@@ -345,6 +356,11 @@ class ResidualSearch:
             return math.inf
         priors = self._prior @ (theta * theta) + np.sum(self._local_prior * local * local)
         return float(np.sum(_huber(residuals)) + 0.5 * priors)
+
+    @property
+    def loss(self) -> float:
+        """Loss and priors at present."""
+        return self.cost(self.residuals, self.theta, self.local)
 
     def set_deviations(self) -> float:
         """Take the deviations of the readings from the residuals; return their greatest relative change."""
@@ -436,6 +452,8 @@ class ResidualSearch:
             slope = slope + normal[:count, -1] - cross.T @ solved[:, -1]
             eliminated.append(solved)
         change = -np.linalg.solve(matrix, slope)
+        errors = COLOUR * np.sqrt(np.maximum(np.diag(np.linalg.inv(matrix)), 1e-300))
+        self.shift = float(np.max((np.abs(change) / errors)[: self.problem.parameters], initial=0.0))
         theta = np.clip(self.theta + change, *self._bounds)
         change = theta - self.theta
         locals_changed = [-(solved[:, -1] + solved[:, :-1] @ change) for solved in eliminated]
@@ -486,8 +504,9 @@ def fit(search: ResidualSearch, progress: Callable[[str], None]) -> Estimate:
     for number in range(_STEPS):
         changed = search.set_deviations()
         gain = search.step()
-        progress(f"step {number + 1}: gain {gain:.3g}, {_shown(search.problem.deviations)}")
-        if gain < _LEAST_GAIN and changed < _LEAST_CHANGE and search.settle() < _LEAST_GAIN:
+        progress(f"step {number + 1}: loss {search.loss:.0f}, {_shown(search.problem.deviations)}")
+        has_settled = gain < _LEAST_GAIN or search.shift < _LEAST_SHIFT
+        if has_settled and changed < _LEAST_CHANGE and (number < 3 or search.settle() < _SETTLED_GAIN):
             return search.estimate(converged=True)
     return search.estimate(converged=False)
 

@@ -288,7 +288,9 @@ def _rotation_of(vector: Array) -> Array:
     angle = float(np.linalg.norm(vector))
     x, y, z = vector
     cross = np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
-    return np.asarray(np.eye(3) + np.sinc(angle / np.pi) * cross + 0.5 * np.sinc(0.5 * angle / np.pi) ** 2 * cross @ cross)
+    return np.asarray(
+        np.eye(3) + np.sinc(angle / np.pi) * cross + 0.5 * np.sinc(0.5 * angle / np.pi) ** 2 * cross @ cross
+    )
 
 
 def _quaternion(rotation: Array) -> Array:

@@ -1,0 +1,146 @@
+"""Flight logs of ArduPilot: dataflash files, read by pymavlink.
+
+Messages and fields are those of ArduPilot (ardupilot.org, onboard message log messages): forward, right, down and NED,
+angles in deg, times in us since the start.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from datetime import datetime, timezone
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from rosflight_py_sim.ground.extras import missing_extra
+from rosflight_py_sim.ground.pulse_width import OUTPUTS
+from rosflight_py_sim.identification.flight_log import Array, FlightLog, FlightLogError, north_east_down
+
+DATAFLASH = b"\xa3\x95\x80"
+"""First bytes of a dataflash file: head of a message, and the number of the message FMT."""
+
+_MICROSECOND = 1e-6
+
+# ArduPilot's events: armed, disarmed.
+_ARMED, _DISARMED = 10, 11
+
+_FIELDS: dict[str, tuple[str, ...]] = {
+    "IMU": ("GyrX", "GyrY", "GyrZ", "AccX", "AccY", "AccZ"),
+    "ATT": ("Roll", "Pitch", "Yaw"),
+    "XKF1": ("VN", "VE", "VD", "PN", "PE", "PD"),
+    "NKF1": ("VN", "VE", "VD", "PN", "PE", "PD"),
+    "RCOU": tuple(f"C{number + 1}" for number in range(OUTPUTS)),
+    "BAT": ("Volt", "Curr"),
+    "CURR": ("Volt", "Curr"),
+    "ARSP": ("Airspeed",),
+    "GPS": ("Lat", "Lng", "Alt"),
+    "ARM": ("ArmState",),
+    "EV": ("Id",),
+}
+"""Messages that are read, with the fields that are used."""
+
+_INSTANCES = ("I", "C", "Instance")
+"""Fields that number the instances of a sensor or estimator."""
+
+_VEHICLE = re.compile(r"^(Ardu\w+|AP\w+|Rover|Blimp|AntennaTracker)\b")
+
+
+def read_ardupilot(path: Path) -> FlightLog:
+    """Read a dataflash file.
+
+    Raises:
+        FlightLogError: the file is damaged.
+        ParameterError: pymavlink is not installed; the text names the extra.
+    """
+    try:
+        from pymavlink.DFReader import DFReader_binary
+    except ImportError as error:
+        raise missing_extra("an ArduPilot log", error, "identify") from error
+    log = FlightLog(path, "ArduPilot")
+    times: dict[str, list[float]] = defaultdict(list)
+    rows: dict[str, list[list[float]]] = defaultdict(list)
+    try:
+        reader = DFReader_binary(str(path), zero_time_base=False)
+        while (message := reader.recv_match(type=[*_FIELDS, "MSG"])) is not None:
+            _take(message, log, times, rows)
+        _set_date(log, reader)
+    except (TypeError, ValueError, KeyError, IndexError, AttributeError, ArithmeticError, EOFError, OSError) as error:
+        raise FlightLogError(f"'{path}' is a damaged dataflash file: {error or type(error).__name__}") from error
+    found = {kind: (np.array(times[kind]), np.array(rows[kind], np.float64)) for kind in rows}
+    _fill(log, found)
+    return log
+
+
+def _take(message: Any, log: FlightLog, times: dict[str, list[float]], rows: dict[str, list[list[float]]]) -> None:
+    kind = message.get_type()
+    if kind == "MSG":
+        text = str(message.Message)
+        if not log.vehicle and _VEHICLE.match(text):
+            log.vehicle = text.split(" ")[0]
+        elif text.startswith("Frame: "):
+            log.vehicle = f"{log.vehicle}, {text.removeprefix('Frame: ').lower()}".removeprefix(", ")
+        return
+    fields = message.get_fieldnames()
+    first = next((name for name in _INSTANCES if name in fields), None)
+    if first is not None and getattr(message, first) != 0:
+        return
+    if "TimeUS" not in fields:
+        return
+    # Boards with few outputs have fewer fields.
+    rows[kind].append([float(getattr(message, name)) if name in fields else 0.0 for name in _FIELDS[kind]])
+    times[kind].append(float(message.TimeUS) * _MICROSECOND)
+
+
+def _set_date(log: FlightLog, reader: Any) -> None:
+    """Date from the GNSS time, without which the reader counts from the start of the board."""
+    timebase = float(getattr(reader.clock, "timebase", 0.0))
+    if timebase > 1e9:
+        log.date = f"{datetime.fromtimestamp(timebase, timezone.utc):%Y-%m-%d}"
+
+
+def _fill(log: FlightLog, found: dict[str, tuple[Array, Array]]) -> None:
+    def add(name: str, kind: str, columns: slice) -> None:
+        if kind in found:
+            log.add(name, found[kind][0], found[kind][1][:, columns])
+
+    add("gyro", "IMU", slice(0, 3))
+    add("accel", "IMU", slice(3, 6))
+    if "ATT" in found:
+        time_s, angles = found["ATT"]
+        log.add("attitude", time_s, quaternions(np.radians(angles)))
+    estimator = next((kind for kind in ("XKF1", "NKF1") if kind in found), "")
+    add("velocity", estimator, slice(0, 3))
+    add("position", estimator, slice(3, 6))
+    if "GPS" in found:
+        place = found["GPS"][1]
+        fixed = place[:, 0] != 0.0
+        if fixed.any():
+            log.altitude = float(place[fixed][0, 2])
+            if not estimator:
+                log.add("position", found["GPS"][0][fixed], north_east_down(place[fixed]))
+    add("outputs", "RCOU", slice(0, OUTPUTS))
+    add("battery", "BAT" if "BAT" in found else "CURR", slice(0, 2))
+    add("airspeed", "ARSP", slice(0, 1))
+    if "ARM" in found:
+        add("armed", "ARM", slice(0, 1))
+    elif "EV" in found:
+        time_s, events = found["EV"]
+        own = np.isin(events[:, 0], [_ARMED, _DISARMED])
+        log.add("armed", time_s[own], events[own] == _ARMED)
+
+
+def quaternions(angles: Array) -> Array:
+    """Quaternions w x y z (n, 4) of roll, pitch and yaw (n, 3), rad."""
+    half = 0.5 * angles
+    (cr, cp, cy), (sr, sp, sy) = np.cos(half).T, np.sin(half).T
+    return np.stack(
+        [
+            cr * cp * cy + sr * sp * sy,
+            sr * cp * cy - cr * sp * sy,
+            cr * sp * cy + sr * cp * sy,
+            cr * cp * sy - sr * sp * cy,
+        ],
+        axis=1,
+    )

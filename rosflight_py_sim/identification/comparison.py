@@ -1,0 +1,97 @@
+"""Gap between simulation and reality: a vehicle's model flies the outputs of a log.
+
+The model begins anew at each stretch, with the state that the log shows there, and is compared with the log at growing
+times after the start. Nothing is fitted: wind, gusts and errors of the sensors are part of the gap.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from rosflight_py_sim.ground.parameters import number
+from rosflight_py_sim.identification.flight_log import Array, FlightLog, FlightLogError
+from rosflight_py_sim.identification.identification import LONGEST_WARM_UP_LAGS, Subject, lag_of, notes_on
+from rosflight_py_sim.identification.output_error import LOCALS, OF_LOG, Residuals
+from rosflight_py_sim.identification.shooting import Shots, shots_of
+from rosflight_py_sim.physics.dynamics import StateDivergedError
+
+HORIZONS_S = (0.25, 0.5, 1.0, 2.0, 5.0)
+"""Times after the start of a stretch up to which errors are counted, s."""
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Log and model side by side.
+
+    Attributes:
+        subject: the vehicle.
+        log: the log.
+        shots: the stretches.
+        measured: readings of the IMU (blocks, 6) and velocities (m, 3), as logged.
+        modelled: the same as the model gives.
+        notes: what was left out or assumed.
+    """
+
+    subject: Subject
+    log: FlightLog
+    shots: Shots
+    measured: tuple[Array, Array]
+    modelled: tuple[Array, Array]
+    notes: Sequence[str]
+
+    @property
+    def horizons_s(self) -> list[float]:
+        """The HORIZONS_S within a stretch, and its length."""
+        length_s = self.shots.steps * self.shots.step_s
+        return [*(one for one in HORIZONS_S if one < 0.99 * length_s), length_s]
+
+    def errors(self, horizon_s: float) -> tuple[Array, Array]:
+        """Root mean square of log minus model up to a time after the starts, and the same over the deviation of the log.
+
+        Each for READINGS (9,), in their units.
+        """
+        shots = self.shots
+        blocks = shots.steps // shots.block
+        rows_imu = np.tile((np.arange(blocks) + 1) * shots.block, len(shots)) * shots.step_s <= horizon_s + 1e-9
+        rows_velocity = shots.velocity_step * shots.step_s <= horizon_s + 1e-9
+        rms, relative = [], []
+        for measured, modelled, rows in zip(self.measured, self.modelled, (rows_imu, rows_velocity), strict=True):
+            found = np.sqrt(np.mean((measured[rows] - modelled[rows]) ** 2, axis=0))
+            rms.append(found)
+            relative.append(found / np.maximum(measured.std(axis=0), 1e-12))
+        return np.concatenate(rms), np.concatenate(relative)
+
+
+def compare(subject: Subject, log: FlightLog, *, stretch_s: float) -> Comparison:
+    """Fly the outputs of a log with a vehicle's model.
+
+    Args:
+        subject: the vehicle.
+        log: the log.
+        stretch_s: time after which the model begins anew, s.
+
+    Raises:
+        FlightLogError: the log lacks channels, or shows no flight, or the model cannot fly its outputs.
+    """
+    shots = shots_of(
+        [log],
+        subject.outputs,
+        length_s=stretch_s,
+        warm_up_s=LONGEST_WARM_UP_LAGS * lag_of(subject),
+        origin_altitude=number(subject.dynamics_values, "origin_altitude"),
+    )
+    knows_current = not np.isnan(shots.current).any() and not np.isnan(shots.voltage).any()
+    resistance = number(subject.values, "battery_internal_resistance") if knows_current else 0.0
+    model = subject.model({}, battery=knows_current)
+    problem = Residuals(shots, lambda _: model, 0, subject.mounting, resistance)
+    try:
+        modelled = problem.modelled(np.zeros(OF_LOG), np.zeros((len(shots), LOCALS)))
+    except StateDivergedError as error:
+        raise FlightLogError(
+            f"the vehicle '{subject.name}' cannot fly the outputs of '{log.file}' for {stretch_s:g} s: {error}"
+        ) from error
+    measured = np.concatenate([shots.gyro.reshape(-1, 3), shots.accel.reshape(-1, 3)], axis=1), shots.velocity
+    return Comparison(subject, log, shots, measured, modelled, notes_on([log], shots))

@@ -1,0 +1,216 @@
+"""Pages about an identification and about a comparison: tables, and plots of log and model."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from rosflight_py_sim import __version__
+from rosflight_py_sim.identification.comparison import Comparison
+from rosflight_py_sim.identification.flight_log import Array, FlightLog
+from rosflight_py_sim.identification.identification import Identification
+from rosflight_py_sim.identification.output_error import READINGS
+from rosflight_py_sim.identification.shooting import Shots
+from rosflight_py_sim.viewer.html_page import html_page
+from rosflight_py_sim.viewer.picture_page import BLACK, BLUE, GREY, ORANGE, svg_figure, svg_of
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+UNITS = ("rad/s",) * 3 + ("m/s²",) * 3 + ("m/s",) * 3
+"""Unit of each reading."""
+
+_SHOWN = 12
+"""Stretches in a plot: more would not be legible."""
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table of a page; without heads, the first column names the rows."""
+
+    title: str
+    heads: Sequence[str]
+    rows: Sequence[Sequence[str]]
+    note: str = ""
+    is_wide: bool = False
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A plot of a page."""
+
+    title: str
+    svg: str
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Section:
+    """Plots under a common title."""
+
+    title: str
+    pictures: Sequence[Picture] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Line:
+    """A model's readings in a plot: of the IMU (blocks, 6) and velocities (m, 3)."""
+
+    label: str
+    colour: str
+    readings: tuple[Array, Array]
+
+
+def identification_page(result: Identification) -> str:
+    """Page about an identification."""
+    held_out = result.held_out
+    lines = [Line("before", ORANGE, held_out.before), Line("after", BLUE, held_out.after)]
+    facts = [*map(fact_of_log, result.logs), f"{result.stretches} stretches of {result.stretch_s:.3g} s in the fit"]
+    return page(
+        f"Identification of {result.subject.name}",
+        facts,
+        list(_tables(result)),
+        [Section("Stretches that took no part in the fit", pictures(held_out.shots, held_out.measured, lines))],
+    )
+
+
+def comparison_page(result: Comparison) -> str:
+    """Page about a comparison."""
+    horizons = result.horizons_s
+    errors = [result.errors(one) for one in horizons]
+    tables = [
+        Table(
+            title,
+            ("reading", *(f"up to {one:.3g} s" for one in horizons)),
+            [
+                (f"{name}, {UNITS[number]}" if part == 0 else name, *(form(one[part][number]) for one in errors))
+                for number, name in enumerate(READINGS)
+            ],
+            note,
+            is_wide=True,
+        )
+        for part, (title, form, note) in enumerate(
+            (
+                ("Root mean square of log minus model", "{:.3g}".format, ""),
+                ("The same over the standard deviation of the log", "{:.1%}".format, ""),
+            )
+        )
+    ]
+    if result.notes:
+        tables.append(Table("Notes", (), [(note,) for note in result.notes], is_wide=True))
+    lines = [Line("simulation", BLUE, result.modelled)]
+    length_s = result.shots.steps * result.shots.step_s
+    return page(
+        f"Comparison of {result.subject.name} with {result.log.file.name}",
+        [fact_of_log(result.log), f"{len(result.shots)} stretches of {length_s:.3g} s"],
+        tables,
+        [Section("Log and simulation", pictures(result.shots, result.measured, lines))],
+    )
+
+
+def page(title: str, facts: Sequence[str], tables: Sequence[Table], sections: Sequence[Section]) -> str:
+    """A page of tables and plots."""
+    return html_page(
+        "identification/report.html", title=title, facts=facts, tables=tables, sections=sections, version=__version__
+    )
+
+
+def fact_of_log(log: FlightLog) -> str:
+    """A log in a few words."""
+    kind = f"{log.program}, {log.vehicle}" if log.vehicle else log.program
+    return f"{log.file.name} ({kind}{f', {log.date}' if log.date else ''})"
+
+
+def _tables(result: Identification) -> Iterator[Table]:
+    rows = [
+        (
+            one.name,
+            f"{one.before:.5g}",
+            f"{one.value:.5g}",
+            f"{one.standard_error:.2g}",
+            f"{100.0 * one.standard_error / abs(one.value):.2g} %",
+            one.parameter.unit,
+        )
+        for one in result.estimates
+    ]
+    note = "" if result.converged else "The search did not end by itself: the values are not the best ones yet."
+    heads = ("parameter", "before", "estimate", "standard error", "of the value", "unit")
+    yield Table("Estimates", heads, rows, note, is_wide=True)
+    if result.refused:
+        texts = [(one.name, one.reason, one.manoeuvre) for one in result.refused]
+        yield Table("Not shown by the logs", ("parameter", "reason", "manoeuvre that shows it"), texts, is_wide=True)
+    before, after = (result.held_out.errors(one) for one in (result.held_out.before, result.held_out.after))
+    errors = [
+        (name, f"{100.0 * first:.1f} %", f"{100.0 * second:.1f} %", f"{deviation:.3g} {unit}")
+        for name, first, second, deviation, unit in zip(READINGS, before, after, result.deviations, UNITS, strict=True)
+    ]
+    yield Table(
+        "Errors in stretches that took no part in the fit",
+        ("reading", "before", "after", "deviation in the fit"),
+        errors,
+        "Root mean square of log minus model over the standard deviation of the log. States and wind at the starts are "
+        "those that suit the model best, before and after.",
+    )
+    names = [one.name for one in result.estimates]
+    correlations = [
+        (
+            name,
+            *(f"{result.correlations[row, column]:.2f}" for column in range(row + 1)),
+            *[""] * (len(names) - row - 1),
+        )
+        for row, name in enumerate(names)
+    ]
+    yield Table("Correlations of the estimates", ("", *names), correlations, is_wide=True)
+    for log, wind, biases in zip(result.logs, result.winds, result.biases, strict=True):
+        yield Table(
+            f"Air and sensors, {log.file.name}",
+            (),
+            [
+                ("mean wind, north and east", f"{wind[0]:.2f}, {wind[1]:.2f} m/s"),
+                ("bias of the gyro", f"{', '.join(f'{one:.4f}' for one in biases[:3])} rad/s"),
+                ("bias of the accelerometer", f"{', '.join(f'{one:.3f}' for one in biases[3:])} m/s²"),
+            ],
+        )
+    if result.notes:
+        yield Table("Notes", (), [(note,) for note in result.notes], is_wide=True)
+
+
+def pictures(shots: Shots, measured: tuple[Array, Array], lines: Sequence[Line]) -> list[Picture]:
+    """A plot of each reading: log and models in stretches, side by side."""
+    return [_picture(number, shots, measured, lines) for number in range(len(READINGS))]
+
+
+def _picture(number: int, shots: Shots, measured: tuple[Array, Array], lines: Sequence[Line]) -> Picture:
+    with svg_figure(7.6, 3.2) as figure:
+        axes = figure.add_subplot()
+        shown = min(len(shots), _SHOWN)
+        for shot in range(shown):
+            _draw(axes, number, shot, shots, measured, lines)
+        axes.set_xticks(range(shown), [f"{time_s:.0f}" for time_s in shots.time_s[:shown]])
+        axes.set_xlabel("start of the stretch, s")
+        axes.set_ylabel(f"{READINGS[number]}, {UNITS[number]}")
+        axes.legend(loc="upper right", ncols=len(lines) + 1)
+        return Picture(READINGS[number], svg_of(figure))
+
+
+def _draw(
+    axes: Axes, number: int, shot: int, shots: Shots, measured: tuple[Array, Array], lines: Sequence[Line]
+) -> None:
+    if number < 6:
+        blocks = shots.steps // shots.block
+        rows = np.arange(shot * blocks, (shot + 1) * blocks)
+        place = shot + 0.9 * (np.arange(blocks) + 0.5) / blocks
+        part, column = 0, number
+    else:
+        rows = np.flatnonzero(shots.velocity_of == shot)
+        place = shot + 0.9 * shots.velocity_step[rows] / shots.steps
+        part, column = 1, number - 6
+    first = shot == 0
+    axes.plot(place, measured[part][rows, column], color=BLACK, linewidth=1.0, label="log" if first else None)
+    for line in lines:
+        label = line.label if first else None
+        axes.plot(place, line.readings[part][rows, column], color=line.colour, linewidth=1.0, label=label)
+    axes.axvline(shot, color=GREY, linewidth=0.5)
