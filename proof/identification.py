@@ -35,9 +35,9 @@ from rosflight_py_sim.vehicles import vehicle
 TITLE = "Identification"
 
 NOTES = (
-    "Inertia, thrust, propeller torque, drag and motor lag are drawn within -20 to 25 % of the vehicle's file, rotor drag "
-    "from 0.02 to 0.06 s/m; wind up to 4 m/s in each direction, with turbulence (Dryden, 3 m/s at 20 ft). Sensors have "
-    "their default errors; the IMU has the biases of one that was calibrated on the ground.",
+    "Inertia, thrust, propeller torque, drag and motor lag are drawn within -20 to 25 % of the vehicle's file, rotor "
+    "drag from 0.02 to 0.06 s/m; wind up to 4 m/s in each direction, with turbulence (Dryden, 3 m/s at 20 ft). Sensors "
+    "have their default errors; the IMU has the biases of one that was calibrated on the ground.",
 )
 
 SECONDS = 48.0
@@ -76,6 +76,14 @@ class Twin:
 
 def twin(seed: int, *, seconds: float = SECONDS, settings: Mapping[str, Value] | None = None) -> Twin:
     """Fly the manoeuvres with drawn parameters; `settings` override parameters of the nodes."""
+    messages, true = flown_messages(seed, seconds=seconds, settings=settings)
+    return Twin(log_of_messages(f"twin {seed}", messages), true)
+
+
+def flown_messages(
+    seed: int, *, seconds: float, settings: Mapping[str, Value] | None = None
+) -> tuple[dict[str, list[Any]], dict[str, float]]:
+    """Messages of such a flight by topic, and the parameters."""
     rng = np.random.default_rng(seed)
     true = {name: value * float(rng.uniform(0.8, 1.25)) for name, value in _DRAWN.items()}
     true["CD_induced"] = float(rng.uniform(0.02, 0.06))
@@ -109,10 +117,11 @@ def twin(seed: int, *, seconds: float = SECONDS, settings: Mapping[str, Value] |
         command = guidance.command(line.time_ns / NANOSECONDS, dynamics.compute_truth())
         line.give(COMMAND, ControlCommand(line.time_ns, 2, 0, command))
         line.run_until(line.time_ns + _COMMAND_NS)
-    return Twin(_log(f"twin {seed}", taken), true)
+    return taken, true
 
 
-def _log(name: str, taken: Mapping[str, list[Any]]) -> FlightLog:
+def log_of_messages(name: str, taken: Mapping[str, list[Any]]) -> FlightLog:
+    """What a log with these messages shows."""
     log = FlightLog(Path(name), "ROSflight", "multirotor")
 
     def add(channel: str, row: str, *fields: str) -> None:

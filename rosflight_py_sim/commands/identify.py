@@ -30,10 +30,10 @@ def add_identify_parsers(commands: argparse._SubParsersAction[argparse.ArgumentP
     identify = commands.add_parser(
         "identify",
         help="fit a vehicle's parameters to flight logs",
-        description="Fit parameters of a vehicle to flight logs, beginning with a vehicle file. Print the estimates with "
-        "their standard errors, and the parameters that the logs do not show, with the manoeuvres that would. Write a "
-        "vehicle file with the estimates, which sim, fly and sweep accept, and a page of plots. Exit code 1: the logs "
-        "cannot be read, or show none of the parameters.",
+        description="Fit parameters of a vehicle to flight logs, beginning with a vehicle file. Print the estimates "
+        "with their standard errors, and the parameters that the logs do not show, with the manoeuvres that would. "
+        "Write a vehicle file with the estimates, which sim, fly and sweep accept, and a page of plots. Exit code 1: "
+        "the logs cannot be read, or show none of the parameters.",
     )
     identify.add_argument("logs", nargs="+", type=Path, metavar="LOG", help=_LOGS)
     identify.add_argument("--vehicle", required=True, metavar="FILE", help="vehicle to begin with: its file or name")
@@ -128,7 +128,7 @@ def _compare(options: argparse.Namespace) -> int:
     try:
         (log,) = _logs_of([options.log], chosen)
         prepare_kernels()
-        result = compare(subject_of(chosen), log, stretch_s=options.stretch)
+        result = compare(subject_of(chosen), log, stretch_s=options.stretch, progress=_progress)
         page = comparison_page(result)
     except FlightLogError as error:
         return _refused(str(error))
@@ -161,6 +161,7 @@ def _print_gap(result: Comparison) -> None:
         table.add_row(f"{name}, {UNITS[number]}", *cells)
     console = Console()
     console.print(table)
+    console.print(f"mean wind: north {result.wind[0]:.1f}, east {result.wind[1]:.1f} m/s", highlight=False)
     for note in result.notes:
         console.print(note, highlight=False)
 

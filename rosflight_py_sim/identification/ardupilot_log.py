@@ -7,6 +7,7 @@ angles in deg, times in us since the start.
 from __future__ import annotations
 
 import re
+import struct
 from collections import defaultdict
 from datetime import datetime, timezone
 from pathlib import Path
@@ -66,7 +67,17 @@ def read_ardupilot(path: Path) -> FlightLog:
         while (message := reader.recv_match(type=[*_FIELDS, "MSG"])) is not None:
             _take(message, log, times, rows)
         _set_date(log, reader)
-    except (TypeError, ValueError, KeyError, IndexError, AttributeError, ArithmeticError, EOFError, OSError) as error:
+    except (
+        struct.error,
+        TypeError,
+        ValueError,
+        KeyError,
+        IndexError,
+        AttributeError,
+        ArithmeticError,
+        EOFError,
+        OSError,
+    ) as error:
         raise FlightLogError(f"'{path}' is a damaged dataflash file: {error or type(error).__name__}") from error
     found = {kind: (np.array(times[kind]), np.array(rows[kind], np.float64)) for kind in rows}
     _fill(log, found)

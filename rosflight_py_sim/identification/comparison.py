@@ -1,12 +1,13 @@
 """Gap between simulation and reality: a vehicle's model flies the outputs of a log.
 
 The model begins anew at each stretch, with the state that the log shows there, and is compared with the log at growing
-times after the start. Nothing is fitted: wind, gusts and errors of the sensors are part of the gap.
+times after the start. Of the flight, only the mean wind and the errors of the IMU are estimated, as for an
+identification; gusts and errors of the logged states are part of the gap.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,7 +15,7 @@ import numpy as np
 from rosflight_py_sim.ground.parameters import number
 from rosflight_py_sim.identification.flight_log import Array, FlightLog, FlightLogError
 from rosflight_py_sim.identification.identification import LONGEST_WARM_UP_LAGS, Subject, lag_of, notes_on
-from rosflight_py_sim.identification.output_error import LOCALS, OF_LOG, Residuals
+from rosflight_py_sim.identification.output_error import LOCALS, OF_LOG, WIND, Residuals, ResidualSearch, fit
 from rosflight_py_sim.identification.shooting import Shots, shots_of
 from rosflight_py_sim.physics.dynamics import StateDivergedError
 
@@ -32,6 +33,7 @@ class Comparison:
         shots: the stretches.
         measured: readings of the IMU (blocks, 6) and velocities (m, 3), as logged.
         modelled: the same as the model gives.
+        wind: mean wind north and east (2,), m/s.
         notes: what was left out or assumed.
     """
 
@@ -40,6 +42,7 @@ class Comparison:
     shots: Shots
     measured: tuple[Array, Array]
     modelled: tuple[Array, Array]
+    wind: Array
     notes: Sequence[str]
 
     @property
@@ -49,7 +52,7 @@ class Comparison:
         return [*(one for one in HORIZONS_S if one < 0.99 * length_s), length_s]
 
     def errors(self, horizon_s: float) -> tuple[Array, Array]:
-        """Root mean square of log minus model up to a time after the starts, and the same over the deviation of the log.
+        """Root mean square of log minus model up to a time after the starts, and that over the deviation of the log.
 
         Each for READINGS (9,), in their units.
         """
@@ -65,13 +68,16 @@ class Comparison:
         return np.concatenate(rms), np.concatenate(relative)
 
 
-def compare(subject: Subject, log: FlightLog, *, stretch_s: float) -> Comparison:
+def compare(
+    subject: Subject, log: FlightLog, *, stretch_s: float, progress: Callable[[str], None] = lambda _: None
+) -> Comparison:
     """Fly the outputs of a log with a vehicle's model.
 
     Args:
         subject: the vehicle.
         log: the log.
         stretch_s: time after which the model begins anew, s.
+        progress: takes a line about each step of the estimation.
 
     Raises:
         FlightLogError: the log lacks channels, or shows no flight, or the model cannot fly its outputs.
@@ -87,11 +93,13 @@ def compare(subject: Subject, log: FlightLog, *, stretch_s: float) -> Comparison
     resistance = number(subject.values, "battery_internal_resistance") if knows_current else 0.0
     model = subject.model({}, battery=knows_current)
     problem = Residuals(shots, lambda _: model, 0, subject.mounting, resistance)
+    start, free = np.zeros((len(shots), LOCALS)), np.full(OF_LOG, np.inf)
     try:
-        modelled = problem.modelled(np.zeros(OF_LOG), np.zeros((len(shots), LOCALS)))
+        flight = fit(ResidualSearch(problem, np.zeros(OF_LOG), start, (-free, free)), progress)
+        modelled = problem.modelled(flight.theta, start)
     except StateDivergedError as error:
         raise FlightLogError(
             f"the vehicle '{subject.name}' cannot fly the outputs of '{log.file}' for {stretch_s:g} s: {error}"
         ) from error
     measured = np.concatenate([shots.gyro.reshape(-1, 3), shots.accel.reshape(-1, 3)], axis=1), shots.velocity
-    return Comparison(subject, log, shots, measured, modelled, notes_on([log], shots))
+    return Comparison(subject, log, shots, measured, modelled, flight.theta[WIND], notes_on([log], shots))

@@ -78,7 +78,7 @@ class ExcitingGuidance:
         self._throttle, self._last_s = 0.5, math.nan
 
     def command(self, time_s: float, truth: Array) -> tuple[float, ...]:
-        """The ten set-points of rosflight_msgs/Command in its mode 2, for a state (19,) at a time since the begin, s."""
+        """Ten set-points of rosflight_msgs/Command in its mode 2, for a state (19,) at a time since the begin, s."""
         added = steps(time_s)
         w, x, y, z = truth[3:7].tolist()
         north, east, down = rotate_to_inertial(w, x, y, z, *truth[7:10].tolist())

@@ -44,6 +44,9 @@ both demand manoeuvres well above the disturbances for identification in closed 
 _LARGEST_FIRST_ERROR = 1.0
 """The same before a fit, when the errors are rough."""
 
+GUST_S = 5.0
+"""Time after which gusts and slow errors of GNSS no longer depend on what they were, s."""
+
 STRETCH_S = 1.0
 """Length of a stretch, s: long enough for some measurements of GNSS, short enough for disturbances to stay small."""
 
@@ -314,6 +317,7 @@ def _liveliest(shots: Shots) -> np.typing.NDArray[np.int64]:
 
 
 def notes_on(logs: Sequence[FlightLog], shots: Shots) -> list[str]:
+    """What was left out or assumed, as sentences."""
     notes = [f"{log.file.name}: {note}" for log in logs for note in log.notes]
     if np.isnan(shots.voltage).any():
         notes.append("no battery voltage in a log: the battery counts as full, and an error of it is one of the thrust")
@@ -466,13 +470,16 @@ def white_covariance(estimate: Estimate) -> Array:
 def covariance_of(estimate: Estimate) -> Array:
     """Covariance of the unknowns from the scores of the stretches, which holds for residuals of any colour.
 
-    C = H^-1 (sum of s s^T over the stretches) H^-1 k / (k - 1), with the information H, the scores s and the number k of
-    the stretches: residuals of a stretch may depend on each other in any way, those of two stretches do not (Huber;
-    Liang and Zeger, Biometrika 73, 1986; for flight data compare Morelli and Klein, J. Guidance 20(1), 1997). White
-    residuals give the inverse of H; the greater variance of the two counts.
+    C = H^-1 S H^-1 with the information H, and S = sum of w_ij s_i s_j^T over the scores s of the stretches, times
+    k / (k - n) for k stretches and n parameters. Residuals within a stretch may depend on each other in any way, those
+    of two stretches less with the time between them: w falls linearly to 0 at GUST_S (Newey and West, Econometrica 55,
+    1987; for flight data compare Morelli and Klein, J. Guidance 20(1), 1997). White residuals give the inverse of H;
+    the greater variance of the two counts.
     """
     white, count = white_covariance(estimate), len(estimate.scores)
-    meat = estimate.scores.T @ estimate.scores * (count / max(1, count - 1))
+    apart_s = np.abs(np.subtract.outer(estimate.times_s, estimate.times_s))
+    weights = np.maximum(0.0, 1.0 - apart_s / GUST_S) * np.equal.outer(estimate.logs, estimate.logs)
+    meat = estimate.scores.T @ weights @ estimate.scores * (count / max(1, count - estimate.parameters))
     coloured = white @ meat @ white
     ratio = np.sqrt(np.maximum(1.0, np.diag(white) / np.maximum(np.diag(coloured), 1e-300)))
     return np.asarray(coloured * np.outer(ratio, ratio))

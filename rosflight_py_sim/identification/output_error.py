@@ -54,9 +54,10 @@ WIND, GYRO_BIAS, ACCEL_BIAS, GYRO_MATRIX, ACCEL_MATRIX = (
 OF_LOG = 26
 """Unknowns of a log: steady wind north and east, biases, and matrices of the IMU's errors."""
 
-# Deviations of the errors of a small MEMS unit from its data sheet (InvenSense, MPU-6000 product specification, revision
-# 3.4: scale factors within 3 %, cross-axis sensitivity 2 %, taken as uniform) and half a degree of misalignment; biases
-# of a unit that was calibrated on the ground; wind of 15 m/s, so that it is defined where no drag shows it.
+# Deviations of the errors of a small MEMS unit from its data sheet (InvenSense, MPU-6000 product specification,
+# revision 3.4: scale factors within 3 %, cross-axis sensitivity 2 %, taken as uniform) and half a degree of
+# misalignment; biases of a unit that was calibrated on the ground; wind of 15 m/s, so that it is defined where no drag
+# shows it.
 _SCALE, _CROSS = 0.03 / math.sqrt(3.0), math.hypot(0.02 / math.sqrt(3.0), 0.008)
 _MATRIX = np.where(np.eye(3, dtype=bool), _SCALE, _CROSS).ravel()
 _PRIOR = np.concatenate([[15.0] * 2, [0.05] * 3, [0.4] * 3, _MATRIX, _MATRIX])
@@ -79,8 +80,9 @@ COLOUR = 4.0
 """Standard errors with the usual colour of residuals over those of white ones: vibration, gusts and the model's errors
 are slow compared with the readings."""
 
-# Most steps. The last one changes the deviations by less than _LEAST_CHANGE, and each parameter by less than _LEAST_SHIFT
-# of its standard error, or the loss, in squared deviations, by less than _LEAST_GAIN. Damping at the start.
+# Most steps. The last one changes the deviations by less than _LEAST_CHANGE, and each parameter by less than
+# _LEAST_SHIFT of its standard error, or the loss, in squared deviations, by less than _LEAST_GAIN. Damping at the
+# start.
 _STEPS, _LEAST_CHANGE, _LEAST_SHIFT, _LEAST_GAIN, _DAMPING = 40, 0.03, 0.05, 1.0, 1e-7
 
 # Most steps of the stretches by themselves, and the gain from which on the parameters must be fitted again.
@@ -287,7 +289,9 @@ class Estimate:
         residuals: over their deviations (m,).
         information: second derivatives of the loss by theta, the unknowns of the stretches eliminated (n, n).
         scores: derivatives of the loss by theta of each stretch (k, n).
-        influence: derivatives of the residuals by theta, the unknowns of the stretches eliminated (m, n).
+        times_s: start of each stretch in its log (k,), s.
+        logs: number of the log of each stretch (k,).
+        parameters: number of the parameters among the unknowns.
         flights: number of times that the model has flown all stretches.
         converged: whether the last steps changed nothing that matters.
     """
@@ -298,7 +302,9 @@ class Estimate:
     residuals: Array
     information: Array
     scores: Array
-    influence: Array
+    times_s: Array
+    logs: np.typing.NDArray[np.int64]
+    parameters: int
     flights: int
     converged: bool
 
@@ -310,7 +316,7 @@ class Estimate:
             theta=self.theta[places],
             information=self.information[np.ix_(places, places)],
             scores=self.scores[:, places],
-            influence=self.influence[:, places],
+            parameters=int(np.count_nonzero(places < self.parameters)),
         )
 
 
@@ -481,7 +487,9 @@ class ResidualSearch:
             self.residuals,
             (of_all * weights[:, None]).T @ of_all + np.diag(self._prior),
             np.stack([pulls[rows].sum(axis=0) for rows in problem.rows]),
-            of_all,
+            problem.shots.time_s,
+            problem.shots.log,
+            problem.parameters,
             self.flights,
             converged,
         )

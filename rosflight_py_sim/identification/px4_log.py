@@ -6,6 +6,7 @@ quaternions w x y z, times in us since the start.
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Collection
 from datetime import datetime, timezone
 from pathlib import Path
@@ -41,12 +42,24 @@ def read_px4(path: Path, motors: Collection[int]) -> FlightLog:
     """
     try:
         from pyulog import ULog
+        from pyulog.exceptions import ULogException
     except ImportError as error:
         raise missing_extra("a PX4 log", error, "identify") from error
     try:
         # pyulog's own messages about damaged parts would come without the name of the file.
         file = ULog(str(path), disable_str_exceptions=True)
-    except (TypeError, ValueError, KeyError, IndexError, ArithmeticError, EOFError, OSError, UnicodeError) as error:
+    except (
+        ULogException,
+        struct.error,
+        TypeError,
+        ValueError,
+        KeyError,
+        IndexError,
+        ArithmeticError,
+        EOFError,
+        OSError,
+        UnicodeError,
+    ) as error:
         raise FlightLogError(f"'{path}' is a damaged ULog file: {error or type(error).__name__}") from error
     log = FlightLog(path, "PX4")
     if file.file_corruption:

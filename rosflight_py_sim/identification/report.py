@@ -105,7 +105,11 @@ def comparison_page(result: Comparison) -> str:
     length_s = result.shots.steps * result.shots.step_s
     return page(
         f"Comparison of {result.subject.name} with {result.log.file.name}",
-        [fact_of_log(result.log), f"{len(result.shots)} stretches of {length_s:.3g} s"],
+        [
+            fact_of_log(result.log),
+            f"{len(result.shots)} stretches of {length_s:.3g} s",
+            f"mean wind: north {result.wind[0]:.1f}, east {result.wind[1]:.1f} m/s",
+        ],
         tables,
         [Section("Log and simulation", pictures(result.shots, result.measured, lines))],
     )
