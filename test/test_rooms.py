@@ -40,6 +40,7 @@ ROOMS = (
         "graph",
         "missions",
         "sweep",
+        "identification",
         "learning",
         "testing",
         "commands",

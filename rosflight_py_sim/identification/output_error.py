@@ -475,17 +475,21 @@ class ResidualSearch:
         problem = self.problem
         of_all, of_local = problem.jacobian(self.theta, self.local)
         weights = _weights(self.residuals)
-        for rows in problem.rows:
-            weighted = (of_local[rows] * weights[rows, None]).T
-            own = weighted @ of_local[rows] + np.diag(self._local_prior)
-            of_all[rows] -= of_local[rows] @ np.linalg.solve(own, weighted @ of_all[rows])
+        # By the envelope theorem, the unknowns of the stretches, which are at their best, do not change the slope;
+        # their pull on the priors, as of gusts, is in these scores.
         pulls = of_all * (weights * self.residuals)[:, None]
+        information = np.diag(self._prior)
+        for rows in problem.rows:
+            weighted, weighted_all = ((one[rows] * weights[rows, None]).T for one in (of_local, of_all))
+            own = weighted @ of_local[rows] + np.diag(self._local_prior)
+            cross = weighted @ of_all[rows]
+            information = information + weighted_all @ of_all[rows] - cross.T @ np.linalg.solve(own, cross)
         return Estimate(
             self.theta,
             self.local,
             problem.deviations.copy(),
             self.residuals,
-            (of_all * weights[:, None]).T @ of_all + np.diag(self._prior),
+            information,
             np.stack([pulls[rows].sum(axis=0) for rows in problem.rows]),
             problem.shots.time_s,
             problem.shots.log,

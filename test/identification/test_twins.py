@@ -1,0 +1,138 @@
+"""Identification of simulated vehicles whose parameters are known: values, errors, refusals, files, comparison."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from proof.identification import Twin, twin
+from rosflight_py_sim.commands.identify import places_of, subject_of
+from rosflight_py_sim.ground.parameters import ParameterError
+from rosflight_py_sim.identification.comparison import compare
+from rosflight_py_sim.identification.flight_log import FlightLogError
+from rosflight_py_sim.identification.identification import Identification, Subject, identify
+from rosflight_py_sim.identification.identified_vehicle import write_vehicle
+from rosflight_py_sim.identification.report import comparison_page, identification_page
+from rosflight_py_sim.vehicles import vehicle
+
+# On a machine with many other programs, a fit of a short flight takes minutes.
+pytestmark = pytest.mark.timeout(900)
+
+# Short, so that it is cheap: half of the manoeuvres, and about a dozen stretches.
+SECONDS = 17.0
+
+
+@pytest.fixture(scope="module")
+def flown() -> Twin:
+    return twin(11, seconds=SECONDS)
+
+
+@pytest.fixture(scope="module")
+def subject() -> Subject:
+    return subject_of(vehicle("multirotor"))
+
+
+def with_values(subject: Subject, values: dict[str, float]) -> Subject:
+    forces, dynamics = (
+        {**given, **{name: value for name, value in values.items() if name in given}}
+        for given in (subject.forces_values, subject.dynamics_values)
+    )
+    return dataclasses.replace(subject, forces_values=forces, dynamics_values=dynamics)
+
+
+@pytest.fixture(scope="module")
+def result(flown: Twin, subject: Subject) -> Identification:
+    # Drag takes more speeds than a short flight has.
+    known = {name: flown.true[name] for name in ("CD", "CD_induced")}
+    return identify(with_values(subject, known), [flown.log], ["CT_0", "CQ_0", "Jxx", "Jyy", "Jzz"])
+
+
+def test_estimates_are_near_the_true_values_and_within_their_errors(result: Identification, flown: Twin) -> None:
+    assert result.converged
+    assert [one.name for one in result.estimates] == ["CT_0", "CQ_0", "Jxx", "Jyy", "Jzz"]
+    for one in result.estimates:
+        true = flown.true[one.name]
+        # The file is up to a quarter off.
+        assert one.value == pytest.approx(true, rel=0.06), one.name
+        # One in 15,000 of normally distributed numbers is beyond four errors.
+        assert abs(one.value - true) < 4.0 * one.standard_error, one.name
+
+
+def test_held_out_stretches_are_explained_better_than_before(result: Identification) -> None:
+    before, after = (result.held_out.errors(one) for one in (result.held_out.before, result.held_out.after))
+    assert np.all(after[:6] < before[:6])
+    # Noise of the accelerometer and gusts remain.
+    assert np.all(after[:3] < 0.1)
+
+
+def test_parameters_that_have_the_same_effect_are_refused_by_name(flown: Twin, subject: Subject) -> None:
+    # Mass, inertia and drag in proportion to the thrust give the same motion.
+    names = ["mass", "CT_0", "Jxx", "Jyy", "Jzz", "CQ_0", "CD"]
+    flight = identify(with_values(subject, dict(flown.true)), [flown.log], names)
+    refused = {one.name: str(one) for one in flight.refused}
+    assert refused.keys() & {"mass", "CT_0"}
+    assert all("is not estimated: " in text and "; it takes " in text for text in refused.values())
+    assert not refused.keys() >= {"mass", "CT_0"}
+
+
+def test_names_that_cannot_be_fitted_are_refused(flown: Twin, subject: Subject) -> None:
+    for names, reason in (
+        (["CT_O"], r"--fit: CT_O given; allowed: parameters of the vehicle, such as .*CT_0"),
+        (["rotor_inflow"], r"--fit: rotor_inflow given, a text; allowed: numbers"),
+        (["Jxy"], r"--fit: Jxy given, which is 0 in the vehicle's file"),
+        (["CT_0", "CT_0"], r"--fit: CT_0 given twice"),
+    ):
+        with pytest.raises(ParameterError, match=reason):
+            identify(subject, [flown.log], names)
+
+
+def test_log_without_flight_is_refused(flown: Twin, subject: Subject) -> None:
+    short = dataclasses.replace(flown.log, channels=dict(flown.log.channels))
+    outputs = short.channels["outputs"]
+    short.channels["outputs"] = outputs._replace(values=np.full_like(outputs.values, 1000.0))
+    with pytest.raises(FlightLogError, match=r"no stretch of 1 s in the air"):
+        identify(subject, [short], ["CT_0"])
+    del short.channels["velocity"]
+    with pytest.raises(FlightLogError, match=r"has no velocity"):
+        identify(subject, [short], ["CT_0"])
+
+
+def test_vehicle_file_of_the_estimates_is_a_vehicle_with_their_sources(
+    result: Identification, subject: Subject, tmp_path: Path
+) -> None:
+    chosen = vehicle("multirotor")
+    places = {one.name: places_of(chosen, one.name) for one in result.estimates}
+    written = write_vehicle(result, chosen.file, chosen.parameter_file, places, tmp_path)
+    own = vehicle(str(written))
+    assert own.actuators == chosen.actuators
+    assert own.firmware_file == chosen.firmware_file
+    values = subject_of(own).values
+    for one in result.estimates:
+        assert values[one.name] == pytest.approx(one.value, rel=1e-4)
+        line = next(
+            line for line in own.parameter_file.read_text().splitlines() if line.strip().startswith(f"{one.name}:")
+        )
+        assert re.search(r"# standard error \S+.*; before \S+; from twin 11", line), line
+    unchanged = values.keys() - {one.name for one in result.estimates}
+    assert {name: values[name] for name in unchanged} == {name: subject.values[name] for name in unchanged}
+
+
+def test_page_shows_estimates_errors_and_plots(result: Identification) -> None:
+    page = identification_page(result)
+    for text in ("Identification of multirotor", "standard error", "Correlations", "gyro x", "mean wind"):
+        assert text in page
+    assert page.count("<svg") == 9
+
+
+def test_gap_grows_with_the_horizon_and_is_smaller_for_the_vehicle_that_flew(flown: Twin, subject: Subject) -> None:
+    same = compare(with_values(subject, dict(flown.true)), flown.log, stretch_s=1.0)
+    other = compare(subject, flown.log, stretch_s=1.0)
+    assert same.horizons_s == [0.25, 0.5, pytest.approx(1.0)]
+    rates = [float(np.linalg.norm(same.errors(horizon_s)[0][:3])) for horizon_s in same.horizons_s]
+    assert rates == sorted(rates)
+    assert np.linalg.norm(other.errors(1.0)[0][:3]) > 2.0 * rates[-1]
+    assert "Log and simulation" in comparison_page(same)
