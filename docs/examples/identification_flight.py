@@ -8,8 +8,8 @@ Exit code 0: flown, 1: not flown, 130: Ctrl-C or SIGTERM.
 
 import numpy as np
 from rosflight_msgs.msg import Command
-
 from rosflight_py_sim.identification.excitation import ExcitingGuidance
+
 from simulation_client import SimulationClient, StoppedError, run
 
 SECONDS = 50.0

@@ -47,7 +47,7 @@ def with_values(subject: Subject, values: dict[str, float]) -> Subject:
 @pytest.fixture(scope="module")
 def result(flown: Twin, subject: Subject) -> Identification:
     # Drag takes more speeds than a short flight has.
-    known = {name: flown.true[name] for name in ("CD", "CD_induced")}
+    known = {name: flown.true[name] for name in ("CD", "CD_induced", "motor_time_constant")}
     return identify(with_values(subject, known), [flown.log], ["CT_0", "CQ_0", "Jxx", "Jyy", "Jzz"])
 
 

@@ -24,6 +24,8 @@ WITHOUT_KEY = {
     "panda3d": ("panda3d",),
     "pyarrow": ("pyarrow",),
     "pygeomag": ("pygeomag",),
+    "pymavlink": ("pymavlink",),
+    "pyulog": ("pyulog",),
     "ray": ("ray",),
     "viser": ("viser", "websockets"),
 }
