@@ -14,6 +14,8 @@ COMMANDS = [
     "report",
     "replay",
     "refly",
+    "identify",
+    "compare",
     "trim",
     "status",
     "vehicles",

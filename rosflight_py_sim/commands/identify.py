@@ -5,9 +5,11 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Sequence
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from rosflight_py_sim.ground.extras import missing_extra
 from rosflight_py_sim.ground.new_files import prepare
 from rosflight_py_sim.ground.parameters import ParameterError
 from rosflight_py_sim.ground.process_signals import interrupt_on_signals
@@ -92,6 +94,7 @@ def _identify(options: argparse.Namespace) -> int:
     from rosflight_py_sim.kernels.preparation import prepare_kernels
 
     interrupt_on_signals()
+    _require_packages()
     chosen = vehicle(options.vehicle)
     try:
         logs = _logs_of(options.logs, chosen)
@@ -111,10 +114,23 @@ def _identify(options: argparse.Namespace) -> int:
         report.write_text(page, encoding="utf-8")
     except OSError as error:
         return _refused(f"--output: cannot write to '{folder}': {error.strerror}")
-    # A file that was read before would be read from memory.
+    # Refuses a file that is no vehicle.
     vehicle(str(written))
     print(f"vehicle: {written.resolve()}\nreport: {report.resolve()}")
     return 0
+
+
+def _require_packages() -> None:
+    """Refuse before the work what would fail after it: the page.
+
+    Raises:
+        ParameterError: a package is not installed; the text names the extra.
+    """
+    try:
+        for name in ("jinja2", "matplotlib"):
+            import_module(name)
+    except ImportError as error:
+        raise missing_extra("the page about a flight log", error, "identify") from error
 
 
 def _compare(options: argparse.Namespace) -> int:
@@ -124,6 +140,7 @@ def _compare(options: argparse.Namespace) -> int:
     from rosflight_py_sim.kernels.preparation import prepare_kernels
 
     interrupt_on_signals()
+    _require_packages()
     chosen = vehicle(options.vehicle)
     try:
         (log,) = _logs_of([options.log], chosen)

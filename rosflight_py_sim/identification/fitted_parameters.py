@@ -122,7 +122,7 @@ def fitted(names: Sequence[str], tables: Sequence[ParameterTable]) -> list[Param
     Raises:
         ParameterError: a name is unknown, or given twice.
     """
-    found = []
+    found: list[Parameter] = []
     for name in names:
         table = next((table for table in tables if name in table), None)
         if table is None:

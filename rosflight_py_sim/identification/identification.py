@@ -471,15 +471,16 @@ def covariance_of(estimate: Estimate) -> Array:
     """Covariance of the unknowns from the scores of the stretches, which holds for residuals of any colour.
 
     C = H^-1 S H^-1 with the information H, and S = sum of w_ij s_i s_j^T over the scores s of the stretches, times
-    k / (k - n) for k stretches and n parameters. Residuals within a stretch may depend on each other in any way, those
-    of two stretches less with the time between them: w falls linearly to 0 at GUST_S (Newey and West, Econometrica 55,
-    1987; for flight data compare Morelli and Klein, J. Guidance 20(1), 1997). White residuals give the inverse of H;
-    the greater variance of the two counts.
+    k / (k - n) for k stretches and n parameters, plus the information of the priors. Residuals within a stretch may
+    depend on each other in any way, those of two stretches less with the time between them: w falls linearly to 0 at
+    GUST_S (Newey and West, Econometrica 55, 1987; for flight data compare Morelli and Klein, J. Guidance 20(1), 1997).
+    White residuals give the inverse of H; the greater variance of the two counts.
     """
     white, count = white_covariance(estimate), len(estimate.scores)
     apart_s = np.abs(np.subtract.outer(estimate.times_s, estimate.times_s))
     weights = np.maximum(0.0, 1.0 - apart_s / GUST_S) * np.equal.outer(estimate.logs, estimate.logs)
-    meat = estimate.scores.T @ weights @ estimate.scores * (count / max(1, count - estimate.parameters))
+    spread = estimate.scores.T @ weights @ estimate.scores * (count / max(1, count - estimate.parameters))
+    meat = spread + np.diag(estimate.prior)
     coloured = white @ meat @ white
     ratio = np.sqrt(np.maximum(1.0, np.diag(white) / np.maximum(np.diag(coloured), 1e-300)))
     return np.asarray(coloured * np.outer(ratio, ratio))

@@ -288,6 +288,7 @@ class Estimate:
         deviations: of the readings, in the order of READINGS (9,).
         residuals: over their deviations (m,).
         information: second derivatives of the loss by theta, the unknowns of the stretches eliminated (n, n).
+        prior: information of the priors about theta, the inverse of their variances (n,).
         scores: derivatives of the loss by theta of each stretch (k, n).
         times_s: start of each stretch in its log (k,), s.
         logs: number of the log of each stretch (k,).
@@ -301,6 +302,7 @@ class Estimate:
     deviations: Array
     residuals: Array
     information: Array
+    prior: Array
     scores: Array
     times_s: Array
     logs: np.typing.NDArray[np.int64]
@@ -315,6 +317,7 @@ class Estimate:
             self,
             theta=self.theta[places],
             information=self.information[np.ix_(places, places)],
+            prior=self.prior[places],
             scores=self.scores[:, places],
             parameters=int(np.count_nonzero(places < self.parameters)),
         )
@@ -490,6 +493,7 @@ class ResidualSearch:
             problem.deviations.copy(),
             self.residuals,
             information,
+            self._prior,
             np.stack([pulls[rows].sum(axis=0) for rows in problem.rows]),
             problem.shots.time_s,
             problem.shots.log,

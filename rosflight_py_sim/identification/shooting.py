@@ -134,22 +134,27 @@ def shots_of(
         raise FlightLogError(
             f"{names}: no stretch of {steps * step_s:g} s in the air, armed, {LEAST_HEIGHT_M:g} m above the ground"
         )
-    before = np.cumsum([0, *map(len, parts)])
+    before = np.cumsum([0, *map(len, parts)])[:-1]
+
+    def joined(name: str) -> Array:
+        return np.concatenate([getattr(one, name) for one in parts])
+
     return Shots(
         np.concatenate([one.log for one in parts]),
-        np.concatenate([one.time_s for one in parts]),
+        joined("time_s"),
         step_s,
         warm_up,
         steps,
         block,
-        *(
-            np.concatenate([getattr(one, name) for one in parts])
-            for name in ("pulses_us", "starts", "gyro", "accel", "velocity")
-        ),
-        np.concatenate([one.velocity_of + first for one, first in zip(parts, before[:-1], strict=True)]),
-        np.concatenate([one.velocity_step for one in parts]),
-        np.concatenate([one.voltage for one in parts]),
-        np.concatenate([one.current for one in parts]),
+        joined("pulses_us"),
+        joined("starts"),
+        joined("gyro"),
+        joined("accel"),
+        joined("velocity"),
+        np.concatenate([one.velocity_of + first for one, first in zip(parts, before, strict=True)]),
+        joined("velocity_step"),
+        joined("voltage"),
+        joined("current"),
     )
 
 
@@ -167,7 +172,7 @@ def _shots_of(
     gyro, accel, velocity = channels["gyro"], channels["accel"], channels["velocity"]
     first, last = log.span_s
     count = max(0, math.floor((last - first) / step_s + 1e-6) + 1)
-    time_s = first + step_s * np.arange(count)
+    time_s: Array = first + step_s * np.arange(count, dtype=np.float64)
     rates, forces = gyro.at(time_s), accel.at(time_s)
     pulses_us = channels["outputs"].held(time_s)
     aloft = _is_aloft(log, time_s, pulses_us, outputs)
