@@ -15,6 +15,7 @@ from rosflight_py_sim.identification.flight_log import Array, FlightLog, FlightL
 from rosflight_py_sim.identification.output_error import (
     ACCEL_BIAS,
     COLOUR,
+    GUST,
     GYRO_BIAS,
     LOCALS,
     OF_LOG,
@@ -44,8 +45,12 @@ both demand manoeuvres well above the disturbances for identification in closed 
 _LARGEST_FIRST_ERROR = 1.0
 """The same before a fit, when the errors are rough."""
 
-GUST_S = 5.0
-"""Time after which gusts and slow errors of GNSS no longer depend on what they were, s."""
+COLOUR_S = 5.0
+"""Time after which vibration and slow errors of GNSS no longer depend on what they were, s."""
+
+GUST_S = 20.0
+"""Time in which the correlation of gusts falls by 1 / e, s: 200 m, their length in MIL-F-8785C at a height of 50 m, at
+10 m/s through the air."""
 
 STRETCH_S = 1.0
 """Length of a stretch, s: long enough for some measurements of GNSS, short enough for disturbances to stay small."""
@@ -468,19 +473,26 @@ def white_covariance(estimate: Estimate) -> Array:
 
 
 def covariance_of(estimate: Estimate) -> Array:
-    """Covariance of the unknowns from the scores of the stretches, which holds for residuals of any colour.
+    """Covariance of the unknowns, with the colour of residuals and gusts.
 
-    C = H^-1 S H^-1 with the information H, and S = sum of w_ij s_i s_j^T over the scores s of the stretches, times
-    k / (k - n) for k stretches and n parameters, plus the information of the priors. Residuals within a stretch may
-    depend on each other in any way, those of two stretches less with the time between them: w falls linearly to 0 at
-    GUST_S (Newey and West, Econometrica 55, 1987; for flight data compare Morelli and Klein, J. Guidance 20(1), 1997).
-    White residuals give the inverse of H; the greater variance of the two counts.
+    C = H^-1 (S + G + P) H^-1 with the information H and the part P of it that comes from priors. S is the spread of
+    the scores s of the stretches, the sum of w_ij s_i s_j^T times k / (k - n) for k stretches and n parameters:
+    residuals within a stretch may depend on each other in any way, those of two stretches less with the time between
+    them: w falls linearly to 0 at COLOUR_S (Newey and West, Econometrica 55, 1987; for flight data compare Morelli and Klein, J.
+    Guidance 20(1), 1997). G is the effect of gusts as large as those that were estimated, whose correlation falls by
+    1 / e in GUST_S; a short log does not show how long they last. White residuals give the inverse of H; the greater
+    variance of the two counts.
     """
     white, count = white_covariance(estimate), len(estimate.scores)
     apart_s = np.abs(np.subtract.outer(estimate.times_s, estimate.times_s))
-    weights = np.maximum(0.0, 1.0 - apart_s / GUST_S) * np.equal.outer(estimate.logs, estimate.logs)
-    spread = estimate.scores.T @ weights @ estimate.scores * (count / max(1, count - estimate.parameters))
-    meat = spread + np.diag(estimate.prior)
+    together = np.equal.outer(estimate.logs, estimate.logs)
+    weights = np.maximum(0.0, 1.0 - apart_s / COLOUR_S) * together
+    meat = estimate.scores.T @ weights @ estimate.scores * (count / max(1, count - estimate.parameters))
+    meat = meat + np.diag(estimate.prior)
+    variances = np.mean(estimate.local[:, GUST] ** 2, axis=0)
+    lasting = np.exp(-apart_s / GUST_S) * together
+    for variance, effect in zip(variances, np.moveaxis(estimate.gust_effects, 2, 0), strict=True):
+        meat = meat + variance * effect.T @ lasting @ effect
     coloured = white @ meat @ white
     ratio = np.sqrt(np.maximum(1.0, np.diag(white) / np.maximum(np.diag(coloured), 1e-300)))
     return np.asarray(coloured * np.outer(ratio, ratio))

@@ -38,6 +38,9 @@ LOCALS = 12
 """Unknowns of a stretch: velocity (m/s), attitude (rotation vector, rad) and rates (rad/s) at its start, body axes, and
 the difference of its wind to the log's mean wind (NED, m/s)."""
 
+GUST = slice(9, 12)
+"""Place of the wind's difference among them."""
+
 _LOCAL_STEPS = np.array([1e-3] * 3 + [1e-4] * 3 + [1e-3] * 3 + [1e-2] * 3)
 
 # Velocity and rates are free. The attitude is that of the kinematics, to some degrees; its heading where the flight
@@ -162,7 +165,7 @@ class Residuals:
         """States of all stretches (k * steps, 19), for unknowns (n,) and (k, LOCALS)."""
         shots = self.shots
         starts = moved(shots.starts, local)
-        winds = local[:, 9:12].copy()
+        winds = local[:, GUST].copy()
         winds[:, :2] += self.of_log(theta)[shots.log, WIND]
         model = self._model_of(theta[: self.parameters])
         states = model.fly(shots.pulses_us, starts, shots.warm_up, shots.steps, shots.step_s, winds, self._voltages)
@@ -289,7 +292,8 @@ class Estimate:
         residuals: over their deviations (m,).
         information: second derivatives of the loss by theta, the unknowns of the stretches eliminated (n, n).
         prior: information of the priors about theta, the inverse of their variances (n,).
-        scores: derivatives of the loss by theta of each stretch (k, n).
+        scores: derivatives of the loss by theta of each stretch (k, n), the unknowns of the stretches eliminated.
+        gust_effects: derivatives of these by the gust of each stretch, NED (k, n, 3), 1 / (m/s).
         times_s: start of each stretch in its log (k,), s.
         logs: number of the log of each stretch (k,).
         parameters: number of the parameters among the unknowns.
@@ -304,6 +308,7 @@ class Estimate:
     information: Array
     prior: Array
     scores: Array
+    gust_effects: Array
     times_s: Array
     logs: np.typing.NDArray[np.int64]
     parameters: int
@@ -319,6 +324,7 @@ class Estimate:
             information=self.information[np.ix_(places, places)],
             prior=self.prior[places],
             scores=self.scores[:, places],
+            gust_effects=self.gust_effects[:, places],
             parameters=int(np.count_nonzero(places < self.parameters)),
         )
 
@@ -478,15 +484,18 @@ class ResidualSearch:
         problem = self.problem
         of_all, of_local = problem.jacobian(self.theta, self.local)
         weights = _weights(self.residuals)
-        # By the envelope theorem, the unknowns of the stretches, which are at their best, do not change the slope;
-        # their pull on the priors, as of gusts, is in these scores.
-        pulls = of_all * (weights * self.residuals)[:, None]
-        information = np.diag(self._prior)
+        information, effects = np.diag(self._prior), []
+        residuals = of_all.copy()
         for rows in problem.rows:
             weighted, weighted_all = ((one[rows] * weights[rows, None]).T for one in (of_local, of_all))
             own = weighted @ of_local[rows] + np.diag(self._local_prior)
             cross = weighted @ of_all[rows]
-            information = information + weighted_all @ of_all[rows] - cross.T @ np.linalg.solve(own, cross)
+            solved = np.linalg.solve(own, cross)
+            information = information + weighted_all @ of_all[rows] - cross.T @ solved
+            residuals[rows] -= of_local[rows] @ solved
+            # A gust beyond the one that is estimated, which its prior holds back.
+            effects.append(solved.T[:, GUST] * self._local_prior[GUST])
+        pulls = residuals * (weights * self.residuals)[:, None]
         return Estimate(
             self.theta,
             self.local,
@@ -495,6 +504,7 @@ class ResidualSearch:
             information,
             self._prior,
             np.stack([pulls[rows].sum(axis=0) for rows in problem.rows]),
+            np.stack(effects),
             problem.shots.time_s,
             problem.shots.log,
             problem.parameters,
