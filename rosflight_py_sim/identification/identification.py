@@ -478,10 +478,10 @@ def covariance_of(estimate: Estimate) -> Array:
     C = H^-1 (S + G + P) H^-1 with the information H and the part P of it that comes from priors. S is the spread of
     the scores s of the stretches, the sum of w_ij s_i s_j^T times k / (k - n) for k stretches and n parameters:
     residuals within a stretch may depend on each other in any way, those of two stretches less with the time between
-    them: w falls linearly to 0 at COLOUR_S (Newey and West, Econometrica 55, 1987; for flight data compare Morelli and Klein, J.
-    Guidance 20(1), 1997). G is the effect of gusts as large as those that were estimated, whose correlation falls by
-    1 / e in GUST_S; a short log does not show how long they last. White residuals give the inverse of H; the greater
-    variance of the two counts.
+    them: w falls linearly to 0 at COLOUR_S (Newey and West, Econometrica 55, 1987; for flight data compare Morelli and
+    Klein, J. Guidance 20(1), 1997). G is the effect of gusts as large as those that were estimated, whose correlation
+    falls by 1 / e in GUST_S; a short log does not show how long they last. White residuals give the inverse of H; the
+    greater variance of the two counts.
     """
     white, count = white_covariance(estimate), len(estimate.scores)
     apart_s = np.abs(np.subtract.outer(estimate.times_s, estimate.times_s))
