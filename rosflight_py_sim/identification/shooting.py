@@ -258,8 +258,9 @@ def _states(log: FlightLog, time_s: Array, rates: Array, origin_altitude: float)
 
 _GRAVITY = 9.80665
 
-_HEADING_WEIGHT = 0.3
-"""Weight of the logged attitude in the kinematic one, (m/s)^2: little, but more than nothing shows."""
+_TILT_WEIGHT, _HEADING_WEIGHT = 1.0, 0.01
+"""Weights of the logged attitude in the kinematic one, (m/s)^2. The tilt is good to some degrees; the heading, which
+drifts without a magnetometer, only takes the place of one that the flight does not show."""
 
 
 def _flown(state: Array, rates: Array, forces: Array, step_s: float, at: Array, measured: Array) -> Array:
@@ -268,7 +269,7 @@ def _flown(state: Array, rates: Array, forces: Array, step_s: float, at: Array, 
     By gyro and accelerometer alone, without a model of the vehicle: with C(t) the rotation since the start from the
     rates, and the specific force f, v(t) = v_0 + g t + R_0 S(t), S = integral of C f. The rotation R_0 follows from
     the differences of both sides to their means by Kabsch's closed solution of Wahba's problem (Acta Cryst. A32, 1976).
-    The logged attitude has a small weight: a flight that does not accelerate does not show its heading.
+    The logged attitude has small weights: a flight that does not accelerate does not show its heading.
 
     `state` (19,) as logged; `rates` and `forces` (n, 3) at the steps; `at` (m,) steps and `measured` velocities (m, 3).
     """
@@ -282,6 +283,7 @@ def _flown(state: Array, rates: Array, forces: Array, step_s: float, at: Array, 
     left = measured - np.outer(at * step_s, [0.0, 0.0, _GRAVITY])
     logged = rotations(state[None, 3:7])[0]
     match = (left - left.mean(axis=0)).T @ (gained - gained.mean(axis=0)) + _HEADING_WEIGHT * logged
+    match[2] += _TILT_WEIGHT * logged[2]
     one, _, other = np.linalg.svd(match)
     rotation = one @ np.diag([1.0, 1.0, np.linalg.det(one @ other)]) @ other
     velocity = left.mean(axis=0) - rotation @ gained.mean(axis=0)
