@@ -210,7 +210,7 @@ def subject_of(chosen: Vehicle) -> Subject:
         ParameterError: a file is unreadable, or the vehicle's forces are not a model of this package's kind.
     """
     from rosflight_py_sim.commands.vehicle_models import given_values
-    from rosflight_py_sim.firmware.parameter_file import read_entries
+    from rosflight_py_sim.firmware.mixed_outputs import mixer_parameters
     from rosflight_py_sim.ground.registry import registered_node
     from rosflight_py_sim.identification.identification import Subject
     from rosflight_py_sim.physics.dynamics import DYNAMICS_PARAMETERS
@@ -234,7 +234,7 @@ def subject_of(chosen: Vehicle) -> Subject:
         given_values(DYNAMICS_PARAMETERS, sources, "dynamics", "", *aliases),
         given_values(SENSOR_PARAMETERS, sources, "sensors", "", *registered_node(chosen.sensors).ALIASES),
         tuple(one.output for one in chosen.actuators),
-        {entry.name: entry.value for entry in read_entries(chosen.firmware_file)},
+        mixer_parameters(chosen.firmware_file),
     )
 
 

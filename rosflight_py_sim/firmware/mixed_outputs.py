@@ -18,13 +18,28 @@ from rosflight_py_sim.ground.pulse_width import OUTPUTS, pulse_of
 
 def mixed_pulse_widths(command: NDArray[np.float64], firmware_file: Path) -> dict[int, float]:
     """Pulse width (us) of each output that a firmware file's primary mixer drives for `command` (10,)."""
-    parameters = FirmwareParameters()
-    parameters.load(firmware_file, lambda text: print(f"rosflight_py_sim: warning: {text}", file=sys.stderr))
     types = np.zeros(OUTPUTS)
-    matrix = MixerSelection(parameters, lambda severity, text: None, types).matrix
+    matrix = _selection(_parameters_of(firmware_file), types).matrix
     mixed = command @ matrix
     pulses = {}
     for output in range(MIXER_OUTPUTS):
         if types[output] in TRAVELS and np.any(matrix[:, output]):
             pulses[output] = pulse_of(float(mixed[output]), TRAVELS[OutputType(int(types[output]))])
     return pulses
+
+
+def mixer_parameters(firmware_file: Path) -> dict[str, float]:
+    """Parameters of a firmware file, with those of the mixer that it selects, as the firmware has them."""
+    parameters = _parameters_of(firmware_file)
+    _selection(parameters, np.zeros(OUTPUTS))
+    return {name: float(value) for name, value in parameters.snapshot().items()}
+
+
+def _parameters_of(firmware_file: Path) -> FirmwareParameters:
+    parameters = FirmwareParameters()
+    parameters.load(firmware_file, lambda text: print(f"rosflight_py_sim: warning: {text}", file=sys.stderr))
+    return parameters
+
+
+def _selection(parameters: FirmwareParameters, types: NDArray[np.float64]) -> MixerSelection:
+    return MixerSelection(parameters, lambda severity, text: None, types)

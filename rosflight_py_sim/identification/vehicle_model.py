@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from rosflight_py_sim.ground.parameters import ParameterTable, Value, Values, number
+from rosflight_py_sim.ground.parameters import ParameterError, Value, Values, number
 from rosflight_py_sim.ground.pulse_width import OUTPUTS
 from rosflight_py_sim.identification.flight_log import Array
 from rosflight_py_sim.identification.replayed_outputs import Row, keep_state, next_row, take_outputs
 from rosflight_py_sim.kernels.jit import bound, chained
 from rosflight_py_sim.parts.modelled_forces import CompiledModel
-from rosflight_py_sim.physics.dynamics import DYNAMICS_PARAMETERS, StateDivergedError, VehicleDynamics
+from rosflight_py_sim.physics.dynamics import StateDivergedError, VehicleDynamics
 
 STATES = 19
 """Numbers of a truth state."""
@@ -44,7 +44,9 @@ class VehicleModel:
             ParameterError: a value is not allowed.
         """
         model: CompiledModel = forces.build(dict(forces_values))
-        forces.match_mixer(model, forces_values, mixer)
+        warning = forces.match_mixer(model, forces_values, mixer)
+        if warning:
+            raise ParameterError(f"parameters of the firmware given: {warning}; allowed: those of a mixer")
         self._model = model
         self._full_voltage = number(forces_values, "V_max")
         self._dynamics = VehicleDynamics({**dynamics_values, **_ALOFT})
@@ -103,8 +105,3 @@ class VehicleModel:
                 link.attend(0, status)
                 raise StateDivergedError("state", float(status))
         return states
-
-
-def held_still(table: ParameterTable, given: Values) -> dict[str, Value]:
-    """Dynamics parameters of `table` out of values that also hold others."""
-    return {one.name: given[one.name] for one in table if one.name in given and one.name in DYNAMICS_PARAMETERS}
