@@ -150,6 +150,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--flights", type=int, default=20)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--verbose", action="store_true", help="print each step")
     options = parser.parse_args()
     subject = subject_of(vehicle("multirotor"))
     scores: list[float] = []
@@ -158,7 +159,7 @@ def main() -> None:
     refused: list[str] = []
     for seed in range(options.seed, options.seed + options.flights):
         flown = twin(seed)
-        result = identify(subject, [flown.log])
+        result = identify(subject, [flown.log], progress=print if options.verbose else lambda _: None)
         refused += [f"flight {seed}: {one.name}" for one in result.refused]
         for one in result.estimates:
             true = flown.true[one.name]

@@ -16,7 +16,7 @@ from rosflight_py_sim.physics.rotations import rotate_to_inertial
 PERIOD_S = 16.0
 """Time after which the manoeuvres begin again, s."""
 
-LEG_SPEED = 12.0
+LEG_SPEED = 9.0
 """Speed over the ground that a leg aims for, m/s."""
 
 _LEG_S = 5.0
@@ -27,7 +27,7 @@ _ROLL, _PITCH = ((0.5, 0.2), (8.5, 0.12)), ((2.5, 0.2), (10.0, 0.12))
 _YAW, _THROTTLE = ((4.5, 0.3), (11.5, 0.2)), ((6.7, 0.2), (13.0, 0.15))
 _TILT, _TURN, _THRUST = 0.2, 1.2, 0.08
 
-_LARGEST_TILT = 0.5
+_LARGEST_TILT = 0.35
 
 
 class Steps(NamedTuple):

@@ -42,6 +42,9 @@ a flight that is moved by gusts alone is biased, whatever its standard error say
 both demand manoeuvres well above the disturbances for identification in closed loop).
 """
 
+LARGEST_UNEXPLAINED = 0.5
+"""The same for a rate, from which on the model is not that of the vehicle."""
+
 _LARGEST_FIRST_ERROR = 1.0
 """The same before a fit, when the errors are rough."""
 
@@ -410,6 +413,7 @@ class _Work:
         """
         left = list(range(len(chosen)))
         if colour == 0.0:
+            self._check_fit(estimate)
             left = [index for index in left if not self._is_disturbed(chosen[index].name, estimate, refused)]
         rest = list(range(len(chosen), len(estimate.theta)))
         while left:
@@ -432,6 +436,21 @@ class _Work:
             refused.append(Refused(name, reason, MANOEUVRES.get(name, "")))
             del left[worst]
         return [chosen[index] for index in left]
+
+    def _check_fit(self, estimate: Estimate) -> None:
+        """Refuse a model that does not fly as the vehicle did.
+
+        Raises:
+            FlightLogError: it leaves most of a rate unexplained.
+        """
+        shares = estimate.deviations[:3] / np.maximum(self.shots.gyro.reshape(-1, 3).std(axis=0), 1e-12)
+        worst = int(np.argmax(shares))
+        if shares[worst] > LARGEST_UNEXPLAINED:
+            raise FlightLogError(
+                f"the model of '{self._subject.name}' leaves {100.0 * min(1.0, shares[worst]):.0f} % of the "
+                f"{READINGS[worst]} unexplained, at most {100.0 * LARGEST_UNEXPLAINED:.0f} % allowed: has the vehicle "
+                "crashed, or are the outputs those of another vehicle, or in another order?"
+            )
 
     def _is_disturbed(self, name: str, estimate: Estimate, refused: list[Refused]) -> bool:
         """Whether disturbances, not the outputs, make up too much of the motion that shows a parameter."""

@@ -88,8 +88,14 @@ are slow compared with the readings."""
 # start.
 _STEPS, _LEAST_CHANGE, _LEAST_SHIFT, _LEAST_GAIN, _DAMPING = 40, 0.03, 0.05, 1.0, 1e-7
 
+# Largest change of a parameter over its size in a step: the model is linear only near by.
+_LARGEST_CHANGE = 0.2
+
 # Most steps of the stretches by themselves, and the gain from which on the parameters must be fitted again.
 _SETTLING_STEPS, _SETTLED_GAIN = 12, 20.0
+
+# Steps after which the stretches settle for the first time.
+_EARLY_STEPS = 3
 
 
 @dataclass(frozen=True)
@@ -467,11 +473,14 @@ class ResidualSearch:
             slope = slope + normal[:count, -1] - cross.T @ solved[:, -1]
             eliminated.append(solved)
         change = -np.linalg.solve(matrix, slope)
+        largest = float(np.max(np.abs(change[: self.problem.parameters]), initial=0.0))
+        share = min(1.0, _LARGEST_CHANGE / max(largest, 1e-12))
+        change = change * share
         errors = COLOUR * np.sqrt(np.maximum(np.diag(np.linalg.inv(matrix)), 1e-300))
         self.shift = float(np.max((np.abs(change) / errors)[: self.problem.parameters], initial=0.0))
         theta = np.clip(self.theta + change, *self._bounds)
         change = theta - self.theta
-        locals_changed = [-(solved[:, -1] + solved[:, :-1] @ change) for solved in eliminated]
+        locals_changed = [-(share * solved[:, -1] + solved[:, :-1] @ change) for solved in eliminated]
         return theta, self.local + np.stack(locals_changed)
 
     def information(self) -> Estimate:
@@ -530,6 +539,9 @@ def fit(search: ResidualSearch, progress: Callable[[str], None]) -> Estimate:
     for number in range(_STEPS):
         changed = search.set_deviations()
         gain = search.step()
+        if number + 1 == _EARLY_STEPS:
+            # A stretch that is far from its solution would pull the parameters away from theirs.
+            search.settle()
         progress(f"step {number + 1}: loss {search.loss:.0f}, {_shown(search.problem.deviations)}")
         has_settled = gain < _LEAST_GAIN or search.shift < _LEAST_SHIFT
         if has_settled and changed < _LEAST_CHANGE and (number < 3 or search.settle() < _SETTLED_GAIN):
