@@ -526,6 +526,3 @@ def covariance_of(estimate: Estimate) -> Array:
 
 def _percent(share: float) -> str:
     return f"{100.0 * share:.0f} %" if share < 10.0 else "more than ten times"
-
-
-__all__ = ["READINGS", "Estimated", "HeldOut", "Identification", "Refused", "Subject", "identify"]
