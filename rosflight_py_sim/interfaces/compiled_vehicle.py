@@ -26,6 +26,9 @@ if TYPE_CHECKING:
 # was not, because it ended before it had taken so many steps.
 _FEWEST_STEPS, _MOST_STEPS, _WORTH_STEPS = 3, 192, 50
 
+# Number of steps after which a chain that cannot be made is tried again; twice as many after each time.
+_FEWEST_STEPS_OF_FAILURE, _MOST_STEPS_OF_FAILURE = 50, 6400
+
 # Inputs whose messages take effect within a step.
 _WITHIN_STEP = (Kind.TRIGGER, Kind.SYNCHRONIZED, Kind.NEWEST)
 
@@ -72,6 +75,7 @@ class CompiledVehicle:
         self._sent: Sequence[_Sent] = ()
         self._uncounted = self._taken = 0
         self._wait = self._waits = _FEWEST_STEPS
+        self._waits_of_failure = _FEWEST_STEPS_OF_FAILURE
         self._is_running = self._is_out_of_date = False
 
     def trigger(self, time_ns: int, content: Any = None) -> None:
@@ -93,10 +97,14 @@ class CompiledVehicle:
     def answer(self, time_ns: int, content: Any) -> None:
         """Answer a trigger of the first part, whose inputs have arrived."""
         self._wait -= 1
-        if self._wait < 0 and self._hand_off.compiles and self._compile(time_ns):
-            self._advance(time_ns)
-        else:
-            self._first.part.run(time_ns, content)
+        if self._wait < 0 and self._hand_off.compiles:
+            if self._compile(time_ns):
+                self._waits_of_failure = _FEWEST_STEPS_OF_FAILURE
+                self._advance(time_ns)
+                return
+            self._wait = self._waits_of_failure
+            self._waits_of_failure = min(2 * self._waits_of_failure, _MOST_STEPS_OF_FAILURE)
+        self._first.part.run(time_ns, content)
 
     def _fits(self, time_ns: int) -> bool:
         """Whether the chain can take the next step: it is up to date, and no join would wait."""
@@ -217,7 +225,6 @@ class CompiledVehicle:
 
     def _compile(self, time_ns: int) -> bool:
         """Make the chain, if it can take the next step."""
-        self._wait = _WORTH_STEPS
         chain = list(self._parts())
         last = chain[-1].part
         if not isinstance(last, Truth):

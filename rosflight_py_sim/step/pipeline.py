@@ -26,8 +26,8 @@ from rosflight_py_sim.step.ports import Call, Calls, FirmwareReading, Input, Kin
 from rosflight_py_sim.step.schedule import Schedule
 from rosflight_py_sim.step.topics import CLOCK, PARAMS_CHANGED, SIM_STEP_SIZE, StepSize, StepTopic
 
-_TRIED_EVERY = 100
-"""Number of steps after which a pipeline that does not compile its steps tries again."""
+# Number of steps after which a pipeline that cannot compile its steps tries again; twice as many after each time.
+_FEWEST_STEPS_OF_FAILURE, _MOST_STEPS_OF_FAILURE = 100, 6400
 
 
 class UnconnectedError(ValueError):
@@ -70,7 +70,7 @@ class Pipeline:
         self._receivers: list[Receiver] = []
         self._compiled: CompiledSteps | None = None
         # Time from which on it is worth trying to compile the steps, ns.
-        self._compile_ns = 3 * step_ns
+        self._compile_ns, self._steps_of_failure = 3 * step_ns, _FEWEST_STEPS_OF_FAILURE
         self._takes: dict[str, list[Take]] = {}
         self._inputs: dict[tuple[Part, str, str], tuple[str, Take]] = {}
         self._shortened: list[list[Take]] = []
@@ -151,12 +151,15 @@ class Pipeline:
         self._compiled = compiled = compiled_steps(
             self.parts, self._time, self._acts, self._receivers, self._queue, self.go_on
         )
-        if compiled is not None:
+        if compiled is None:
+            self._compile_ns = self.time_ns + self._steps_of_failure * self._step_ns
+            self._steps_of_failure = min(2 * self._steps_of_failure, _MOST_STEPS_OF_FAILURE)
+        else:
+            self._steps_of_failure = _FEWEST_STEPS_OF_FAILURE
             for one in self._receivers:
                 if one.newest is not None and compiled.sends(one.topic.name):
                     one.newest.follow(compiled, one.topic.name)
         self._is_out_of_date, self._stored = False, (-1, 0)
-        self._compile_ns = self.time_ns + _TRIED_EVERY * self._step_ns
 
     def _store(self) -> None:
         """Let the parts have by Python what their kernels have changed, before something else changes the parts."""
