@@ -15,7 +15,8 @@ import numpy as np
 from rosflight_py_sim.ground.parameters import number
 from rosflight_py_sim.identification.flight_log import Array, FlightLog, FlightLogError
 from rosflight_py_sim.identification.identification import LONGEST_WARM_UP_LAGS, Subject, lag_of, notes_on
-from rosflight_py_sim.identification.output_error import LOCALS, OF_LOG, WIND, Residuals, ResidualSearch, fit
+from rosflight_py_sim.identification.output_error import LOCALS, OF_LOG, WIND, Residuals
+from rosflight_py_sim.identification.search import ResidualSearch, fit
 from rosflight_py_sim.identification.shooting import Shots, shots_of
 from rosflight_py_sim.physics.dynamics import StateDivergedError
 
