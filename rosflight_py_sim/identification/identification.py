@@ -283,6 +283,13 @@ def identify(
         error = max(scale * float(deviations[index]), least)
         estimates.append(Estimated(one, before, value, error))
     of_logs = estimate.theta[count:].reshape(-1, OF_LOG)
+    held_out = work.tested(chosen, estimate, shots.taken(np.flatnonzero(tested)))
+    notes = notes_on(logs, shots)
+    if held_out.errors(held_out.after).mean() > held_out.errors(held_out.before).mean():
+        notes.append(
+            "the estimates explain the stretches that took no part in the fit worse than the vehicle's file: do not "
+            "use them, and fly the manoeuvres in calm air"
+        )
     return Identification(
         subject,
         logs,
@@ -294,9 +301,9 @@ def identify(
         len(work.shots),
         work.shots.steps * work.shots.step_s,
         estimate.deviations,
-        work.tested(chosen, estimate, shots.taken(np.flatnonzero(tested))),
+        held_out,
         estimate.converged,
-        tuple(notes_on(logs, shots)),
+        tuple(notes),
     )
 
 
