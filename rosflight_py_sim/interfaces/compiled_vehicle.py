@@ -1,8 +1,8 @@
-"""Answers of a vehicle's nodes by one chain of kernels, in a process that runs all of them.
+"""One chain of kernels for the answers of a vehicle's nodes, in a process that runs all of these nodes.
 
-In lockstep, sensors, flight controller, forces and dynamics trigger each other by messages. Where all of them answer by
-kernels, a message of /clock runs the chain of the kernels for one step (`step/compiled_steps.py`), and only messages
-that something outside of the chain receives are made. The trajectory is the same.
+In lockstep, sensors, flight controller, forces and dynamics trigger each other by messages. If all of them answer by
+kernels, a message on /clock runs the chain of kernels for one step (`step/compiled_steps.py`). Messages are made only
+for receivers outside the chain. The trajectory is the same.
 """
 
 from __future__ import annotations
