@@ -14,6 +14,9 @@ import yaml
 pytest_plugins = "pytester"
 pytestmark = pytest.mark.timeout(400)
 
+# Pytester sets another HOME, in whose cache there are no kernels.
+CACHE = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
+
 EXAMPLE = Path(__file__).parents[2] / "docs" / "examples" / "testing"
 
 
@@ -36,6 +39,12 @@ pytestmark = pytest.mark.simulation(
     firmware={"FILT_INIT_T": 0, "GYRO_X_BIAS": 0.003, "GYRO_Y_BIAS": -0.002, "GYRO_Z_BIAS": 0.001},
 )
 """
+
+
+@pytest.fixture(autouse=True)
+def _compiled_kernels(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let the tests of the tests use the kernels that are compiled already."""
+    monkeypatch.setenv("XDG_CACHE_HOME", CACHE)
 
 
 @pytest.fixture
