@@ -67,7 +67,12 @@ class Calibrations:
     @property
     def are_running(self) -> bool:
         """Whether any calibration takes samples."""
-        return self.imu.running or self.mag.running or self.baro.running or self.airspeed.running
+        return self.imu.running or self.are_timed
+
+    @property
+    def are_timed(self) -> bool:
+        """Whether a calibration takes samples at times: that of magnetometer, barometer or pitot tube."""
+        return self.mag.running or self.baro.running or self.airspeed.running
 
     def start_imu(self) -> str:
         """Average gyros and accelerometer."""

@@ -248,7 +248,8 @@ class Firmware(Inputs):
 
         The kernel `is_rest_due` determines when the RC signal and the command expire.
         """
-        if self.receiver.new_frame or self.state_machine.changed:
+        # A calibration reads the time of the last pass, which `finish_pass` sets.
+        if self.receiver.new_frame or self.state_machine.changed or self.calibrations.are_timed:
             return 0.0
         return min(self._link.due, self._error_log.due_us)
 

@@ -66,6 +66,7 @@ INTERNALS = (
             "interfaces/canonical_messages.py",
             "interfaces/message_definitions.py",
             "step/wire.py",
+            "testing/flown.py",
             "viewer/web/message_fields.py",
         ),
         run=("0.22.2", "0.24.2"),
