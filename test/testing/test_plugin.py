@@ -206,11 +206,14 @@ def test_node_in_another_process_is_observed_and_its_inputs_are_repeated(
     run_tests, pytester: pytest.Pytester, ros_domain: int
 ) -> None:
     example = (EXAMPLE / "test_own_process.py").read_text(encoding="utf-8").replace("at_least_hz=49", "at_least_hz=60")
+    # On a busy machine, the time would be repeated for the slow process.
+    example = example.replace("parameters={", 'parameters={"stall_timeout": 100.0, ')
     (pytester.path / "airspeed_meter.py").write_bytes((EXAMPLE / "airspeed_meter.py").read_bytes())
     result = run_tests(example, "--simulation-bundles", "kept")
     result.assert_outcomes(failed=1)
     text = str(result.stdout)
-    assert re.search(r"true_airspeed has a rate of (49|50)\.?\d* Hz from 0\.\d\d s to ", text), text
+    # The times are those of the arrival, which depend on the machine's other load.
+    assert re.search(r"true_airspeed has a rate of (4[89]|5[0-5])\.?\d* Hz from 0\.\d+ s to ", text), text
     assert "the recording equals the flight of the test, bit for bit" in text
     (recording,) = (pytester.path / "kept").glob("*/recording.mcap")
     again = subprocess.run(
