@@ -20,7 +20,7 @@ from rosflight_py_sim.step.vehicle_state import VehicleState
 class JudgeNode(SimulationNode):
     """Source of live messages for a judge; publishes the mission's settings for recordings.
 
-    Messages that the judge only keeps are read when it needs them, before a true state.
+    Messages that precede a true state in its step are read when the judge needs them.
 
     Attributes:
         torn: description of the moment at which the time went back, so that the mission cannot be judged; empty until
@@ -35,9 +35,9 @@ class JudgeNode(SimulationNode):
         self.torn = ""
         self.publisher(MISSION_SETTINGS)(String(data=settings.text))
         self._judge = judge
-        self._kept = [(self.poll(one.topic), one.take) for one in judge.inputs if one.is_kept]
+        self._kept = [(self.poll(one.topic), one.take) for one in judge.inputs if one.precedes]
         for one in judge.inputs:
-            if not one.is_kept:
+            if not one.precedes:
                 take = self._with_kept(one.take) if one.topic is TRUTH_STATE else one.take
                 self.subscribe(one.topic, partial(self._pass, take))
 

@@ -36,13 +36,15 @@ class Input(NamedTuple):
         topic: the topic.
         take: function that takes its messages.
         needed: whether the verdict needs the topic.
-        is_kept: whether the message is only kept until the true state that follows it in each step.
+        is_kept: whether only the newest message counts, and only when a state is taken.
+        precedes: whether the message of a step is sent before the state of that step.
     """
 
     topic: StepTopic[Any]
     take: Callable[[Any], None]
     needed: bool
     is_kept: bool = False
+    precedes: bool = False
 
 
 class KeyFigures(Protocol):
@@ -130,8 +132,8 @@ class MissionJudge(ABC):
         self._schedule, self._row_ns = Schedule(LOG_RATE_HZ), -1
         self._topics: tuple[StepTopic[Any], ...] = (TRUTH_WIND, PWM_OUTPUT, *self.SUBSCRIBES)
         for topic in self._topics:
-            keep, is_kept = partial(setattr, self._newest, topic.name), topic not in self.SUBSCRIBES
-            self.inputs.append(Input(topic, keep, needed=True, is_kept=is_kept))
+            keep, precedes = partial(setattr, self._newest, topic.name), topic not in self.SUBSCRIBES
+            self.inputs.append(Input(topic, keep, needed=True, is_kept=True, precedes=precedes))
         self.subscribe(TRUTH_STATE, self._on_truth)
         self.subscribe(MISSION_END, self._on_end, needed=False)
 
