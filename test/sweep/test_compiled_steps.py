@@ -153,6 +153,22 @@ def test_whole_mission_is_the_same_compiled_and_by_messages(name: str) -> None:
     assert compiled.state.truth.tobytes() == by_messages.state.truth.tobytes()
 
 
+@pytest.mark.parametrize(("name", "most"), [("multirotor", 0.25), ("fixedwing", 0.5)])
+def test_python_acts_in_few_steps_of_a_mission(name: str, most: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    one, advance, count = flight(name, {}), Pipeline.advance, 0
+
+    def counted_advance(line: Pipeline, until_ns: int) -> None:
+        nonlocal count
+        count += 1
+        advance(line, until_ns)
+
+    monkeypatch.setattr(Pipeline, "advance", counted_advance)
+    one.fly(300.0)
+    assert one.judge.verdict().completed
+    # With an autopilot that Python runs at 100 Hz, it would be two thirds of the steps.
+    assert count < most * one.pipeline.time_ns / one.step_ns
+
+
 class ShiftedSquare(Mission):
     """A square that a derived class shifts to the north."""
 
