@@ -42,6 +42,7 @@ class _Sent(NamedTuple):
         cell: the numbers.
         ahead_ns: time by which the stamp is ahead of the sender's answer, ns.
         inside: receiving ends of the chain's parts.
+        stamps: receiving ends of inputs that take only the stamp.
         is_made: whether messages are made in each step, for receivers outside of the chain.
     """
 
@@ -50,6 +51,7 @@ class _Sent(NamedTuple):
     cell: Cell
     ahead_ns: int
     inside: Sequence[Inlet]
+    stamps: Sequence[Inlet]
     is_made: bool
 
     def refresh(self) -> None:
@@ -110,7 +112,10 @@ class CompiledVehicle:
         """Whether the chain can take the next step: it is up to date, and no join would wait."""
         if time_ns != self._time.time_ns or self._truth.step_ns != self._time.step_ns or self._has_other_ends():
             return False
-        return all(ports.join.is_ready(time_ns) for ports in self._chain)
+        for join in self._joins:
+            if not join.is_ready(time_ns):
+                return False
+        return True
 
     def _has_other_ends(self) -> bool:
         """Whether publishers or subscriptions have changed; for guests, each message otherwise checks that."""
@@ -142,12 +147,12 @@ class CompiledVehicle:
     def _run(self, steps: CompiledSteps, run: Callable[[], None]) -> None:
         """Run the chain to the end of the step, or until messages are to be delivered first."""
         time_ns, chain = self._time.time_ns, self._chain
-        self._is_running = True
+        self._is_running, has_diverged = True, False
         try:
             run()
         except StateDivergedError:
             # The last part has handled it: it keeps its last state, and sends none.
-            self._is_running = False
+            self._is_running, has_diverged = False, True
             self.leave()
             self._note_answers(time_ns, len(chain) - 1)
             self._truth.make_stale()
@@ -157,6 +162,9 @@ class CompiledVehicle:
             self._hand_off.put(self._resume, time_ns)
         else:
             chain[-1].join.answered_ns = time_ns
+            if not has_diverged:
+                for take, ahead_ns in self._stamps:
+                    self._hand_off.put(take, time_ns + ahead_ns)
         if self._is_out_of_date:
             self.leave()
 
@@ -201,9 +209,11 @@ class CompiledVehicle:
         for one in self._sent:
             one.refresh()
             one.outlet.refresh = None
-            for deliver, inlet in zip(one.outlet.bypass(()), one.inside, strict=True):
+            for deliver, inlet in zip(one.outlet.bypass(()), (*one.inside, *one.stamps), strict=True):
                 assert inlet.owner is not None
                 ports, port = inlet.owner
+                if port.is_stamp:
+                    continue
                 if port.kind is not Kind.TRIGGER:
                     deliver(one.outlet.last)
                 elif following and ports is following[0]:
@@ -235,17 +245,23 @@ class CompiledVehicle:
         if not all(ports.join.is_ready(time_ns) for ports in chain) or not chain[0].join.has_inputs(time_ns):
             return False
         self._chain, self._truth = chain, last
+        self._joins = [ports.join for ports in chain]
         sent, receivers = self._topics(chain, step_ns)
         self._time = StepTime(time_ns=time_ns, step_ns=step_ns, until_ns=0)
         parts, acts = [ports.part for ports in chain], [Act(chain[0].part, chain[0].part.run, None)]
-        waiting = self._hand_off.waiting
-        steps = compiled_steps(parts, self._time, acts, receivers, waiting, lambda: len(waiting) > 0)
+        # What an action has sent is delivered before the chain continues.
+        steps = compiled_steps(parts, self._time, acts, receivers, self._hand_off.waiting, lambda: True)
         if steps is None or list(steps.parts) != parts:
             return False
         self._steps, self._sent = steps, sent
         for one in sent:
             one.outlet.refresh = one.refresh
-            one.outlet.bypass(one.inside)
+            one.outlet.bypass((*one.inside, *one.stamps))
+        self._stamps = [
+            (port.function.__get__(ports.part), one.ahead_ns)
+            for one in sent
+            for ports, port in (inlet.owner for inlet in one.stamps if inlet.owner is not None)
+        ]
         for ports in chain:
             ports.compiled = self
         self._unsent = [(part, name) for part in parts for name in part.UNSENT if not part.is_received(name)]
@@ -286,12 +302,15 @@ class CompiledVehicle:
                     continue
                 # A polled subscription fetches the message when needed.
                 taking = [one for one in outside if one.deliver is not None]
+                # Messages for others keep their order only as messages.
+                are_stamps = is_last and all(one.owner is not None and one.owner[1].is_stamp for one in taking)
+                stamps, taking = (taking, []) if are_stamps else ([], taking)
                 is_made = bool(taking) or outlet.is_encoded or outlet.history is not None
                 if is_made:
                     # Between the parts of the chain, no other part can answer.
                     triggers = any(not one.is_at_once for one in taking)
                     receivers.append(Receiver(out.topic, self._sending(ports, out.name), is_triggered=triggers))
-                sent.append(_Sent(ports, outlet, cells[name], step_ns if is_last else 0, inside, is_made))
+                sent.append(_Sent(ports, outlet, cells[name], step_ns if is_last else 0, inside, stamps, is_made))
         return sent, receivers
 
     def _sending(self, ports: PartPorts, output: str) -> Deliver:

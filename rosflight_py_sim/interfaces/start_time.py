@@ -9,7 +9,6 @@ from rclpy.qos import DurabilityPolicy
 from rosflight_py_sim.interfaces.time_manager_interface import TimedVehicle, TimeManagerInterface
 from rosflight_py_sim.step.ports import queued
 from rosflight_py_sim.step.topics import TRUTH_STATE, topic_of
-from rosflight_py_sim.step.vehicle_state import VehicleState
 
 # Time limits for the truth state of a dynamics node that publishes only after a wrench (ROSflight's), and for the
 # discovery of any dynamics node. A process that misses the first discovery announcement of another receives the next
@@ -30,10 +29,10 @@ class StartingVehicle(TimedVehicle):
 
     newest_ns = -1
 
-    @queued(TRUTH_STATE)
-    def take_truth(self, state: VehicleState) -> None:
+    @queued(TRUTH_STATE, is_stamp=True)
+    def take_truth(self, time_ns: int) -> None:
         """Store the stamp."""
-        self.newest_ns = state.time_ns
+        self.newest_ns = time_ns
 
 
 class StartTime:

@@ -27,7 +27,6 @@ from rosflight_py_sim.step.topics import (
     StepTopic,
     topic_of,
 )
-from rosflight_py_sim.step.vehicle_state import VehicleState
 
 # Interval at which to check whether the start time is known.
 _START_S = 0.05
@@ -43,10 +42,10 @@ Message: TypeAlias = tuple[str, StepTopic[Any]]
 class _GatingVehicle(StartingVehicle):
     """A vehicle whose messages open the gate."""
 
-    @queued(TRUTH_STATE)
-    def take_truth(self, state: VehicleState) -> None:
+    @queued(TRUTH_STATE, is_stamp=True)
+    def take_truth(self, time_ns: int) -> None:
         """Store the stamp, and report the message."""
-        self.newest_ns = state.time_ns
+        self.newest_ns = time_ns
         self.manager.take_message((self.name, TRUTH_STATE))
 
     @queued(IMU)

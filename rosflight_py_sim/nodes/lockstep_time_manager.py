@@ -26,7 +26,6 @@ from rosflight_py_sim.step.topics import (
     StepSize,
     topic_of,
 )
-from rosflight_py_sim.step.vehicle_state import VehicleState
 
 # Number of repetitions of a time after which a node is reported as missing.
 _MAX_REPEATS = 40
@@ -73,9 +72,9 @@ class _Vehicle(TimedVehicle):
     def _on_request(self, request: StepSize) -> None:
         self.manager.take_request(self, request)
 
-    @queued(TRUTH_STATE)
-    def _on_truth(self, state: VehicleState) -> None:
-        self.manager.take_truth(self, state.time_ns)
+    @queued(TRUTH_STATE, is_stamp=True)
+    def _on_truth(self, time_ns: int) -> None:
+        self.manager.take_truth(self, time_ns)
 
 
 class LockstepTimeManager(SteppingTimeManager):

@@ -148,7 +148,7 @@ class CompiledSteps:
             acts: links of what time triggers besides the first part, before it and after it.
             at_end: links of receivers of the state besides the parts, and of the parts that the state triggers.
             receivers: receivers of the parts' topics that are not in the chain.
-            queue: what the messages of Python's actions have triggered.
+            queue: what messages have triggered, those of Python's actions among them.
             run_triggered: runs that; returns true to suspend the chain, which `resume` continues, until that has run.
         """
         self.time, self.parts, self._run_triggered = time, parts, run_triggered
@@ -261,12 +261,12 @@ class CompiledSteps:
             while answered < answered_by[index]:
                 parts[answered].answered_ns = time_ns
                 answered += 1
-            self.at = index
+            self.at, waiting = index, len(queue)
             attend[index](time_ns, status)
             if self.is_suspended:
                 self.answered = answered
                 return
-            if queue:
+            if len(queue) > waiting:
                 following[index].at_ns = 0
             index, status = chain(index + 1)
         self._end_step()

@@ -119,6 +119,7 @@ class Input(_Method, Generic[M]):
         qos: requested QoS; None: that of the topic for the time mode.
         ages_from_arrival: for an expected input, whether lateness counts from the arrival of the last message instead
             of its stamp, which may be from another clock.
+        is_stamp: whether the port's method takes the stamp of each message, ns, instead of the message.
     """
 
     def __init__(
@@ -132,6 +133,7 @@ class Input(_Method, Generic[M]):
         rate: str = "",
         initial: Any = None,
         ages_from_arrival: bool = False,
+        is_stamp: bool = False,
         when: str = "",
         at: str = "",
         qos: QoSProfile | None = None,
@@ -139,7 +141,7 @@ class Input(_Method, Generic[M]):
         super().__init__(when)
         self.topic, self.kind, self.needed, self.required, self.renews = topic, kind, needed, required, renews
         self.rate, self.initial, self.at = rate, initial, at
-        self.ages_from_arrival, self.qos = ages_from_arrival, qos
+        self.ages_from_arrival, self.is_stamp, self.qos = ages_from_arrival, is_stamp, qos
 
     def __get__(self, part: Any, owner: type | None = None) -> Any:
         """The port on the class; on a part, the bound method or, before the first message, `initial`."""
@@ -156,8 +158,8 @@ class Input(_Method, Generic[M]):
     def taker(self, part: Any) -> Callable[[M], None]:
         """Function that passes a message to the part."""
         if self.function is not None:
-            take: Callable[[M], None] = self.function.__get__(part)
-            return take
+            take: Callable[[Any], None] = self.function.__get__(part)
+            return (lambda message: take(message.time_ns)) if self.is_stamp else take
         kept = self._place(part)
         kept.setdefault(self.name, self.initial)
         # Setting an attribute takes half the time of setting the item of its dictionary.
@@ -192,9 +194,9 @@ def newest(topic: StepTopic[M], *, needed: bool = False, initial: Any = None, wh
     return Input(topic, Kind.NEWEST, needed=needed, initial=initial, when=when, at=at)
 
 
-def queued(topic: StepTopic[M], *, when: str = "") -> Input[M]:
-    """Input whose messages are passed to its method after the sender's call; the method may send messages."""
-    return Input(topic, Kind.QUEUED, when=when)
+def queued(topic: StepTopic[M], *, is_stamp: bool = False, when: str = "") -> Input[M]:
+    """Input whose messages, or their stamps, go to its method after the sender's call; the method may send messages."""
+    return Input(topic, Kind.QUEUED, is_stamp=is_stamp, when=when)
 
 
 def later(topic: StepTopic[M], *, initial: Any = None, when: str = "") -> Input[M]:
