@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
+from itertools import repeat
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rosflight_py_sim.interfaces.hand_off_ends import Deliver, Inlet, Outlet
@@ -16,6 +17,7 @@ from rosflight_py_sim.kernels.chain import Cell, StepTime
 from rosflight_py_sim.parts.truth import Truth
 from rosflight_py_sim.physics.dynamics import StateDivergedError
 from rosflight_py_sim.step.compiled_steps import Act, CompiledSteps, Receiver, compiled_steps
+from rosflight_py_sim.step.join import StepJoin
 from rosflight_py_sim.step.ports import Kind
 
 if TYPE_CHECKING:
@@ -112,10 +114,7 @@ class CompiledVehicle:
         """Whether the chain can take the next step: it is up to date, and no join would wait."""
         if time_ns != self._time.time_ns or self._truth.step_ns != self._time.step_ns or self._has_other_ends():
             return False
-        for join in self._joins:
-            if not join.is_ready(time_ns):
-                return False
-        return True
+        return all(map(StepJoin.is_ready, self._joins, repeat(time_ns)))
 
     def _has_other_ends(self) -> bool:
         """Whether publishers or subscriptions have changed; for guests, each message otherwise checks that."""

@@ -9,7 +9,7 @@ from rosflight_py_sim.kernels.chain import ChainLink
 from rosflight_py_sim.kernels.jit import bound, kernel
 from rosflight_py_sim.kernels.record import kernel_record
 
-ROWS = 1024
+ROWS = 256
 
 
 @kernel_record
@@ -38,19 +38,19 @@ class NormalDraws:
     `next` returns a row, which at most ROWS further draws overwrite.
     """
 
-    __slots__ = ("_block", "_rng", "_row", "_rows")
+    __slots__ = ("_block", "_rng", "_row")
 
     def __init__(self, rng: np.random.Generator, width: int) -> None:
         self._rng, self._row = rng, ROWS
         self._block = np.empty((ROWS, width))
-        self._rows = list(self._block)
 
     def __next__(self) -> NDArray[np.float64]:
         row = self._row
         if row == ROWS:
             row = self._fill()
         self._row = row + 1
-        return self._rows[row]
+        numbers: NDArray[np.float64] = self._block[row]
+        return numbers
 
     def _fill(self) -> int:
         self._rng.standard_normal(out=self._block)

@@ -159,7 +159,7 @@ class Input(_Method, Generic[M]):
         """Function that passes a message to the part."""
         if self.function is not None:
             take: Callable[[Any], None] = self.function.__get__(part)
-            return (lambda message: take(message.time_ns)) if self.is_stamp else take
+            return _stamp_of(take) if self.is_stamp else take
         kept = self._place(part)
         kept.setdefault(self.name, self.initial)
         # Setting an attribute takes half the time of setting the item of its dictionary.
@@ -394,6 +394,11 @@ def _named(take: Callable[..., Any], name: str) -> Callable[..., Any]:
 
 
 _NO_CALLS: Mapping[str, Call] = {}
+
+
+def _stamp_of(take: Callable[[int], None]) -> Callable[[Any], None]:
+    """Function that passes the stamp of a message, ns."""
+    return lambda message: take(message.time_ns)
 
 
 def drop(message: object) -> None:
