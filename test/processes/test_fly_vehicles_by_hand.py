@@ -29,7 +29,7 @@ TAKE_OFF_US = 1620
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Any]:
-    with browsers() as browser:
+    with browsers(frame_interval_s=10.0) as browser:
         yield browser
 
 
