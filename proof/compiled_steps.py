@@ -53,7 +53,7 @@ NOTES = (
     "Half of the multirotors fly a square that they complete within the flight.",
     "Compared are the true state, the firmware's air data, battery, magnetic field and status, and each row of the log "
     "by which the flight is judged.",
-    "Vehicles without ROSflight's firmware, and vehicles with failures, always fly by messages.",
+    "Only vehicles with ROSflight's firmware are drawn. Vehicles with failures always fly by messages.",
 )
 
 # A firmware that knows the biases of its IMU, so that the pilot arms at once.
@@ -159,7 +159,7 @@ def _drawn_act(rng: random.Random) -> Callable[[Pipeline], object]:
 def flight(name: str, settings: Mapping[str, Value]) -> PipelineFlight:
     """A vehicle at its start."""
     chosen = vehicle(name)
-    member = Member(chosen, executables=(chosen.autopilot,))
+    member = Member(chosen, executables=(chosen.autopilot,), flight_controller=chosen.autopilot_flight_controller)
     sources = parameter_sources([member], observers=(), files=[], weakest={"device": "none"}, settings=settings)
     return PipelineFlight(member, sources)
 

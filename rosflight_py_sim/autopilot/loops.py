@@ -10,12 +10,59 @@ import math
 from functools import partial
 
 from rosflight_py_sim.ground.parameters import Parameter
+from rosflight_py_sim.kernels.jit import kernel
+from rosflight_py_sim.kernels.record import kernel_record
 
 gain = partial(Parameter, minimum=0.0, maximum=100.0)
 """Declaration of a gain: name, default, text, unit."""
 
 # Largest error of a given angle that is integrated (rad), and rate (rad/s) of an approach during which none is.
 _MOST_INTEGRATED, _APPROACHING = 0.1, 0.1
+
+
+@kernel_record
+class PiMemory:
+    """Gains, limits and state of a `PiLoop`.
+
+    Attributes:
+        proportional: output per error.
+        integral: output per error and second.
+        low: lower limit of the output.
+        high: its upper limit.
+        integrated: contribution of the integrator to the output.
+        last_error: error of the last call.
+        has_last: whether there was one.
+        at_limit: last output at its upper limit (1), at its lower one (-1) or between them (0).
+    """
+
+    proportional: float
+    integral: float
+    low: float
+    high: float
+    integrated: float
+    last_error: float
+    has_last: bool
+    at_limit: int
+
+
+@kernel
+def pi_output(pi: PiMemory, error: float, dt: float, feed_forward: float) -> float:
+    """Output for `error`, `dt` seconds after the last call; see `PiLoop`."""
+    before = pi.last_error if pi.has_last else error
+    pi.last_error, pi.has_last = error, True
+    grown = pi.integrated + pi.integral * 0.5 * (error + before) * dt
+    wanted = feed_forward + pi.proportional * error + grown
+    output = min(max(wanted, pi.low), pi.high)
+    pi.at_limit = 1 if wanted > output else -1 if wanted < output else 0
+    if output == wanted or (wanted - output) * error * pi.integral <= 0.0:
+        pi.integrated = min(max(grown, pi.low), pi.high)
+    return output
+
+
+def reset_pi(pi: PiMemory, integrated: float) -> None:
+    """Reset a `PiLoop`, with the integrator contributing `integrated` to the output."""
+    pi.integrated = min(max(integrated, pi.low), pi.high)
+    pi.has_last, pi.at_limit = False, 0
 
 
 class PiLoop:
@@ -25,43 +72,41 @@ class PiLoop:
     trapezoidal integration). The integrator is frozen while the output is at a limit and the error would push it
     further: conditional integration (K. Astrom and T. Hagglund, Advanced PID Control, 2006, sec. 3.5), which unlike the
     book's back-calculation leaves the integrator unchanged when a command step alone reaches the limit.
+
+    Attributes:
+        memory: gains, limits and state, for kernels.
     """
 
     def __init__(self, proportional: float, integral: float, low: float, high: float) -> None:
         """Gains (output per error, and per error and second) and the limits of the output."""
-        self._proportional, self._integral = proportional, integral
-        self._low, self._high = low, high
-        self._sum = 0.0
-        self._last_error: float | None = None
-        self._at_limit = 0
+        self.memory = PiMemory(
+            proportional=proportional,
+            integral=integral,
+            low=low,
+            high=high,
+            integrated=0.0,
+            last_error=0.0,
+            has_last=False,
+            at_limit=0,
+        )
 
     @property
     def at_limit(self) -> int:
         """Last output at its upper limit (1), at its lower one (-1) or between them (0)."""
-        return self._at_limit
+        return self.memory.at_limit
 
     @property
     def integrated(self) -> float:
         """Contribution of the integrator to the output."""
-        return self._sum
+        return self.memory.integrated
 
     def reset(self, integrated: float = 0.0) -> None:
         """Reset, with the integrator contributing `integrated` to the output."""
-        self._sum = min(max(integrated, self._low), self._high)
-        self._last_error = None
-        self._at_limit = 0
+        reset_pi(self.memory, integrated)
 
     def update(self, error: float, dt: float, feed_forward: float = 0.0) -> float:
         """Output for `error`, `dt` seconds after the last call."""
-        before = error if self._last_error is None else self._last_error
-        self._last_error = error
-        grown = self._sum + self._integral * 0.5 * (error + before) * dt
-        wanted = feed_forward + self._proportional * error + grown
-        output = min(max(wanted, self._low), self._high)
-        self._at_limit = 1 if wanted > output else -1 if wanted < output else 0
-        if output == wanted or (wanted - output) * error * self._integral <= 0.0:
-            self._sum = min(max(grown, self._low), self._high)
-        return output
+        return pi_output(self.memory, error, dt, feed_forward)
 
 
 def wrap_angle(angle_rad: float) -> float:

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rosflight_py_sim.ground.parameters import ParameterError
+from rosflight_py_sim.kernels.jit import kernel
 
 Array = npt.NDArray[np.float64]
 
@@ -27,6 +28,27 @@ class Demand(NamedTuple):
     yaw: float
 
 
+@kernel
+def allocate(share: Array, surge: float, sway: float, heave: float, yaw: float, commands: Array) -> None:
+    """Write the commands (n,) of the thrusters, each from -1 to 1, for forces (N) and a moment (N m).
+
+    `share` (n, 4) is the pseudo-inverse. Heave and yaw have priority: both are scaled down together if infeasible;
+    surge and sway are then scaled together to the remaining thrust.
+    """
+    largest, room = 1.0, 1.0
+    for i in range(len(commands)):
+        commands[i] = share[i, HEAVE] * heave + share[i, YAW] * yaw
+        largest = max(largest, abs(commands[i]))
+    for i in range(len(commands)):
+        commands[i] /= largest
+        push = share[i, SURGE] * surge + share[i, SWAY] * sway
+        if abs(commands[i] + push) > 1.0:
+            room = min(room, (math.copysign(1.0, push) - commands[i]) / push)
+    for i in range(len(commands)):
+        push = share[i, SURGE] * surge + share[i, SWAY] * sway
+        commands[i] = min(1.0, max(-1.0, commands[i] + room * push))
+
+
 class ThrusterAllocation:
     """Allocation of body forces and yaw moment to fixed thrusters, as commands from -1 to 1 of full thrust.
 
@@ -39,6 +61,10 @@ class ThrusterAllocation:
     left to the vehicle's righting moment; a symmetric pair of thrusters affects neither.
 
     Valid for thrust proportional to the command and equal in both directions; the outer loops compensate deviations.
+
+    Attributes:
+        share: B^+ (n, 4).
+        limits: largest force or moment along each axis, with none along the others.
     """
 
     def __init__(self, positions: npt.ArrayLike, directions: npt.ArrayLike, full_thrust: npt.ArrayLike) -> None:
@@ -52,8 +78,8 @@ class ThrusterAllocation:
         ways = ways / np.linalg.norm(ways, axis=1, keepdims=True)
         moments = np.cross(places, ways)
         effect = np.vstack([ways.T, moments[:, 2]]) * np.asarray(full_thrust, dtype=np.float64)
-        self._share: Array = np.linalg.pinv(effect)
-        missing = np.abs(effect @ self._share - np.eye(4)).max(axis=0)
+        self.share: Array = np.ascontiguousarray(np.linalg.pinv(effect))
+        missing = np.abs(effect @ self.share - np.eye(4)).max(axis=0)
         self.reachable = tuple(bool(gap < _EXACT) for gap in missing)
         for axis, word in ((HEAVE, "down"), (YAW, "about the vertical axis")):
             if not self.reachable[axis]:
@@ -61,21 +87,11 @@ class ThrusterAllocation:
                     f"{len(places)} thrusters given that cannot push {word} alone; allowed: thrusters that can"
                 )
         self.limits = Demand(
-            *(1.0 / float(np.abs(self._share[:, axis]).max()) if self.reachable[axis] else 0.0 for axis in range(4))
+            *(1.0 / float(np.abs(self.share[:, axis]).max()) if self.reachable[axis] else 0.0 for axis in range(4))
         )
-        """Largest force or moment along each axis, with none along the others."""
 
     def __call__(self, demand: Demand) -> Array:
-        """Commands (n,) of the thrusters, each from -1 to 1.
-
-        Heave and yaw have priority: both are scaled down together if infeasible; surge and sway are then scaled
-        together to the remaining thrust.
-        """
-        steady = self._share[:, HEAVE] * demand.heave + self._share[:, YAW] * demand.yaw
-        steady /= max(1.0, float(np.abs(steady).max()))
-        pushing = self._share[:, SURGE] * demand.surge + self._share[:, SWAY] * demand.sway
-        room = 1.0
-        for held, push in zip(steady.tolist(), pushing.tolist(), strict=True):
-            if abs(held + push) > 1.0:
-                room = min(room, (math.copysign(1.0, push) - held) / push)
-        return np.asarray(np.clip(steady + room * pushing, -1.0, 1.0))
+        """Commands (n,) of the thrusters, each from -1 to 1, as `allocate`."""
+        commands = np.empty(len(self.share))
+        allocate(self.share, demand.surge, demand.sway, demand.heave, demand.yaw, commands)
+        return commands

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from rosflight_py_sim.autopilot.hold_controller import HeldBody
-from rosflight_py_sim.autopilot.thruster_allocation import Array, ThrusterAllocation
+from rosflight_py_sim.autopilot.thruster_allocation import ThrusterAllocation
 from rosflight_py_sim.ground.parameters import ParameterTable, Values, number
 from rosflight_py_sim.physics.dynamics import DYNAMICS_PARAMETERS
 from rosflight_py_sim.physics.hydrodynamics import DAMPING_PARAMETERS, added_mass, matrix_of
@@ -15,7 +15,6 @@ from rosflight_py_sim.physics.thrusters import (
     PLACE,
     REVERSE,
     THRUSTER_PARAMETERS,
-    settled_command,
     thruster_numbers,
 )
 
@@ -37,6 +36,8 @@ class UnderwaterBody:
         surge_mass: mass with added mass of motion ahead, kg.
         surge_damping: its linear and quadratic damping, N s/m and N s^2/m^2.
         allocation: allocation of forces to shares of full thrust, which is the smaller of forward and reverse.
+        thrusters: rows as in `thrusters.py`.
+        full_thrust: full thrust (n,), N.
     """
 
     def __init__(self, values: Values) -> None:
@@ -55,12 +56,7 @@ class UnderwaterBody:
         )
         self.surge_mass = number(values, "mass") + float(added[_SURGE])
         self.surge_damping = float(linear[_SURGE]), float(quadratic[_SURGE])
-        self._thrusters = thruster_numbers(values)
-        self._full = self._thrusters[:, [FORWARD, REVERSE]].min(axis=1)
-        places, axes = self._thrusters[:, PLACE : PLACE + 3], self._thrusters[:, AXIS : AXIS + 3]
-        self.allocation = ThrusterAllocation(places, axes, self._full)
-
-    def commands(self, shares: Array) -> list[float]:
-        """Commands (-1 to 1) for shares of full thrust: the inverse of the thrusters' dead zones and curves."""
-        thrusts = shares * self._full
-        return [settled_command(thruster, thrust) for thruster, thrust in zip(self._thrusters, thrusts, strict=True)]
+        self.thrusters = thruster_numbers(values)
+        self.full_thrust = self.thrusters[:, [FORWARD, REVERSE]].min(axis=1)
+        places, axes = self.thrusters[:, PLACE : PLACE + 3], self.thrusters[:, AXIS : AXIS + 3]
+        self.allocation = ThrusterAllocation(places, axes, self.full_thrust)

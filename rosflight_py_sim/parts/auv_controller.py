@@ -3,21 +3,35 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from typing import ClassVar
 
+import numpy as np
+from numpy.typing import NDArray
 from std_msgs.msg import Float64, String
 from std_srvs.srv import Trigger
 
-from rosflight_py_sim.autopilot.hold_controller import HOLD_CONTROLLER_PARAMETERS, HoldController, HoldSetpoint, Motion
+from rosflight_py_sim.autopilot.hold_controller import (
+    HOLD_CONTROLLER_PARAMETERS,
+    Hold,
+    HoldController,
+    HoldSetpoint,
+    Motion,
+    hold_shares,
+)
 from rosflight_py_sim.autopilot.thruster_allocation import SURGE, SWAY
 from rosflight_py_sim.autopilot.underwater_body import UNDERWATER_BODY_PARAMETERS, UnderwaterBody
+from rosflight_py_sim.ground import pulse_width
 from rosflight_py_sim.ground.node_kinds import NodeKind
 from rosflight_py_sim.ground.parameters import Parameter, ParameterTable, Value
-from rosflight_py_sim.ground.pulse_width import CENTRE_US, OUTPUTS, SERVO, pulse_of
+from rosflight_py_sim.ground.pulse_width import CENTRE_US, OUTPUTS, SERVO
 from rosflight_py_sim.ground.shared_parameters import TIME_MODE
 from rosflight_py_sim.ground.stamps import NANOSECONDS
+from rosflight_py_sim.kernels.chain import Cell, Cells, ChainLink, StepTime, Taken, gate
+from rosflight_py_sim.kernels.jit import bound, kernel, kernel_part
 from rosflight_py_sim.physics.rotations import euler_from_quaternion, rotate_to_inertial
+from rosflight_py_sim.physics.thrusters import settled_command
 from rosflight_py_sim.step.diagnosis import Diagnosis
 from rosflight_py_sim.step.part import Part
 from rosflight_py_sim.step.ports import later, newest, output, repeated, service, synchronized, trigger
@@ -36,8 +50,6 @@ from rosflight_py_sim.step.topics import (
 )
 from rosflight_py_sim.step.vehicle_state import VehicleState
 
-_STILL = [CENTRE_US] * OUTPUTS
-
 _DEPTH = StepTopic[Float64]("hold/depth", Float64)
 _YAW = StepTopic[Float64]("hold/yaw", Float64)
 _SURGE = StepTopic[Float64]("hold/surge", Float64)
@@ -48,8 +60,47 @@ RELEASED = "released, thrusters stopped"
 
 _RELEASED = "the vehicle is released; call hold/here first"
 
+pulse_of = kernel_part(pulse_width.pulse_of)
+
 # Smallest and largest set-point, by name.
 _LIMITS = {"depth": (0.0, math.inf), "yaw": (-math.inf, math.inf), "surge": (-1.0, 1.0), "sway": (-1.0, 1.0)}
+
+
+@kernel
+def hold_outputs(
+    hold: Hold,
+    share: NDArray[np.float64],
+    full_thrust: NDArray[np.float64],
+    thrusters: NDArray[np.float64],
+    truth: NDArray[np.float64],
+    dt: float,
+    shares: NDArray[np.float64],
+    pulse_us: NDArray[np.int64],
+) -> bool:
+    """Write the pulse widths (14,) of the thrusters for the next `dt` seconds, us; return whether it is impossible.
+
+    Args:
+        hold: state of the controller.
+        share: pseudo-inverse of the allocation (n, 4).
+        full_thrust: thrust of a share of 1 (n,), N.
+        thrusters: rows as in `thrusters.py`.
+        truth: true state (19,); the outputs are impossible if it is not finite.
+        dt: s; 0 leaves the integrators unchanged.
+        shares: the thrusters' shares of full thrust (n,).
+        pulse_us: the pulse widths.
+    """
+    if not hold.is_held:
+        for i in range(len(pulse_us)):
+            pulse_us[i] = CENTRE_US
+        return False
+    qw, qx, qy, qz = truth[3], truth[4], truth[5], truth[6]
+    _, _, down_rate = rotate_to_inertial(qw, qx, qy, qz, truth[7], truth[8], truth[9])
+    _, _, yaw = euler_from_quaternion(qw, qx, qy, qz)
+    if hold_shares(hold, share, truth[2], down_rate, yaw, truth[12], dt, shares):
+        return True
+    for i in range(len(shares)):
+        pulse_us[i] = int(np.rint(pulse_of(settled_command(thrusters[i], shares[i] * full_thrust[i]), SERVO)))
+    return False
 
 
 class AuvController(Part):
@@ -92,11 +143,10 @@ class AuvController(Part):
         """Stop the thrusters."""
         super().initialise()
         self._controller: HoldController | None = None
-        self._body: UnderwaterBody | None = None
         self._state = VehicleState()
         self._setpoint: HoldSetpoint | None = None
         self._has_ignored = False
-        self._pwm = list(_STILL)
+        self._pulse_us = np.full(OUTPUTS, CENTRE_US)
 
     def configure(self, values: dict[str, Value]) -> None:
         """Rebuild the controller; it takes over the state of the old one."""
@@ -104,7 +154,11 @@ class AuvController(Part):
         controller = HoldController(values, body.held, body.allocation)
         if self._controller is not None:
             controller.adopt(self._controller)
-        self._controller, self._body = controller, body
+        controller.set(self._setpoint)
+        self._controller, self._shares = controller, np.zeros(len(body.thrusters))
+        self._reachable = body.allocation.reachable
+        numbers = controller.hold, controller.share, body.full_thrust, body.thrusters
+        self._hold, self._bound_hold = bound(hold_outputs, *numbers), partial(bound, hold_outputs, *numbers)
 
     def begin(self) -> None:
         """Report that the vehicle is released."""
@@ -120,13 +174,14 @@ class AuvController(Part):
         motion = self._motion()
         assert self._controller is not None
         self._controller.begin(motion)
-        self._setpoint = HoldSetpoint(max(motion.depth, 0.0), motion.yaw)
+        self._aim(HoldSetpoint(max(motion.depth, 0.0), motion.yaw))
         response.success, response.message = True, self._report_doing()
         return response
 
     @service(Trigger, "hold/release")
     def _release(self, request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
-        self._setpoint, self._has_ignored = None, False
+        self._has_ignored = False
+        self._aim(None)
         response.success, response.message = True, self._report_doing()
         return response
 
@@ -158,6 +213,11 @@ class AuvController(Part):
     def _on_sway(self, message: Float64) -> None:
         self._set(_SWAY.name, {"sway": message.data})
 
+    def _aim(self, setpoint: HoldSetpoint | None) -> None:
+        assert self._controller is not None
+        self._setpoint = setpoint
+        self._controller.set(setpoint)
+
     def _set(self, topic: str, given: Mapping[str, float]) -> None:
         before = self._doing
         for name, value in given.items():
@@ -165,13 +225,12 @@ class AuvController(Part):
             if refusal:
                 self.log.error(f"{topic} refused: {refusal}")
             elif self._setpoint is not None:
-                self._setpoint = self._setpoint._replace(**{name: value})
+                self._aim(self._setpoint._replace(**{name: value}))
         if self._doing != before:
             self._report_doing()
 
     def _refusal(self, name: str, given: float) -> str:
         """Reason to refuse the set-point; empty if it is allowed."""
-        assert self._body is not None
         if self._setpoint is None:
             return _RELEASED
         if name not in _LIMITS:
@@ -181,7 +240,7 @@ class AuvController(Part):
             allowed = "at least 0 m" if name == "depth" else "any angle in rad" if name == "yaw" else "from -1 to 1"
             return f"{given:g} given; allowed: {allowed}"
         axis = {"surge": SURGE, "sway": SWAY}.get(name)
-        if axis is not None and given and not self._body.allocation.reachable[axis]:
+        if axis is not None and given and not self._reachable[axis]:
             return "the thrusters cannot push along that axis alone"
         return ""
 
@@ -214,25 +273,48 @@ class AuvController(Part):
 
     def answer(self, time_ns: int, content: ImuSample | None) -> None:
         """Send the outputs."""
-        answered_ns = self.answered_ns
-        elapsed_ns = time_ns - answered_ns
+        self._update(time_ns)
+        self.send_pwm(self._outputs(time_ns))
+
+    def _update(self, time_ns: int) -> None:
+        elapsed_ns = time_ns - self.answered_ns
         # After a longer gap, or if time goes back, another node was restarted: integrators must not advance.
-        is_step = answered_ns >= 0 and 0 < elapsed_ns <= LONGEST_STEP_NS
-        if self._setpoint is None:
-            self._pwm = list(_STILL)
-        else:
-            assert self._controller is not None
-            assert self._body is not None
-            shares = self._controller.update(
-                self._motion(), self._setpoint, elapsed_ns / NANOSECONDS if is_step else 0.0
-            )
-            commands = self._body.commands(shares)
-            self._pwm[: len(commands)] = [round(pulse_of(command, SERVO)) for command in commands]
-        self.send_pwm(PulseWidths(time_ns, tuple(self._pwm)))
+        is_step = self.answered_ns >= 0 and 0 < elapsed_ns <= LONGEST_STEP_NS
+        if self._hold(self._state.truth, elapsed_ns / NANOSECONDS if is_step else 0.0, self._shares, self._pulse_us):
+            self._refuse_motion()
+
+    def _refuse_motion(self) -> None:
+        raise ValueError(f"motion is not finite: {self._motion()}")
+
+    def _outputs(self, time_ns: int) -> PulseWidths:
+        return PulseWidths(time_ns, tuple(self._pulse_us.tolist()))
 
     def answer_again(self, time_ns: int) -> None:
         """Send the last outputs."""
-        self.send_pwm(PulseWidths(time_ns, tuple(self._pwm)))
+        self.send_pwm(self._outputs(time_ns))
+
+    def cells(self) -> Cells:
+        """The pulse widths."""
+        return {PWM_OUTPUT.name: Cell(self._pulse_us, self._outputs)}
+
+    def links(self, time: StepTime, cells: Cells, taken: Taken) -> Sequence[ChainLink]:
+        """Compute the outputs in the chain, and take set-points when they are due."""
+        dt = time.step_ns / NANOSECONDS if time.step_ns <= LONGEST_STEP_NS else 0.0
+        truth = cells[TRUTH_STATE.name]
+        inputs = self.wake
+
+        def take_inputs(time_ns: int) -> None:
+            if self.held.waiting:
+                self.held.deliver(time_ns)
+            inputs.at_ns = self.held.due_ns
+
+        def attend(time_ns: int, status: int) -> None:
+            self._state = truth.message(time_ns)
+            self._refuse_motion()
+
+        inputs.at_ns = 0
+        held = self._bound_hold(truth.memory, dt, self._shares, self._pulse_us)
+        return [gate(time, inputs, take_inputs), ChainLink(held, attend)]
 
     def _motion(self) -> Motion:
         """Depth and yaw with their rates."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
 import numpy as np
@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from rosflight_py_sim.ground.parameters import ParameterTable, Value
 from rosflight_py_sim.ground.stamps import NANOSECONDS
+from rosflight_py_sim.kernels.chain import Cells, ChainLink, StepTime, Taken
 from rosflight_py_sim.parts.forces_and_moments import ForcesAndMoments
 from rosflight_py_sim.parts.modelled_forces import ModelledForces
 from rosflight_py_sim.physics.auv import AUV_PARAMETERS, Auv
@@ -44,3 +45,7 @@ class AuvForces(ModelledForces[Auv]):
         if waves.exist:
             waves.move_to(state.truth, state.time_ns / NANOSECONDS)
         return super().update_forces_and_torques(state, wind_ned, pwm_us, dt)
+
+    def links(self, time: StepTime, cells: Cells, taken: Taken) -> Sequence[ChainLink] | None:
+        """Compute the wrench in the chain; None also with waves."""
+        return None if self.model.waves.exist else super().links(time, cells, taken)

@@ -196,7 +196,7 @@ class RigidBodyDynamics(Dynamics):
         return cells | {TRUTH_STATE.name: Cell(truth, lambda time_ns: VehicleState(time_ns, truth.copy()))}
 
     def links(self, time: StepTime, cells: Cells, taken: Taken) -> Sequence[ChainLink] | None:
-        """Advance body and wind in the chain; None with failures, waves, added mass or other vehicles."""
+        """Advance body and wind in the chain; None with failures, waves or other vehicles."""
         if self.has_failures or self.has_diverged or self.waves.exist or self.collides() or self.is_in_downwash():
             return None
         dt = time.step_ns / NANOSECONDS
@@ -217,7 +217,12 @@ class RigidBodyDynamics(Dynamics):
             self.time_ns = answered_ns + time.step_ns
 
         wheels = self.body.wheel_links(cells[PWM_OUTPUT.name].memory)
-        return (*wheels, moved._replace(attend=attend, leave=leave), *blown)
+        return (
+            *wheels,
+            *self.body.water_links(self.wind.wind_ned),
+            moved._replace(attend=attend, leave=leave),
+            *blown,
+        )
 
     def start_over(self) -> None:
         """Return the body to its start; the wind continues."""

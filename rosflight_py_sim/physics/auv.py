@@ -17,6 +17,8 @@ Not modelled: lift, waves that the hull reflects or radiates, thruster-induced f
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -173,6 +175,7 @@ class Auv(BatteryPowered):
 
     Attributes:
         waves: the sea, calm until it is moved to the vehicle's position and time.
+        wrench: last wrench (6,), N and N m; each update overwrites the array.
     """
 
     def __init__(self, values: Values) -> None:
@@ -196,9 +199,8 @@ class Auv(BatteryPowered):
         self._pulses_us = np.zeros(len(self._thrusters))
         self._thrusts = np.zeros(len(self._thrusters))
         self._battery = full_battery(self._body.full_voltage)
-        self._wrench = np.zeros(6)
-        self._advance = bound(
-            auv_wrench,
+        self.wrench = np.zeros(6)
+        self._models = (
             self._body,
             self._damping,
             self._hull,
@@ -208,8 +210,20 @@ class Auv(BatteryPowered):
             self._pulses_us,
             self._thrusts,
             self._battery,
-            self._wrench,
+            self.wrench,
         )
+        self._advance = bound(auv_wrench, *self._models)
+
+    def bound_update(
+        self,
+        truth: NDArray[np.float64],
+        current_ned: NDArray[np.float64],
+        pwm_us: NDArray[np.float64],
+        dt: float,
+        current_rates: NDArray[np.float64],
+    ) -> Callable[[], None]:
+        """`update` for steps of `dt` as one kernel, which works on the arrays by their memory."""
+        return bound(auv_wrench, *self._models, truth, current_ned, pwm_us, dt)
 
     def update(
         self,
@@ -227,7 +241,7 @@ class Auv(BatteryPowered):
         next call overwrites the returned array.
         """
         self._advance(truth, current_ned, pwm_us, dt)
-        return self._wrench
+        return self.wrench
 
     @property
     def outputs(self) -> int:

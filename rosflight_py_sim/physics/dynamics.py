@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rosflight_py_sim.ground.parameters import Parameter, ParameterError, ParameterTable, Values, number
-from rosflight_py_sim.kernels.chain import ChainLink
+from rosflight_py_sim.kernels.chain import ChainLink, copy_numbers
 from rosflight_py_sim.kernels.jit import bound
 from rosflight_py_sim.physics.brakes import BRAKE_PARAMETERS, Brakes
 from rosflight_py_sim.physics.contact import (
@@ -263,11 +263,18 @@ class VehicleDynamics:
     def link(self, wrench: NDArray[np.float64], dt: float) -> ChainLink | None:
         """Link of a chain for steps of `dt` under the wrench in an array (6,), which works on it by its memory.
 
-        None for a vehicle with added mass, or that has not moved from its start.
+        None for a vehicle that has not moved from its start. Added mass needs `water_links` before this link.
         """
-        if len(self._water) or self._at_start:
+        if self._at_start:
             return None
         return ChainLink(bound(advance, *self._models, wrench, dt), lambda _, diverged: self._fail(diverged))
+
+    def water_links(self, current_ned: NDArray[np.float64]) -> Sequence[ChainLink]:
+        """Links of a chain by which added mass has the current of the calm water in an array (3,), m/s."""
+        if not len(self._water):
+            return []
+        self._water[SEA:ADDED_MASS] = _CALM
+        return [ChainLink(bound(copy_numbers, current_ned, self._water[WATER_CURRENT:SEA]))]
 
     def wheel_links(self, pulse_us: NDArray[np.int64]) -> Sequence[ChainLink]:
         """Links of a chain in place of `follow_outputs`, for the pulse widths of the outputs in an array (14,), us."""

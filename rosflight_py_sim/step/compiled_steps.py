@@ -409,8 +409,8 @@ def compiled_steps(
         and not (one.part in following and (one.is_triggered or one.is_kept))
     ]
     ends = cells_of[chained_parts[-1]]
-    # Between the parts of the chain, no other part can answer.
-    if any(one.is_triggered and one.topic.name not in ends for one in outside):
+    # Between the parts of the chain, no other part can answer each message.
+    if any(one.is_triggered and one.idle_until is None and one.topic.name not in ends for one in outside):
         return None
 
     taken_now = partial(taken, time)

@@ -56,7 +56,8 @@ class HeldVehicle:
         pwm = np.full(14, 1500.0)
         motions = []
         for _ in range(round(seconds / DT)):
-            commands = self.body.commands(self.controller.update(self.motion, setpoint, DT))
+            thrusts = self.controller.update(self.motion, setpoint, DT) * self.body.full_thrust
+            commands = list(map(settled_command, self.body.thrusters, thrusts.tolist()))
             pwm[: len(commands)] = 1500.0 + 500.0 * np.array(commands)
             self.dynamics.step(self.physics.update(self.dynamics.truth, self.current, pwm, DT), DT)
             motions.append(self.motion)

@@ -8,6 +8,7 @@ from typing import Any, cast
 import numpy as np
 import pytest
 from rosflight_msgs.srv import ParamSet, SetSimState
+from std_msgs.msg import Float64
 
 from proof.compiled_steps import CALIBRATED, VEHICLES, differs, flight, rows_of, states
 from rosflight_py_sim.autopilot.autopilot_command import AutopilotCommand
@@ -18,7 +19,18 @@ from rosflight_py_sim.parts.multirotor_forces import MultirotorForces
 from rosflight_py_sim.parts.rigid_body_dynamics import RigidBodyDynamics
 from rosflight_py_sim.parts.square_autopilot import SquareAutopilot
 from rosflight_py_sim.step.pipeline import Pipeline
-from rosflight_py_sim.step.topics import COMMAND, PWM_OUTPUT, RC, TRUTH_STATE, TRUTH_WIND, ControlCommand, PulseWidths
+from rosflight_py_sim.step.topics import (
+    COMMAND,
+    HOLD_SETPOINT,
+    PWM_OUTPUT,
+    RC,
+    TRUTH_STATE,
+    TRUTH_WIND,
+    ControlCommand,
+    NamedNumbers,
+    PulseWidths,
+    StepTopic,
+)
 from rosflight_py_sim.step.vehicle_state import VehicleState, message_of_truth
 
 STEP_NS = 2_500_000
@@ -141,9 +153,11 @@ def test_sticks_and_commands_override_the_autopilot_alike(lower_throttle: float,
     assert len({status[3] for _, status in of_messages.values()}) > 2
 
 
-@pytest.mark.parametrize("name", ["multirotor", "fixedwing"])
-def test_whole_mission_is_the_same_compiled_and_by_messages(name: str) -> None:
-    compiled, by_messages = (flight(name, {"acc_bias_range": 0.1, **WIND}) for _ in range(2))
+@pytest.mark.parametrize(
+    ("name", "settings"), [("multirotor", WIND), ("fixedwing", WIND), ("bluerov2", {"hold_frequency": 50.0})]
+)
+def test_whole_mission_is_the_same_compiled_and_by_messages(name: str, settings: dict[str, Value]) -> None:
+    compiled, by_messages = (flight(name, {"acc_bias_range": 0.1, **settings}) for _ in range(2))
     by_messages.pipeline.compiles = False
     for one in (compiled, by_messages):
         one.fly(300.0)
@@ -153,7 +167,39 @@ def test_whole_mission_is_the_same_compiled_and_by_messages(name: str) -> None:
     assert compiled.state.truth.tobytes() == by_messages.state.truth.tobytes()
 
 
-@pytest.mark.parametrize(("name", "most"), [("multirotor", 0.25), ("fixedwing", 0.5)])
+UNDER_WATER: dict[float, Callable[[Pipeline], object]] = {
+    0.5: lambda line: line.call("hold/here"),
+    1.0: lambda line: line.give(HOLD_SETPOINT, NamedNumbers(line.time_ns, ("depth", "sway"), (1.5, 0.3))),
+    1.5: lambda line: line.give(StepTopic[Float64]("hold/yaw", Float64), Float64(data=2.0)),
+    2.5: lambda line: line.give(StepTopic[Float64]("hold/surge", Float64), Float64(data=0.5)),
+    3.0: lambda line: line.call("hold/release"),
+    3.5: lifted,
+    4.0: lambda line: line.call("hold/here"),
+    5.0: lambda line: line.call("forces_and_moments/reset"),
+    5.5: lambda line: line.call("dynamics/reset"),
+}
+
+
+@pytest.mark.parametrize("settings", [{}, {"wave_height": 0.5}], ids=["calm", "waves"])
+def test_held_vehicle_moves_the_same_compiled_and_by_messages(settings: dict[str, Value]) -> None:
+    of_both: list[dict[int, bytes]] = []
+    for compiles in (True, False):
+        one = flight("bluerov2", settings)
+        line, left, seen = one.pipeline, dict(UNDER_WATER), {}
+        line.compiles = compiles
+        while line.time_ns < 6_000_000_000:
+            for time_s in [time_s for time_s in left if line.time_ns >= round(time_s * 1e9)]:
+                left.pop(time_s)(line)
+            line.advance(min([6_000_000_000, *(round(time_s * 1e9) for time_s in left)]))
+            seen[line.time_ns] = one.state.truth.tobytes()
+        assert line.is_compiled is (compiles and "wave_height" not in settings)
+        of_both.append(seen)
+    of_compiled, of_messages = of_both
+    assert of_compiled == {time_ns: of_messages[time_ns] for time_ns in of_compiled}
+    assert len(set(of_messages.values())) > 2000
+
+
+@pytest.mark.parametrize(("name", "most"), [("multirotor", 0.25), ("fixedwing", 0.5), ("bluerov2", 0.7)])
 def test_python_acts_in_few_steps_of_a_mission(name: str, most: float, monkeypatch: pytest.MonkeyPatch) -> None:
     one, advance, count = flight(name, {}), Pipeline.advance, 0
 
