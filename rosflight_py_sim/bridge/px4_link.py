@@ -145,7 +145,7 @@ class Px4Link:
         while unanswered_us.popleft() != message.time_usec:
             skipped += 1
         self._row = 0 if skipped else self._row + 1
-        if skipped and self._states.state is Px4State.FREE:
+        if skipped and self._states.state in (Px4State.FREE, Px4State.FREE_STEP):
             self._skipping += 1
             if self._skipping == _SKIPPING:
                 text = (
@@ -155,7 +155,7 @@ class Px4Link:
                 self._rare.count("skipping", text)
         if not unanswered_us:
             self._states.handle(Px4Event.ANSWER)
-        if self._row == _REGULAR:
+        if self._row >= _REGULAR:
             self._states.handle(Px4Event.REGULAR)
 
     # Actions of the transitions.
