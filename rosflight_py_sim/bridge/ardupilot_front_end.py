@@ -18,9 +18,6 @@ from rosflight_py_sim.ground.parameters import Parameter, ParameterError, Parame
 from rosflight_py_sim.ground.pulse_width import OUTPUTS
 from rosflight_py_sim.protocols.ardupilot_json import CHANNELS_OF_MAGIC
 
-PORTS_APART = 10
-"""Difference between the ports of successive vehicles, as with ArduPilot's option -I."""
-
 _LAST_PORT = 65535
 
 _CHANNELS = [str(channel + 1) for channel in range(max(CHANNELS_OF_MAGIC.values()))]
@@ -36,6 +33,9 @@ class ArduPilotFrontEnd(ActuatorFrontEnd):
     ArduPilot), not_allowed (datagrams from addresses that are not allowed), wrong_length, wrong_magic,
     zero_frame_rate, unsent_replies.
     """
+
+    # As with ArduPilot's option -I.
+    PORTS_APART: ClassVar[int] = 10
 
     PARAMETERS: ClassVar[ParameterTable] = (
         ParameterTable(
@@ -120,7 +120,7 @@ class ArduPilotFrontEnd(ActuatorFrontEnd):
         self._links: list[ArduPilotLink] = []
         self._incidents: list[Incidents] = []
         self._max_steps: list[float] = []
-        numbered = self.numbered_values("ardupilot.port", PORTS_APART, beside="ardupilot.address")
+        numbered = self.numbered_values("ardupilot.port", self.PORTS_APART, beside="ardupilot.address")
         for vehicle, own in zip(self.vehicles, numbered, strict=True):
             incidents = Incidents(vehicle, self.counters, warn, logger)
             replies = ReplyMaker(own)

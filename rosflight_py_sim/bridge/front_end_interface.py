@@ -293,7 +293,13 @@ class ActuatorFrontEnd(FrontEndInterface):
     If `required_fields` contains "imu", the bridge passes a snapshot when its IMU message arrives, after all others of
     that time. Otherwise the bridge passes the snapshot as soon as the previous step has been taken, so that the program
     computes while the rest of the step runs; the measurements are then from the previous step.
+
+    Attributes:
+        PORTS_APART: difference between the ports of successive vehicles, whose parameter is the front-end's `port`; 0
+            if vehicles have no ports of their own.
     """
+
+    PORTS_APART: ClassVar[int] = 0
 
     @abstractmethod
     def filenos(self) -> list[int]:
@@ -325,6 +331,10 @@ class ActuatorFrontEnd(FrontEndInterface):
         vehicles request for it. After a step without a request, the next request may count one step later.
         """
         return None
+
+    def is_contacted(self, vehicle: int) -> bool:
+        """Whether a program has contacted the vehicle, even if what it has sent has not been read yet."""
+        return False
 
     def refused(self, vehicle: int) -> str:
         """Description of the program that is currently refused; empty if none."""

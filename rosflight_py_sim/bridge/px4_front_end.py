@@ -30,6 +30,9 @@ class Px4FrontEnd(ActuatorFrontEnd):
     equal_readings (reports of a stuck sensor), unsent, and the faults of FrameReader.
     """
 
+    # As with PX4's option -i.
+    PORTS_APART: ClassVar[int] = 1
+
     PARAMETERS: ClassVar[ParameterTable] = (
         ParameterTable(
             Parameter(
@@ -102,7 +105,9 @@ class Px4FrontEnd(ActuatorFrontEnd):
         super().__init__(values, logger, vehicles, observed)
         warn = RareWarnings(logger)
         self._links: list[Px4Link] = []
-        for vehicle, own in zip(self.vehicles, self.numbered_values("px4.port", beside="px4.address"), strict=True):
+        for vehicle, own in zip(
+            self.vehicles, self.numbered_values("px4.port", self.PORTS_APART, beside="px4.address"), strict=True
+        ):
             incidents = Incidents(vehicle, self.counters, warn, logger)
             messages = MessageMaker(own)
             self.required_fields |= messages.required_fields
@@ -155,6 +160,10 @@ class Px4FrontEnd(ActuatorFrontEnd):
     def is_contacted(self, vehicle: int) -> bool:
         """Whether a PX4 has connected to the vehicle's port."""
         return self._links[vehicle].peer.is_contacted
+
+    def is_connected(self, vehicle: int) -> bool:
+        """Whether a PX4 is connected to the vehicle's port."""
+        return self._links[vehicle].peer.is_connected
 
     def refused(self, vehicle: int) -> str:
         """Address of another PX4 that was refused a moment ago."""

@@ -220,17 +220,19 @@ def channels_us(controls: tuple[float, ...]) -> tuple[int, ...]:
 
 
 _SENT = (Px4Link._pace, Px4Link._send_measurements)
-_BEGUN = (Px4State.FREE, (Px4Link._begin, *_SENT))
 _PACED = (Px4State.FREE, _SENT)
 _ASKED = (Px4State.AWAITING, (Px4Link._send_measurements,))
 _LOST = (Px4State.ABSENT, ())
 
 PX4_TRANSITIONS: Transitions[Px4State, Px4Event] = {
     Px4State.ABSENT: {
-        Px4Event.FIRST: _BEGUN,
-        Px4Event.ANOTHER: (Px4State.STARTING_OVER, (Px4Link._start_over,)),
+        Px4Event.FIRST: (Px4State.FREE, (Px4Link._begin, *_SENT)),
+        Px4Event.ANOTHER: (Px4State.STARTING_OVER, (Px4Link._begin, Px4Link._start_over)),
     },
-    Px4State.STARTING_OVER: {Px4Event.SNAPSHOT: _BEGUN, Px4Event.LOST: _LOST},
+    Px4State.STARTING_OVER: {
+        Px4Event.SNAPSHOT: (Px4State.FREE, (Px4Link._pace_from_now, *_SENT)),
+        Px4Event.LOST: _LOST,
+    },
     Px4State.FREE: {
         # A state was set: no step was taken.
         Px4Event.SNAPSHOT: _PACED,

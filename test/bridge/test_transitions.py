@@ -252,9 +252,9 @@ PX4_SEQUENCES: dict[str, tuple[list[Px4Event], Px4State, list[str]]] = {
     "restart": (
         [Y.FIRST, Y.LOST, Y.SNAPSHOT, Y.ANOTHER, Y.SNAPSHOT],
         X.FREE,
-        [*_BEGUN, "_start_over", *_BEGUN],
+        [*_BEGUN, "_begin", "_start_over", "_pace_from_now", *_SENT],
     ),
-    "restart while starting over": ([Y.FIRST, Y.LOST, Y.ANOTHER, Y.LOST], X.ABSENT, [*_BEGUN, "_start_over"]),
+    "restart while starting over": ([Y.FIRST, Y.LOST, Y.ANOTHER, Y.LOST], X.ABSENT, [*_BEGUN, "_begin", "_start_over"]),
 }
 
 
