@@ -25,8 +25,8 @@ WARM_UP_S = 3.0
 # Time in which nodes start, and compile kernels if necessary.
 START_UP_S = 90.0
 
-_START = Mavlink2.HEADER
-_OVERHEAD = Mavlink2.HEADER.size + 2
+_HEADER = Mavlink2.HEADER.size
+_OVERHEAD = _HEADER + 2
 _TIME_US = Struct("<Q")
 _SENSOR = LAYOUTS.of[HilSensor].number
 
@@ -76,10 +76,10 @@ def exchange(conversation: socket.socket, seconds: float) -> array[int]:
             if data[place + 7] == _SENSOR:
                 if began:
                     times_ns.append(clock() - began)
-                (time_us,) = _TIME_US.unpack_from(data, place + _START.size)
-                frame = Frame(HilActuatorControls(time_us, controls, 1, 1), 0, 1, 1)
+                (time_us,) = _TIME_US.unpack_from(data, place + _HEADER)
+                outputs = Mavlink2.encode(LAYOUTS, Frame(HilActuatorControls(time_us, controls, 1, 1), 0, 1, 1))
                 began = clock()
-                conversation.sendall(Mavlink2.encode(LAYOUTS, frame))
+                conversation.sendall(outputs)
             place += _OVERHEAD + data[place + 1]
         data = data[place:]
     return times_ns

@@ -12,7 +12,7 @@ from rosflight_py_sim.bridge.incidents import Incidents
 from rosflight_py_sim.bridge.output_map import OutputMap
 from rosflight_py_sim.bridge.px4_messages import MessageMaker
 from rosflight_py_sim.bridge.px4_peer import Px4Peer
-from rosflight_py_sim.ground.pulse_width import MOTOR, SERVO, pulse_of
+from rosflight_py_sim.ground.pulse_width import MOTOR, SERVO
 from rosflight_py_sim.ground.stamps import NANOSECONDS
 from rosflight_py_sim.ground.transitions import TableEnum, TransitionMachine, Transitions
 from rosflight_py_sim.protocols.px4_simulator.dialect import (
@@ -214,9 +214,15 @@ class Px4Link:
 
 def channels_us(controls: tuple[float, ...]) -> tuple[int, ...]:
     """Pulse widths of CHANNEL_NAMES, us; controls beyond the range of a motor or servo, or NaN, are limited to it."""
-    motors = (pulse_of(min(max(one, 0.0), 1.0) if one == one else 0.0, MOTOR) for one in controls)
-    servos = (pulse_of(min(max(one, -1.0), 1.0) if one == one else 0.0, SERVO) for one in controls)
-    return tuple(map(round, (*motors, *servos)))
+    motors = [one if 0.0 <= one <= 1.0 else _limited(one, 0.0) for one in controls]
+    servos = [one if -1.0 <= one <= 1.0 else _limited(one, -1.0) for one in controls]
+    # Faster than `pulse_of` and `round`; no pulse is negative.
+    zero, reach, centre, half = MOTOR.zero_us + 0.5, MOTOR.reach_us, SERVO.zero_us + 0.5, SERVO.reach_us
+    return (*[int(zero + reach * one) for one in motors], *[int(centre + half * one) for one in servos])
+
+
+def _limited(control: float, least: float) -> float:
+    return 0.0 if math.isnan(control) else min(max(control, least), 1.0)
 
 
 _SENT = (Px4Link._pace, Px4Link._send_measurements)
