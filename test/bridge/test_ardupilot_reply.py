@@ -158,7 +158,11 @@ def test_range_readings_are_finite(measured: float, sent: float) -> None:
 
 @pytest.mark.parametrize("field", ["airspeed", "battery", "ranges"])
 def test_non_finite_measurement_is_never_sent(field: str) -> None:
-    bad: dict[str, Any] = {"airspeed": math.nan, "battery": (24.0, math.nan), "ranges": (math.nan,)}
+    bad: dict[str, Any] = {
+        "airspeed": PITOT._replace(velocity=math.nan),
+        "battery": (24.0, math.nan),
+        "ranges": (echo(math.nan),),
+    }
     with pytest.raises(ReplyError):
         print(reply_maker().line(snapshot(**{field: bad[field]})))
 
