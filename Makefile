@@ -37,11 +37,11 @@ STANDARD_SERVICES := $(call files_of,simulation_interfaces)
 KERNELS := $(wildcard rosflight_py_sim/kernels/*) $(shell grep -rl --include=*.py @kernel rosflight_py_sim)
 
 .DELETE_ON_ERROR:
-.PHONY: help setup fly fly-ardupilot test lint bench faults docs fidelity fuzz lock clean soak determinism proof dist fly-dist
+.PHONY: help setup fly fly-ardupilot fly-px4 test lint bench faults docs fidelity fuzz lock clean soak determinism proof dist fly-dist
 .DEFAULT_GOAL := help
 
 help:  ## list the targets
-	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 24
+	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 24
 	@echo "  Variables: VEHICLE=$(VEHICLE), SCENARIO (instead of VEHICLE), ARGS for the program or for pytest, PYTHON=$(PYTHON), ROS=$(ROS)"
 
 # Vehicles and scenarios with cameras, and films, for which further packages are installed.
@@ -55,6 +55,9 @@ fly: $(FLIGHT)  ## fly a mission, with all nodes in one process
 
 fly-ardupilot: $(FLIGHT)  ## simulate for ArduPilot, which you start in another terminal
 	@$(BIN)/rosflight_py_sim sim --flight-controller ardupilot --vehicle $(VEHICLE) $(ARGS)
+
+fly-px4: $(FLIGHT)  ## simulate for PX4, which you start in another terminal
+	@$(BIN)/rosflight_py_sim sim --flight-controller px4 --vehicle $(VEHICLE) $(ARGS)
 
 lint: $(VENV)/.packages-all  ## check format, lint and types
 	@$(BIN)/ruff format --check --output-format concise . || { echo "make: run $(BIN)/ruff format ." >&2; exit 1; }

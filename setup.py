@@ -30,8 +30,10 @@ setup(
         *shared_files("config", "**/*.yaml"),
         *shared_files("config", "**/*.parm"),
         *shared_files("config", "**/*.rviz"),
+        *shared_files("config", "**/px4-rc.params"),
         *shared_files("docs/examples", "*.py"),
         *shared_files("docs/examples/ardupilot_stand_in", "*.py"),
+        *shared_files("docs/examples/px4_stand_in", "*.py"),
         *shared_files("launch", "*.launch.py"),
     ],
 )

@@ -57,6 +57,7 @@ PARTS = (
     "cameras",
     "paced",
     "ardupilot",
+    "px4",
     "auv_zeromq",
     "uthere",
     "front_ends",
@@ -165,6 +166,8 @@ def main() -> None:
         _print_recording(options, console)
     if "ardupilot" in options.parts:
         _print_ardupilot(options, console)
+    if "px4" in options.parts:
+        _print_px4(options, console)
     if "onlookers" in options.parts:
         console.print(_onlookers(options))
         _print_page_frames(options, console)
@@ -657,6 +660,23 @@ def _print_ardupilot(options: argparse.Namespace, console: Console) -> None:
     console.print(
         f"parsing a frame takes {codec['decode']:.1f} us, building a reply with all fields {codec['encode']:.1f} us"
     )
+
+
+def _print_px4(options: argparse.Namespace, console: Console) -> None:
+    table = Table(title="PX4's steps through TCP (multirotor, lockstep, one process), and the graph with sil_board")
+    for column in ("steps/s", "sil_board", "ratio", "target", "p50 (us)", "p99 (us)"):
+        table.add_column(column, justify="right")
+    runs: list[dict[str, float]] = []
+
+    def steps() -> float:
+        runs.append(measured(f"composed_run({options.seconds})", "px4"))
+        return runs[-1]["rate"]
+
+    own = f"composed_run(duration_s={options.seconds})"
+    rate, other, ratio = by_turns(options.runs, steps, lambda: float(measured(own, "composed_graph")["rate"]))
+    waits = [f"{statistics.median(run[key] for run in runs):,.0f}" for key in ("p50_us", "p99_us")]
+    table.add_row(f"{rate:,.0f}", f"{other:,.0f}", f"{ratio:.2f}", "0.6", *waits)
+    console.print(table)
 
 
 if __name__ == "__main__":

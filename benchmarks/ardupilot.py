@@ -8,7 +8,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 
 from benchmarks.free_ports import free_ports
@@ -93,10 +93,15 @@ def best_us(call: Callable[[], object], calls: int = 20_000, runs: int = 7) -> f
     return 1e6 * best / calls
 
 
+def lean_ardupilot(port: int, frame_rate: int, duration_s: float) -> AbstractContextManager[subprocess.Popen[str]]:
+    """A measuring ArduPilot in a process of its own."""
+    return measuring_client("lean_ardupilot", port, frame_rate, duration_s)
+
+
 @contextmanager
-def lean_ardupilot(port: int, frame_rate: int, duration_s: float) -> Iterator[subprocess.Popen[str]]:
-    """A measuring client in a process of its own."""
-    command = [sys.executable, "-m", "benchmarks.lean_ardupilot", str(port), str(frame_rate), str(duration_s)]
+def measuring_client(module: str, *arguments: float) -> Iterator[subprocess.Popen[str]]:
+    """A measuring client, a module of this package, in a process of its own."""
+    command = [sys.executable, "-m", f"benchmarks.{module}", *map(str, arguments)]
     client = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
     try:
         yield client
@@ -116,5 +121,5 @@ def figures_of(client: subprocess.Popen[str]) -> ArduPilotRun:
     assert client.stdout is not None
     line = client.stdout.readline() if has_printed(client, LIMIT_S) else ""
     if not line:
-        raise RuntimeError(f"the client of ArduPilot's protocol ended, or printed no result within {LIMIT_S:g} s")
+        raise RuntimeError(f"the client of the protocol ended, or printed no result within {LIMIT_S:g} s")
     return ArduPilotRun(**json.loads(line))

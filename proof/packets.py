@@ -29,7 +29,7 @@ from rosflight_py_sim.bridge.uthere_front_end import UthereFrontEnd
 from rosflight_py_sim.ground.stamps import NANOSECONDS
 from rosflight_py_sim.protocols.ardupilot_json import ProtocolError, ServoFrame, decode_frame, encode_frame
 from rosflight_py_sim.protocols.uthere import UthereError, parse_packet
-from rosflight_py_sim.step.topics import GnssSample, StatusReport
+from rosflight_py_sim.step.topics import AirspeedSample, GnssSample, StatusReport
 
 _STEP_NS = 2_500_000
 _PERIOD_S = 0.01
@@ -192,7 +192,7 @@ def _without_limit() -> Iterator[None]:
 def _flying() -> Snapshot:
     return replace(
         _snapshot(0),
-        airspeed=18.5,
+        airspeed=AirspeedSample(0, 18.5, 0.5 * 1.1 * 18.5**2, 280.0),
         battery=(23.5, 12.5),
         rc_us=(1500, 1500, 1000, 1500, 1000, 1000, 1500, 1500),
         status=StatusReport(0, True, False, 0, True, 0, 0, 0, 0),

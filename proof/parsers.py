@@ -29,6 +29,8 @@ from rosflight_py_sim.interfaces.parameter_files import check_files
 from rosflight_py_sim.protocols import zmtp
 from rosflight_py_sim.protocols.ardupilot_json import ProtocolError, decode_frame, encode_frame
 from rosflight_py_sim.protocols.auv_zeromq import decode_telemetry, decode_thrusters, encode_thrusters
+from rosflight_py_sim.protocols.mavlink import frames as mavlink
+from rosflight_py_sim.protocols.px4_simulator.dialect import LAYOUTS as PX4_LAYOUTS
 from rosflight_py_sim.protocols.rosflight_mavlink.frames import FrameReader
 from rosflight_py_sim.protocols.rosflight_mavlink.frames import encode_frame as encode_mavlink
 from rosflight_py_sim.protocols.uthere import UthereError, parse_packet, parse_reply, text_of
@@ -76,6 +78,17 @@ def _mavlink_frames(data: bytes) -> None:
     for frame in reader.frames(data):
         (again,) = FrameReader().frames(encode_mavlink(frame))
         # As texts, because damaged numbers may be NaN.
+        assert repr(again) == repr(frame)
+    for half in (data[: len(data) // 2], data[len(data) // 2 :]):
+        list(reader.frames(half))
+
+
+def _px4_frames(data: bytes) -> None:
+    version = mavlink.Mavlink2
+    reader = mavlink.FrameReader(version, PX4_LAYOUTS)
+    for frame in reader.frames(data):
+        # Extensions, and zeros at the end, are not sent again.
+        (again,) = mavlink.FrameReader(version, PX4_LAYOUTS).frames(version.encode(PX4_LAYOUTS, frame))
         assert repr(again) == repr(frame)
     for half in (data[: len(data) // 2], data[len(data) // 2 :]):
         list(reader.frames(half))
@@ -199,6 +212,7 @@ def _command_line(data: bytes) -> None:
 PARSERS: dict[str, Parser] = {
     "ardupilot_frames": Parser(_servo_frame, "UDP"),
     "mavlink_frames": Parser(_mavlink_frames, "UDP"),
+    "px4_frames": Parser(_px4_frames, "TCP"),
     "uthere_commands": Parser(_uthere_commands, "UDP, TCP"),
     "uthere_replies": Parser(_uthere_replies, "UDP, TCP"),
     "auv_commands": Parser(_thrusters, "TCP"),

@@ -14,6 +14,7 @@ from typing import Any
 from rosflight_py_sim.bridge.actuated_vehicle import EXCHANGE_TRANSITIONS
 from rosflight_py_sim.bridge.ardupilot_link import STEP_TRANSITIONS
 from rosflight_py_sim.bridge.ardupilot_peer import PEER_TRANSITIONS
+from rosflight_py_sim.bridge.px4_link import PX4_TRANSITIONS
 from rosflight_py_sim.ground.transitions import Transitions
 
 PAGE = Path(__file__).parents[1] / "docs" / "bridge.md"
@@ -22,6 +23,7 @@ TABLES: Mapping[str, Transitions[Any, Any]] = {
     "vehicle": EXCHANGE_TRANSITIONS,
     "step": STEP_TRANSITIONS,
     "peer": PEER_TRANSITIONS,
+    "PX4": PX4_TRANSITIONS,
 }
 """Transition tables, by the first word of their header row on the page."""
 

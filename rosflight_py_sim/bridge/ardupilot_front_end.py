@@ -11,15 +11,12 @@ from rosflight_py_sim.bridge.ardupilot_peer import ArduPilotPeer
 from rosflight_py_sim.bridge.ardupilot_reply import REPLY_PARAMETERS, ReplyMaker
 from rosflight_py_sim.bridge.front_end_interface import ActuatorFrontEnd, Answer, Logger, Snapshot
 from rosflight_py_sim.bridge.incidents import Incidents
-from rosflight_py_sim.bridge.output_map import OutputMap
+from rosflight_py_sim.bridge.output_map import output_map_of, output_parameters
 from rosflight_py_sim.bridge.peers import AllowedPeers, address_text
 from rosflight_py_sim.bridge.rare_warnings import RareWarnings
-from rosflight_py_sim.ground.parameters import Parameter, ParameterError, ParameterTable, Values, number
-from rosflight_py_sim.ground.pulse_width import LOW_US, OUTPUTS
+from rosflight_py_sim.ground.parameters import Parameter, ParameterError, ParameterTable, Values, number, texts
+from rosflight_py_sim.ground.pulse_width import OUTPUTS
 from rosflight_py_sim.protocols.ardupilot_json import CHANNELS_OF_MAGIC
-
-PORTS_APART = 10
-"""Difference between the ports of successive vehicles, as with ArduPilot's option -I."""
 
 _LAST_PORT = 65535
 
@@ -36,6 +33,9 @@ class ArduPilotFrontEnd(ActuatorFrontEnd):
     ArduPilot), not_allowed (datagrams from addresses that are not allowed), wrong_length, wrong_magic,
     zero_frame_rate, unsent_replies.
     """
+
+    # As with ArduPilot's option -I.
+    PORTS_APART: ClassVar[int] = 10
 
     PARAMETERS: ClassVar[ParameterTable] = (
         ParameterTable(
@@ -80,25 +80,12 @@ class ArduPilotFrontEnd(ActuatorFrontEnd):
                 maximum=0.02,
                 read_only=True,
             ),
-            Parameter(
-                "ardupilot.outputs",
-                [str(output + 1) for output in range(OUTPUTS)],
-                "Input of each output: a sum of channels about 1500 us, such as '3' (channel 3), '-2' (channel 2 "
-                "reversed), '0.5*1-0.5*2', or empty text (no channel: the value in no_output)",
-                length=OUTPUTS,
-                read_only=True,
-            ),
-            Parameter(
-                "ardupilot.no_output",
-                [LOW_US] * OUTPUTS,
-                "Pulse width of each output while ArduPilot sends 0 for its channel: 1000 stops a motor, 1500 centres "
-                "a servo",
-                "us",
-                minimum=0,
-                maximum=65535,
-                length=OUTPUTS,
-                read_only=True,
-            ),
+        )
+        + output_parameters(
+            "ardupilot",
+            [str(output + 1) for output in range(OUTPUTS)],
+            "ArduPilot sends 0 for its channel",
+            "'3' (channel 3), '-2' (channel 2 reversed), '0.5*1-0.5*2'",
         )
         + REPLY_PARAMETERS
     )
@@ -133,14 +120,14 @@ class ArduPilotFrontEnd(ActuatorFrontEnd):
         self._links: list[ArduPilotLink] = []
         self._incidents: list[Incidents] = []
         self._max_steps: list[float] = []
-        numbered = self.numbered_values("ardupilot.port", PORTS_APART, beside="ardupilot.address")
+        numbered = self.numbered_values("ardupilot.port", self.PORTS_APART, beside="ardupilot.address")
         for vehicle, own in zip(self.vehicles, numbered, strict=True):
             incidents = Incidents(vehicle, self.counters, warn, logger)
             replies = ReplyMaker(own)
             self.required_fields |= replies.required_fields
             address = str(own["ardupilot.address"]), int(number(own, "ardupilot.port"))
             peer = ArduPilotPeer(address, _allowed(own), number(own, "ardupilot.silence"), incidents)
-            self._links.append(ArduPilotLink(peer, _outputs(own), replies, incidents))
+            self._links.append(ArduPilotLink(peer, output_map_of("ardupilot", own, _CHANNELS), replies, incidents))
             self._incidents.append(incidents)
             self._max_steps.append(number(own, "ardupilot.max_step"))
 
@@ -150,17 +137,12 @@ class ArduPilotFrontEnd(ActuatorFrontEnd):
 
     def announcement(self) -> str:
         """Port of each vehicle, and the vehicles whose frames are refused."""
-        ports = []
-        for index, vehicle in enumerate(self.vehicles):
-            of = f" for {vehicle}" if vehicle else ""
-            commander = self.observed.get(index)
-            refused = f", whose frames are refused: commanded by {commander}" if commander else ""
-            ports.append(f"UDP {address_text(self._links[index].peer.own)}{of}{refused}")
-        return f"ArduPilot on {'; '.join(ports)}"
+        ports = [f"UDP {address_text(link.peer.own)}" for link in self._links]
+        return self.announced("ArduPilot", ports, "frames")
 
     def further_ranges(self, vehicle: int) -> Sequence[str]:
         """Topics of ardupilot.further_ranges."""
-        return _texts(self.own_values(self.values, vehicle), "ardupilot.further_ranges")
+        return texts(self.own_values(self.values, vehicle), "ardupilot.further_ranges")
 
     def open(self) -> None:
         """Bind all sockets, or none if one fails."""
@@ -213,15 +195,4 @@ class ArduPilotFrontEnd(ActuatorFrontEnd):
 
 
 def _allowed(values: Values) -> AllowedPeers:
-    return AllowedPeers("ardupilot.allowed_peers", _texts(values, "ardupilot.allowed_peers"))
-
-
-def _outputs(values: Values) -> OutputMap:
-    no_output = [int(us) for us in _texts(values, "ardupilot.no_output")]
-    return OutputMap("ardupilot.outputs", _texts(values, "ardupilot.outputs"), no_output, _CHANNELS)
-
-
-def _texts(values: Values, name: str) -> list[str]:
-    given = values[name]
-    assert isinstance(given, list)
-    return [str(one) for one in given]
+    return AllowedPeers("ardupilot.allowed_peers", texts(values, "ardupilot.allowed_peers"))

@@ -4,21 +4,13 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
-from numpy.typing import NDArray
-
 from rosflight_py_sim.bridge.front_end_interface import Snapshot
+from rosflight_py_sim.bridge.true_imu import true_imu
 from rosflight_py_sim.ground.parameters import Parameter, ParameterError, ParameterTable, Values, number
 from rosflight_py_sim.ground.pulse_width import OUTPUTS
 from rosflight_py_sim.ground.shared_parameters import ORIGIN_LONGITUDE
 from rosflight_py_sim.ground.stamps import NANOSECONDS
-from rosflight_py_sim.physics.earth import (
-    EARTH_PARAMETERS,
-    Earth,
-    apparent_gravity_in_body,
-    earth_of,
-    earth_rate_in_body,
-)
+from rosflight_py_sim.physics.earth import EARTH_PARAMETERS, earth_of
 from rosflight_py_sim.physics.rotations import euler_from_quaternion, rotate_to_inertial
 from rosflight_py_sim.protocols.ardupilot_json import (
     MOST_RANGES,
@@ -30,6 +22,7 @@ from rosflight_py_sim.protocols.ardupilot_json import (
     encode_reply,
 )
 from rosflight_py_sim.sensing.geodetic import ned_to_geodetic, tangent_plane
+from rosflight_py_sim.step.topics import RangeSample
 from rosflight_py_sim.transmitter.channels import frame_at_rest
 
 REPLY_PARAMETERS = EARTH_PARAMETERS + ParameterTable(
@@ -186,13 +179,13 @@ class ReplyMaker:
         if self._quaternion:
             reply.quaternion = (w, x, y, z)
         if self._range:
-            reply.ranges = tuple(map(_finite_range, snapshot.ranges or self._ranges * (0.0,)))
+            reply.ranges = tuple(map(_finite_range, snapshot.ranges or self._ranges * (None,)))
         if self._windvane:
             reply.windvane = apparent_wind(velocity_ned, snapshot.wind_ned, euler[2])
         if self._wind:
             reply.velocity_wind = snapshot.wind_ned
         if self._airspeed:
-            reply.airspeed = snapshot.airspeed or 0.0
+            reply.airspeed = 0.0 if snapshot.airspeed is None else snapshot.airspeed.velocity
         if self._rc:
             reply.rc_us = snapshot.rc_us or _AT_REST
         if self._battery:
@@ -217,15 +210,6 @@ def _number_of_ranges(values: Values) -> int:
     return has_first + len(topics)
 
 
-def true_imu(earth: Earth, truth: NDArray[np.float64]) -> tuple[Vector3, Vector3]:
-    """Angular rate (rad/s) and specific force (m/s^2) of a perfect IMU in a truth state (19,)."""
-    w, x, y, z = truth[3:7].tolist()
-    p, q, r, ax, ay, az = truth[10:16].tolist()
-    wx, wy, wz = earth_rate_in_body(earth, w, x, y, z)
-    gx, gy, gz = apparent_gravity_in_body(earth, truth)
-    return (p + wx, q + wy, r + wz), (ax - gx, ay - gy, az - gz)
-
-
 def apparent_wind(velocity_ned: Vector3, wind_ned: Vector3, yaw: float) -> Windvane:
     """Reading of a wind vane with a vertical axis: speed (m/s) and the direction that the air comes from (rad)."""
     north, east = velocity_ned[0] - wind_ned[0], velocity_ned[1] - wind_ned[1]
@@ -234,6 +218,6 @@ def apparent_wind(velocity_ned: Vector3, wind_ned: Vector3, yaw: float) -> Windv
     return Windvane(direction, speed)
 
 
-def _finite_range(distance_m: float) -> float:
-    """Distance with REP 117's infinities replaced by finite numbers."""
-    return min(max(distance_m, 0.0), _BEYOND_RANGE_M)
+def _finite_range(sample: RangeSample | None) -> float:
+    """Distance with REP 117's infinities replaced by finite numbers; 0 before the first message."""
+    return 0.0 if sample is None else min(max(sample.distance, 0.0), _BEYOND_RANGE_M)

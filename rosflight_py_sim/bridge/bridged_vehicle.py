@@ -18,10 +18,12 @@ from rosflight_py_sim.step.ports import Port, each, later, newest, polled, repea
 from rosflight_py_sim.step.topic_statistics import Period
 from rosflight_py_sim.step.topics import (
     ATTITUDE_EULER,
+    BARO,
     BATTERY,
     DIFF_PRESSURE,
     GNSS_FIX,
     IMU,
+    MAG,
     OUTPUT_RAW,
     RANGE,
     RC,
@@ -30,6 +32,7 @@ from rosflight_py_sim.step.topics import (
     TRUTH_STATE,
     TRUTH_WIND,
     ImuSample,
+    RangeSample,
     WindSample,
     vector3,
 )
@@ -88,6 +91,8 @@ class BridgedVehicle(Part):
     battery = newest(BATTERY)
     rc = later(RC)
     gnss = newest(GNSS_FIX)
+    mag = newest(MAG)
+    baro = newest(BARO)
     status = newest(STATUS)
     outputs = newest(OUTPUT_RAW)
     rotor_speeds = newest(TRUTH_ROTOR_SPEEDS)
@@ -199,7 +204,7 @@ class BridgedVehicle(Part):
                 self._attitude = vector3(estimate.roll_pitch_yaw)
         if self._image_front_ends:
             self._receive_images()
-        airspeed, battery, rc, outputs, speeds = self.airspeed, self.battery, self.rc, self.outputs, self.rotor_speeds
+        battery, rc, outputs, speeds = self.battery, self.rc, self.outputs, self.rotor_speeds
         return Snapshot(
             time_ns,
             self._state.truth.copy(),
@@ -207,24 +212,22 @@ class BridgedVehicle(Part):
             self._gyro,
             self._accel_body,
             self._ranges(),
-            None if airspeed is None else airspeed.velocity,
+            self.airspeed,
             None if battery is None else (battery.voltage, battery.current),
             () if rc is None else tuple(rc.pulse_us),
             self._files,
             self.status,
             self._attitude,
             self.gnss,
+            self.mag,
+            self.baro,
             () if outputs is None else tuple(outputs.values),
             () if speeds is None else tuple(speeds.values),
             self.start_ns + time_ns,
         )
 
-    def _ranges(self) -> tuple[float, ...]:
-        first = self.range
-        if not self.range_topics:
-            return () if first is None else (first.distance,)
-        samples = (first, *self.further_ranges.values())
-        return tuple(0.0 if sample is None else sample.distance for sample in samples)
+    def _ranges(self) -> tuple[RangeSample | None, ...]:
+        return (self.range, *self.further_ranges.values()) if self.range_topics else (self.range,)
 
     def _receive_images(self) -> None:
         """Read the newest images, if they are needed."""

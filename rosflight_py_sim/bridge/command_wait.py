@@ -28,7 +28,7 @@ class CommandWait:
         """
         self._vehicles = vehicles
         filenos = [fileno for one in {vehicle.commander for vehicle in vehicles} for fileno in one.filenos()]
-        self._watch = SocketWatch(filenos, lambda: call_later(self._exchange))
+        self._watch = SocketWatch(filenos, lambda: call_later(self.exchange))
         self._poll = select.poll()
         for fileno in filenos:
             self._poll.register(fileno, select.POLLIN)
@@ -47,9 +47,10 @@ class CommandWait:
         for vehicle in self._vehicles:
             vehicle.check(may_be_undecided=is_undecided)
         # A front-end may have opened another socket with the file number of a watched one.
-        self._exchange()
+        self.exchange()
 
-    def _exchange(self) -> None:
+    def exchange(self) -> None:
+        """Exchange the snapshots of the waiting vehicles; call this often for front-ends that wait for a time."""
         if self._is_open and self._exchange_all():
             self._watch.arm()
 

@@ -25,7 +25,14 @@ from rosflight_py_sim.ground.parameters import ParameterError, ParameterTable, V
 from rosflight_py_sim.ground.vehicle_parameters import values_of_vehicle
 
 if TYPE_CHECKING:
-    from rosflight_py_sim.step.topics import GnssSample, StatusReport
+    from rosflight_py_sim.step.topics import (
+        AirspeedSample,
+        BaroSample,
+        GnssSample,
+        MagSample,
+        RangeSample,
+        StatusReport,
+    )
 
 Vector3: TypeAlias = tuple[float, float, float]
 
@@ -54,15 +61,17 @@ class Snapshot:
         wind_ned: velocity of the air over the ground, NED, m/s.
         gyro: measured angular rate in body axes, rad/s; from the previous step unless "imu" is required.
         accel_body: measured specific force in body axes, m/s^2; likewise.
-        ranges: measurement of each range finder, m (+inf beyond its maximum, -inf below its minimum): the one of the
-            node sensors, then those of `further_ranges` (0 before their first message).
-        airspeed: measurement of the pitot tube, m/s.
+        ranges: measurement of each range finder (+inf beyond its maximum, -inf below its minimum): the one of the node
+            sensors, then those of `further_ranges`; None before the first message of one.
+        airspeed: measurement of the pitot tube.
         battery: measurement of the battery monitor, V and A.
         rc_us: pulse width of each channel of the transmitter, us.
         images: newest image of each camera by name, bytes of a JPEG file.
         status: newest status of the flight controller.
         attitude: roll, pitch and yaw as the flight controller estimates them, rad.
         gnss: measurement of the GNSS receiver.
+        mag: measurement of the magnetometer.
+        baro: measurement of the barometer.
         rotor_speeds: speed of each rotor, rad/s (14; 0 beyond the last).
         outputs: flight controller's command for each output: 0 to 1 for a motor, -1 to 1 for a servo (14).
         unix_ns: Unix time that belongs to time_ns, ns.
@@ -73,21 +82,37 @@ class Snapshot:
     wind_ned: Vector3
     gyro: Vector3
     accel_body: Vector3
-    ranges: tuple[float, ...] = ()
-    airspeed: float | None = None
+    ranges: tuple[RangeSample | None, ...] = ()
+    airspeed: AirspeedSample | None = None
     battery: tuple[float, float] | None = None
     rc_us: tuple[int, ...] = ()
     images: Mapping[str, bytes] = field(default_factory=dict)
     status: StatusReport | None = None
     attitude: Vector3 | None = None
     gnss: GnssSample | None = None
+    mag: MagSample | None = None
+    baro: BaroSample | None = None
     outputs: tuple[float, ...] = ()
     rotor_speeds: tuple[float, ...] = ()
     unix_ns: int = 0
 
 
 OPTIONAL_FIELDS = frozenset(
-    {"imu", "range", "airspeed", "battery", "rc", "images", "status", "attitude", "gnss", "outputs", "rotor_speeds"}
+    {
+        "imu",
+        "range",
+        "airspeed",
+        "battery",
+        "rc",
+        "images",
+        "status",
+        "attitude",
+        "gnss",
+        "mag",
+        "baro",
+        "outputs",
+        "rotor_speeds",
+    }
 )
 """Optional fields of snapshots, in addition to state and wind; they contain the newest message received."""
 
@@ -211,6 +236,22 @@ class FrontEndInterface(ABC):
         """Addresses and ports on which the front-end listens, and for whom; logged after `open`."""
         return ", ".join(dict.fromkeys(map(self.peer, range(len(self.vehicles)))))
 
+    def announced(self, program: str, ports: Sequence[str], what: str) -> str:
+        """The program and the port of each vehicle, and the vehicles that it may not command; for `announcement`.
+
+        Args:
+            program: name of the program.
+            ports: text for the port of each vehicle.
+            what: what is refused from programs of observed vehicles.
+        """
+        lines = []
+        for index, (vehicle, port) in enumerate(zip(self.vehicles, ports, strict=True)):
+            of = f" for {vehicle}" if vehicle else ""
+            commander = self.observed.get(index)
+            refused = f", whose {what} are refused: commanded by {commander}" if commander else ""
+            lines.append(f"{port}{of}{refused}")
+        return f"{program} on {'; '.join(lines)}"
+
     def further_ranges(self, vehicle: int) -> Sequence[str]:
         """Topics of sensor_msgs/Range, in the vehicle's namespace, for `Snapshot.ranges` from the second on."""
         return ()
@@ -252,7 +293,13 @@ class ActuatorFrontEnd(FrontEndInterface):
     If `required_fields` contains "imu", the bridge passes a snapshot when its IMU message arrives, after all others of
     that time. Otherwise the bridge passes the snapshot as soon as the previous step has been taken, so that the program
     computes while the rest of the step runs; the measurements are then from the previous step.
+
+    Attributes:
+        PORTS_APART: difference between the ports of successive vehicles, whose parameter is the front-end's `port`; 0
+            if vehicles have no ports of their own.
     """
+
+    PORTS_APART: ClassVar[int] = 0
 
     @abstractmethod
     def filenos(self) -> list[int]:
@@ -263,8 +310,8 @@ class ActuatorFrontEnd(FrontEndInterface):
         """Send the program the state at the beginning of a step, and receive its commands for that step.
 
         Called once with the snapshot of each step. While the answer is None, called again with the same snapshot
-        whenever one of `filenos` is readable, and once a second. A snapshot with a new time means that the previous
-        step has been taken.
+        whenever one of `filenos` is readable, and about 50 times per second of system time. A snapshot with a new time
+        means that the previous step has been taken.
 
         Returns:
             Pulse width of each output, us (14), or None while the program has not replied: the simulation waits. Or
@@ -284,6 +331,10 @@ class ActuatorFrontEnd(FrontEndInterface):
         vehicles request for it. After a step without a request, the next request may count one step later.
         """
         return None
+
+    def is_contacted(self, vehicle: int) -> bool:
+        """Whether a program has contacted the vehicle, even if what it has sent has not been read yet."""
+        return False
 
     def refused(self, vehicle: int) -> str:
         """Description of the program that is currently refused; empty if none."""

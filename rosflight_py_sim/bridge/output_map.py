@@ -5,14 +5,55 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from rosflight_py_sim.ground.parameters import ParameterError
-from rosflight_py_sim.ground.pulse_width import CENTRE_US, OUTPUTS
+from rosflight_py_sim.ground.parameters import Parameter, ParameterError, ParameterTable, Values, texts
+from rosflight_py_sim.ground.pulse_width import CENTRE_US, LOW_US, OUTPUTS
 
 LARGEST_PULSE_US = 65535
 LARGEST_WEIGHT = 1000.0
 
 _NUMBER = r"(?:\d+\.?\d*|\.\d+)"
 _TERM = re.compile(rf"\s*(?P<sign>[+-]?)\s*(?:(?P<weight>{_NUMBER})\s*\*\s*)?(?P<channel>\w+)\s*(?=[+-]|$)")
+
+
+def output_parameters(front_end: str, default: Sequence[str], channels: str, examples: str) -> ParameterTable:
+    """Parameters from which `output_map_of` makes a map: `outputs` and `no_output` of a front-end.
+
+    Args:
+        front_end: name of the front-end.
+        default: text of each output.
+        channels: when a channel has no value, in words.
+        examples: texts of outputs, each with its meaning.
+    """
+    return ParameterTable(
+        Parameter(
+            f"{front_end}.outputs",
+            list(default),
+            f"Input of each output: a sum of channels about 1500 us, such as {examples}, or empty text (no channel: "
+            "the value in no_output)",
+            length=OUTPUTS,
+            read_only=True,
+        ),
+        Parameter(
+            f"{front_end}.no_output",
+            [LOW_US] * OUTPUTS,
+            f"Pulse width of each output while {channels}: 1000 stops a motor, 1500 centres a servo",
+            "us",
+            minimum=0,
+            maximum=LARGEST_PULSE_US,
+            length=OUTPUTS,
+            read_only=True,
+        ),
+    )
+
+
+def output_map_of(front_end: str, values: Values, channels: Sequence[str]) -> OutputMap:
+    """The map that the values of `output_parameters` describe.
+
+    Raises:
+        ParameterError: as `OutputMap`.
+    """
+    no_output = [int(us) for us in texts(values, f"{front_end}.no_output")]
+    return OutputMap(f"{front_end}.outputs", texts(values, f"{front_end}.outputs"), no_output, channels)
 
 
 class OutputMap:

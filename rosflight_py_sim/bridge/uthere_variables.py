@@ -120,7 +120,7 @@ def _received(snapshot: Snapshot, units: UthereUnits) -> dict[str, float]:
     if snapshot.battery is not None:
         values["power_battery_voltage"], values["power_battery_current"] = snapshot.battery
     if snapshot.airspeed is not None:
-        values["measured_airspeed"] = snapshot.airspeed / units.speed
+        values["measured_airspeed"] = snapshot.airspeed.velocity / units.speed
     if snapshot.attitude is not None:
         roll, pitch, yaw = snapshot.attitude
         values["estimated_roll"], values["estimated_pitch"] = math.degrees(roll), math.degrees(pitch)

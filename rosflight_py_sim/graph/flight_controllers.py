@@ -140,6 +140,16 @@ ARDUPILOT = FlightController(
     requests_step_sizes=True,
     pages=(("ArduPilot", "ardupilot.md"),),
 )
+PX4 = FlightController(
+    "px4",
+    (_BRIDGE,),
+    "PX4 through its simulator interface",
+    front_end="px4",
+    keyboard_settings={"px4.rc": True},
+    needs_file=True,
+    needs_lockstep=True,
+    pages=(("PX4", "px4.md"),),
+)
 AUV_CONTROLLER = FlightController(
     "auv_controller",
     ("auv_controller",),

@@ -29,6 +29,18 @@ def number(values: Values, name: str) -> float:
     return float(value)
 
 
+def texts(values: Values, name: str) -> list[str]:
+    """The elements of a list, as texts.
+
+    Raises:
+        TypeError: the parameter is not a list.
+    """
+    value = values[name]
+    if not isinstance(value, list):
+        raise TypeError(f"parameter '{name}' is not a list: {value!r}")
+    return [str(one) for one in value]
+
+
 def is_utf8(text: str) -> bool:
     """Whether a text, such as a file's name on the command line, consists of characters that UTF-8 has."""
     return text == text.encode(errors="replace").decode()

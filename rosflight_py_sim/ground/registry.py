@@ -26,11 +26,13 @@ _OWN = {
     "front_ends": {
         "ardupilot": "rosflight_py_sim.bridge.ardupilot_front_end:ArduPilotFrontEnd",
         "auv_zeromq": "rosflight_py_sim.bridge.auv_zeromq_front_end:AuvZeromqFrontEnd",
+        "px4": "rosflight_py_sim.bridge.px4_front_end:Px4FrontEnd",
         "uthere": "rosflight_py_sim.bridge.uthere_front_end:UthereFrontEnd",
     },
     "flight_controllers": {
         "sil_board": "rosflight_py_sim.graph.flight_controllers:SIL_BOARD",
         "ardupilot": "rosflight_py_sim.graph.flight_controllers:ARDUPILOT",
+        "px4": "rosflight_py_sim.graph.flight_controllers:PX4",
         "auv_controller": "rosflight_py_sim.graph.flight_controllers:AUV_CONTROLLER",
         "policy_controller": "rosflight_py_sim.graph.flight_controllers:POLICY_CONTROLLER",
         "auv_zeromq": "rosflight_py_sim.graph.flight_controllers:AUV_ZEROMQ",

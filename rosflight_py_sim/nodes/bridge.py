@@ -188,6 +188,8 @@ class Bridge(PartNode):
     def _serve(self) -> None:
         for front_end in self.front_ends.values():
             front_end.serve()
+        if self._wait is not None:
+            self._wait.exchange()
 
 
 def _front_end_class(name: str) -> type[FrontEndInterface]:

@@ -14,8 +14,16 @@ from rosflight_py_sim.ground.parameters import ParameterError, Value
 from rosflight_py_sim.physics.rotations import quaternion_from_euler
 from rosflight_py_sim.protocols.ardupilot_json import BatteryStatus, Reply, ReplyError, decode_reply
 from rosflight_py_sim.sensing.geodetic import ned_to_geodetic, tangent_plane
+from rosflight_py_sim.step.topics import AirspeedSample, RangeSample
+
+PITOT = AirspeedSample(0, 12.0, 80.0, 288.0)
 
 SWITCHES = [p.name.removeprefix("ardupilot.") for p in REPLY_PARAMETERS if p.default is True]
+
+
+def echo(distance_m: float) -> RangeSample:
+    """Measurement of a range finder."""
+    return RangeSample(0, 0.1, 0.2, 12.0, distance_m)
 
 
 def reply_maker(**switches: Value) -> ReplyMaker:
@@ -47,7 +55,9 @@ def test_every_field_has_a_defined_value_from_the_first_reply_on() -> None:
     # ArduPilot takes 0 V for no battery.
     assert reply.battery == BatteryStatus(0.01, 0.0)
     assert reply.rc_us[:4] == (1500, 1500, 1000, 1500)
-    later = snapshot(ranges=(2.5,), airspeed=12.0, battery=(24.0, 3.0), rc_us=(1501, 1502, 1503, 1504, 1, 2, 3, 4))
+    later = snapshot(
+        ranges=(echo(2.5),), airspeed=PITOT, battery=(24.0, 3.0), rc_us=(1501, 1502, 1503, 1504, 1, 2, 3, 4)
+    )
     assert names(maker.line(later)) == set(SWITCHES)
 
 
@@ -60,7 +70,7 @@ def test_further_ranges_follow_the_first_from_the_first_reply_on() -> None:
     topics = [f"range/{name}" for name in ("front", "right", "back", "left", "up")]
     maker = reply_maker(further_ranges=topics)
     assert answered(maker, snapshot()).ranges == (0.0,) * 6
-    line = maker.line(snapshot(ranges=(1.0, 2.0, math.inf, -math.inf, 5.0, 6.0)))
+    line = maker.line(snapshot(ranges=tuple(map(echo, (1.0, 2.0, math.inf, -math.inf, 5.0, 6.0)))))
     assert decode_reply(line).ranges == (1.0, 2.0, 655.0, 0.0, 5.0, 6.0)
     assert b'"rng_6":6,' in line
     for settings, text in (
@@ -115,7 +125,7 @@ def test_ardupilot_waits_for_replies_unless_a_parameter_says_otherwise() -> None
 
 def test_measurements_are_forwarded() -> None:
     rc_us = (1100, 1200, 1300, 1400, 1500, 1600, 1700, 1800)
-    reply = answered(reply_maker(), snapshot(ranges=(2.5,), airspeed=12.0, battery=(24.0, 3.0), rc_us=rc_us))
+    reply = answered(reply_maker(), snapshot(ranges=(echo(2.5),), airspeed=PITOT, battery=(24.0, 3.0), rc_us=rc_us))
     assert (reply.ranges, reply.airspeed, reply.battery, reply.rc_us) == ((2.5,), 12.0, BatteryStatus(24.0, 3.0), rc_us)
 
 
@@ -143,12 +153,16 @@ def test_reply_without_any_attitude_is_rejected() -> None:
 
 @pytest.mark.parametrize(("measured", "sent"), [(math.inf, 655.0), (-math.inf, 0.0), (0.3, 0.3)])
 def test_range_readings_are_finite(measured: float, sent: float) -> None:
-    assert answered(reply_maker(), snapshot(ranges=(measured,))).ranges == (sent,)
+    assert answered(reply_maker(), snapshot(ranges=(echo(measured),))).ranges == (sent,)
 
 
 @pytest.mark.parametrize("field", ["airspeed", "battery", "ranges"])
 def test_non_finite_measurement_is_never_sent(field: str) -> None:
-    bad: dict[str, Any] = {"airspeed": math.nan, "battery": (24.0, math.nan), "ranges": (math.nan,)}
+    bad: dict[str, Any] = {
+        "airspeed": PITOT._replace(velocity=math.nan),
+        "battery": (24.0, math.nan),
+        "ranges": (echo(math.nan),),
+    }
     with pytest.raises(ReplyError):
         print(reply_maker().line(snapshot(**{field: bad[field]})))
 

@@ -15,18 +15,29 @@ from rosflight_py_sim.bridge.actuated_vehicle import (
 )
 from rosflight_py_sim.bridge.ardupilot_link import STEP_TRANSITIONS, ArduPilotLink, StepEvent, StepState
 from rosflight_py_sim.bridge.ardupilot_peer import PEER_TRANSITIONS, ArduPilotPeer, PeerEvent, PeerState
+from rosflight_py_sim.bridge.px4_link import PX4_TRANSITIONS, Px4Event, Px4Link, Px4State
 from rosflight_py_sim.ground.transitions import Transitions
 
 TABLES: list[tuple[Transitions[Any, Any], Enum, type[Enum], type]] = [
     (STEP_TRANSITIONS, StepState.WAITING, StepEvent, ArduPilotLink),
     (PEER_TRANSITIONS, PeerState.NONE, PeerEvent, ArduPilotPeer),
+    (PX4_TRANSITIONS, Px4State.ABSENT, Px4Event, Px4Link),
     (EXCHANGE_TRANSITIONS, ExchangeState.STEPPING, ExchangeEvent, ActuatedVehicle),
 ]
 of_each_table = pytest.mark.parametrize(
     ("transitions", "start", "events", "owner"), TABLES, ids=[owner.__name__ for *_, owner in TABLES]
 )
 
-S, E, P, F, V, N = StepState, StepEvent, PeerState, PeerEvent, ExchangeState, ExchangeEvent
+S, E, P, F, V, N, X, Y = (
+    StepState,
+    StepEvent,
+    PeerState,
+    PeerEvent,
+    ExchangeState,
+    ExchangeEvent,
+    Px4State,
+    Px4Event,
+)
 
 # Events of frames occur only while frames are being received.
 _OF_FRAMES = set(StepEvent) - {E.SNAPSHOT}
@@ -34,6 +45,8 @@ _OF_FRAMES = set(StepEvent) - {E.SNAPSHOT}
 _OF_PEER = set(PeerEvent) - {F.FROM_NEWCOMER}
 _OTHERS = {F.FROM_OTHER, F.FROM_OTHER_AGAIN}
 _OF_THE_FRONT_END = {N.COMMANDS, N.START_OVER}
+_CONNECTIONS = {Y.FIRST, Y.ANOTHER}
+_OF_PX4 = {Y.ANSWER, Y.REGULAR, Y.DUE, Y.OVERDUE}
 _OF_RESETS = {N.RESET_DONE, N.NEW_STATE}
 
 CHANGES_NOTHING: dict[Enum, set[Any]] = {
@@ -50,6 +63,13 @@ CHANGES_NOTHING: dict[Enum, set[Any]] = {
     P.NEW: _OTHERS,
     P.SENDING: set(),
     P.CONTESTED: _OTHERS,
+    X.ABSENT: _OF_PX4 | {Y.SNAPSHOT, Y.LOST},
+    X.STARTING_OVER: _OF_PX4 | _CONNECTIONS,
+    X.FREE: {Y.ANSWER, Y.OVERDUE} | _CONNECTIONS,
+    X.FREE_STEP: _OF_PX4 | _CONNECTIONS,
+    X.AWAITING: {Y.REGULAR, Y.DUE} | _CONNECTIONS,
+    # A second answer takes no second step.
+    X.STEP: _OF_PX4 | _CONNECTIONS,
     # No request to the front-end or the reset services is pending.
     V.STEPPING: _OF_THE_FRONT_END | _OF_RESETS | {N.PUBLISH, N.OVERDUE},
     # The front-end may take any length of time.
@@ -212,3 +232,32 @@ def test_exchange_follows_its_transition_table(
     events: list[ExchangeEvent], state: ExchangeState, actions: list[str]
 ) -> None:
     assert walk(EXCHANGE_TRANSITIONS, V.STEPPING, *events) == (state, actions)
+
+
+_SENT = ["_pace", "_send_measurements"]
+_BEGUN = ["_begin", *_SENT]
+PX4_SEQUENCES: dict[str, tuple[list[Px4Event], Px4State, list[str]]] = {
+    "boot": ([Y.FIRST, Y.DUE, Y.SNAPSHOT, Y.ANSWER], X.FREE, [*_BEGUN, "_command_free_step", *_SENT]),
+    "first step in lockstep": ([Y.FIRST, Y.REGULAR, Y.ANSWER], X.STEP, [*_BEGUN, "_begin_lockstep", "_command_step"]),
+    "step": (
+        [Y.FIRST, Y.REGULAR, Y.ANSWER, Y.ANSWER, Y.SNAPSHOT],
+        X.AWAITING,
+        [*_BEGUN, "_begin_lockstep", "_command_step", "_send_measurements"],
+    ),
+    "no outputs": (
+        [Y.FIRST, Y.REGULAR, Y.OVERDUE, Y.SNAPSHOT],
+        X.FREE,
+        [*_BEGUN, "_begin_lockstep", "_warn_of_timeout", "_command_free_step", *_SENT],
+    ),
+    "restart": (
+        [Y.FIRST, Y.LOST, Y.SNAPSHOT, Y.ANOTHER, Y.SNAPSHOT],
+        X.FREE,
+        [*_BEGUN, "_begin", "_start_over", "_pace_from_now", *_SENT],
+    ),
+    "restart while starting over": ([Y.FIRST, Y.LOST, Y.ANOTHER, Y.LOST], X.ABSENT, [*_BEGUN, "_begin", "_start_over"]),
+}
+
+
+@pytest.mark.parametrize(("events", "state", "actions"), PX4_SEQUENCES.values(), ids=PX4_SEQUENCES)
+def test_px4s_steps_follow_their_transition_table(events: list[Px4Event], state: Px4State, actions: list[str]) -> None:
+    assert walk(PX4_TRANSITIONS, X.ABSENT, *events) == (state, actions)

@@ -16,7 +16,7 @@ from rosflight_py_sim.bridge.uthere_front_end import UthereFrontEnd
 from rosflight_py_sim.ground.parameters import Value
 from rosflight_py_sim.ground.vehicle_parameters import vehicle_parameters
 from rosflight_py_sim.protocols.uthere import Reply, UthereError, parse_reply
-from rosflight_py_sim.step.topics import GnssSample, StatusReport
+from rosflight_py_sim.step.topics import AirspeedSample, GnssSample, StatusReport
 from test.bridge.logged_lines import LoggedLines
 
 PERIOD_NS = 10_000_000
@@ -151,7 +151,7 @@ def flying_snapshot() -> Snapshot:
         (0.0, 0.0, 0.0),
         (0.0, 0.0, 0.0),
         (0.0, 0.0, -9.81),
-        airspeed=18.5,
+        airspeed=AirspeedSample(0, 18.5, 190.0, 280.0),
         battery=(23.5, 12.5),
         rc_us=(1500, 1500, 1000, 1500, 1000, 1000, 1500, 1500),
         status=READY,

@@ -100,6 +100,7 @@ GRAPHS = sorted(
     if "init_firmware" not in path.name and "scenario" not in path.name
 )
 
+PX4 = {"flight_controller": "px4", "time_mode": "lockstep"}
 ARDUPILOT = {"flight_controller": "ardupilot", "time_mode": "lockstep"}
 
 DEFAULTS = {
@@ -112,6 +113,8 @@ DEFAULTS = {
     "ardupilot_copter": {"vehicle": "multirotor", **ARDUPILOT},
     "ardupilot_plane": {"vehicle": "anaconda", **ARDUPILOT},
     "ardupilot_sub": {"vehicle": "bluerov2", **ARDUPILOT},
+    "px4_multirotor": {"vehicle": "multirotor", **PX4},
+    "px4_fixedwing": {"vehicle": "anaconda", **PX4},
     "uthere_fixedwing": {"vehicle": "anaconda", "flight_controller": "uthere", "time_mode": "lockstep"},
 }
 OWN = {"ardupilot_plane": {"variant"}, "uthere_fixedwing": {"pilot"}}

@@ -79,18 +79,21 @@ def test_signal_ends_a_waiting_script_without_traceback(
 
 
 def test_clients_of_the_bridge_say_what_they_wait_for(processes: Processes) -> None:
-    ports = [str(port) for port in free_ports(8)]
+    ports = [str(port) for port in free_ports(9)]
     scripts = [
         Script(processes, "auv_mission", "--ports", *ports[:3]),
         Script(processes, "uthere_skywriting", "--ports", *ports[3:5]),
         Script(processes, "ardupilot_stand_in/ardupilot_stand_in", "--port", ports[7]),
+        Script(processes, "px4_stand_in/px4_stand_in", "--port", ports[8]),
         Script(processes, "uthere_follow_the_leader", "--ports", *ports[5:7]),
     ]
     observer = processes.observer(truth="none")
-    for script, code in zip(scripts, (130, 130, 130, 0), strict=True):
+    for script, code in zip(scripts, (130, 130, 130, 130, 0), strict=True):
         observer.wait_for(lambda script=script: bool(script.errors), "the note")
         assert script.errors[0].startswith("no ")
-        assert script.errors[0].endswith(("yet; waiting up to 180 s", "yet; waiting, as ArduPilot does"))
+        assert script.errors[0].endswith(
+            ("yet; waiting up to 180 s", "yet; waiting, as ArduPilot does", "yet; trying again")
+        )
         script.process.send_signal(signal.SIGINT)
         ended, output, errors = script.end()
         assert ended == code

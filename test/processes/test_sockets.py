@@ -26,6 +26,7 @@ description: every front-end
 world: open_water
 vehicles:
   - {name: copter, kind: multirotor, flight_controller: ardupilot, start: {position: [0.0, 0.0]}}
+  - {name: other, kind: multirotor, flight_controller: px4, start: {position: [8.0, 0.0]}}
   - {name: plane, kind: uthere, start: {position: [0.0, 4.0]}}
   - {name: sub, kind: auv, flight_controller: auv_zeromq, start: {position: [-4.0, 2.0]}}
 """
@@ -104,14 +105,16 @@ def with_children(process: int) -> list[int]:
 def test_every_socket_that_is_read_is_at_a_documented_port_of_loopback(processes: Processes, tmp_path: Path) -> None:
     file = tmp_path / "all.yaml"
     file.write_text(SCENARIO)
-    assert set(registered("front_ends")) == {"ardupilot", "uthere", "auv_zeromq"}
-    # Each of the other vehicles has a port that refuses ArduPilot's frames.
-    first, *others = free_ports(3, apart=10)
+    assert set(registered("front_ends")) == {"ardupilot", "px4", "uthere", "auv_zeromq"}
+    # Each of the other vehicles has a port that refuses ArduPilot's frames, and one that refuses PX4.
+    first, *others = free_ports(4, apart=10)
+    first_px4, *others_px4 = free_ports(4)
+    others += others_px4
     names = [
         *("auv_zeromq.image_port", "auv_zeromq.thruster_port", "auv_zeromq.telemetry_port"),
         *("uthere.udp_port_in", "uthere.udp_port_out", "web_viewer.port", "mavlink.port"),
     ]
-    given = {"ardupilot.port": first, **dict(zip(names, free_ports(len(names)), strict=True))}
+    given = {"ardupilot.port": first, "px4.port": first_px4, **dict(zip(names, free_ports(len(names)), strict=True))}
     parameters = [word for name, port in given.items() for word in ("-p", f"{name}:={port}")]
     # The tests set these variables for all nodes; here the command must set them.
     for name in (PROFILE, ADDRESS):

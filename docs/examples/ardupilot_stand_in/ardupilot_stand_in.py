@@ -270,17 +270,24 @@ class Logbook:
                 f"{now.timestamp:9.3f} s  {self._phase:<10} {north:8.2f} N {east:8.2f} E {-down:7.2f} m up"
             )
 
-    def summary(self, stand_in: StandIn) -> dict[str, Any]:
+    @property
+    def figures(self) -> dict[str, Any]:
         """The log's values, for JSON."""
         return {
-            "landed": self._pilot.is_done,
             "phases": self.phases,
-            "time_s": stand_in.reading.timestamp if stand_in.reading else 0.0,
             "height_m": self.height_m,
             "distance_m": self.distance_m,
             "off_m": self.off_m,
             "sink_mps": self.sink_mps,
             "hover_m": [min(self._hover), max(self._hover)] if self._hover else [],
+        }
+
+    def summary(self, stand_in: StandIn) -> dict[str, Any]:
+        """The log's values and those of the stand-in, for JSON."""
+        return {
+            "landed": self._pilot.is_done,
+            "time_s": stand_in.reading.timestamp if stand_in.reading else 0.0,
+            **self.figures,
             "frames": stand_in.count,
             "clock_s": stand_in.time_us * 1e-6,
             "rate_hz": stand_in.rate_hz,

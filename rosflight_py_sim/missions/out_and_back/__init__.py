@@ -1,1 +1,1 @@
-"""Mission of an ArduPilot vehicle: take off, fly out and back, land."""
+"""Mission of an ArduPilot or PX4 vehicle: take off, fly out and back, land."""

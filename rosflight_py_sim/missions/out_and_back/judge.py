@@ -29,7 +29,7 @@ _ON_GROUND_S = 1.0
 
 
 class OutAndBackJudge(ClientJudge):
-    """Logs the flight from the first state on, flown by ArduPilot or by the stand-in."""
+    """Logs the flight from the first state on, flown by ArduPilot, PX4 or a stand-in."""
 
     LIMITS = OUT_AND_BACK_LIMITS
     SUMMARY = OutAndBackSummary

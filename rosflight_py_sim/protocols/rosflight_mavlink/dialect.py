@@ -10,7 +10,9 @@ from __future__ import annotations
 from enum import IntEnum
 from typing import Annotated, NamedTuple, TypeAlias
 
-from rosflight_py_sim.protocols.rosflight_mavlink.layout import (
+from rosflight_py_sim.protocols.mavlink.common import Heartbeat as Heartbeat
+from rosflight_py_sim.protocols.mavlink.common import RcChannels as RcChannels
+from rosflight_py_sim.protocols.mavlink.layout import (
     F32,
     F64,
     I16,
@@ -33,9 +35,6 @@ BOARD_COMPONENT = 250
 
 COMPANION_SYSTEM, COMPANION_COMPONENT = 1, 50
 """System and component of `rosflight_io`."""
-
-HEARTBEAT_VERSION = 3
-"""Value of `mavlink_version`."""
 
 Name: TypeAlias = Annotated[bytes, Kind("char", 16)]
 Text: TypeAlias = Annotated[bytes, Kind("char", 50)]
@@ -85,16 +84,9 @@ class RangeType(IntEnum):
     LIDAR = 1
 
 
-@LAYOUTS.message(0)
-class Heartbeat(NamedTuple):
-    """Sign of life, once a second in both directions."""
-
-    type: U8
-    autopilot: U8 = 0
-    base_mode: U8 = 0
-    custom_mode: U32 = 0
-    system_status: U8 = 0
-    mavlink_version: U8 = HEARTBEAT_VERSION
+LAYOUTS.message(0)(Heartbeat)
+# The firmware uses the first eight channels.
+LAYOUTS.message(65)(RcChannels)
 
 
 @LAYOUTS.message(20)
@@ -149,33 +141,6 @@ class AttitudeQuaternion(NamedTuple):
     rollspeed: F32
     pitchspeed: F32
     yawspeed: F32
-
-
-@LAYOUTS.message(65)
-class RcChannels(NamedTuple):
-    """Pulse widths of the transmitter's channels, us; the firmware uses the first eight."""
-
-    time_boot_ms: U32
-    chancount: U8
-    chan1_raw: U16
-    chan2_raw: U16
-    chan3_raw: U16
-    chan4_raw: U16
-    chan5_raw: U16
-    chan6_raw: U16
-    chan7_raw: U16
-    chan8_raw: U16
-    chan9_raw: U16 = 0
-    chan10_raw: U16 = 0
-    chan11_raw: U16 = 0
-    chan12_raw: U16 = 0
-    chan13_raw: U16 = 0
-    chan14_raw: U16 = 0
-    chan15_raw: U16 = 0
-    chan16_raw: U16 = 0
-    chan17_raw: U16 = 0
-    chan18_raw: U16 = 0
-    rssi: U8 = 0
 
 
 @LAYOUTS.message(111)

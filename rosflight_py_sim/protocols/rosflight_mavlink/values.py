@@ -7,8 +7,8 @@ from struct import Struct
 import numpy as np
 
 from rosflight_py_sim.protocols import ProtocolError
+from rosflight_py_sim.protocols.mavlink.layout import single
 from rosflight_py_sim.protocols.rosflight_mavlink.dialect import LONGEST_TEXT, ParamType
-from rosflight_py_sim.protocols.rosflight_mavlink.layout import single
 
 _STRUCTS = {ParamType.INT32: Struct("<i"), ParamType.REAL32: Struct("<f")}
 

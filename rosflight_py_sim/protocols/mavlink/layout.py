@@ -1,4 +1,4 @@
-"""Layout of MAVLink 1 messages: order of the fields in the payload, and the checksum that identifies the definition.
+"""Layout of MAVLink messages: order of the fields in the payload, and the checksum that identifies the definition.
 
 Source: MAVLink developer guide, "Packet Serialization" (field reordering, CRC_EXTRA).
 """

@@ -1,0 +1,170 @@
+"""PX4's simulator interface, MAVLink over TCP, with one port per vehicle."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+from typing import ClassVar
+
+from rosflight_py_sim.bridge.front_end_interface import ActuatorFrontEnd, Answer, Logger, Snapshot
+from rosflight_py_sim.bridge.incidents import Incidents
+from rosflight_py_sim.bridge.output_map import output_map_of, output_parameters
+from rosflight_py_sim.bridge.peers import AllowedPeers, address_text
+from rosflight_py_sim.bridge.px4_link import CHANNEL_NAMES, Px4Link
+from rosflight_py_sim.bridge.px4_messages import MESSAGE_PARAMETERS, MessageMaker
+from rosflight_py_sim.bridge.px4_peer import FAULTS, Px4Peer
+from rosflight_py_sim.bridge.rare_warnings import RareWarnings
+from rosflight_py_sim.ground.parameters import Parameter, ParameterError, ParameterTable, Values, number, texts
+from rosflight_py_sim.ground.pulse_width import OUTPUTS
+
+_LAST_PORT = 65535
+
+
+class Px4FrontEnd(ActuatorFrontEnd):
+    """Sends PX4 the measurements of each step, which waits for PX4's outputs.
+
+    The PX4 started with `-i I` flies the I-th of its vehicles, see Px4Link.
+
+    Counters, over all vehicles: steps (in lockstep), free_steps (in real time), late_answers, timeouts, skipping
+    (reports of a PX4 that answers only some steps), restarts, refused_connections, refused_commands, not_allowed,
+    equal_readings (reports of a stuck sensor), unsent, and the faults of FrameReader.
+    """
+
+    # As with PX4's option -i.
+    PORTS_APART: ClassVar[int] = 1
+
+    PARAMETERS: ClassVar[ParameterTable] = (
+        ParameterTable(
+            Parameter(
+                "px4.address",
+                "127.0.0.1",
+                "Local address on which PX4 connects; 0.0.0.0: all addresses",
+                read_only=True,
+            ),
+            Parameter(
+                "px4.port",
+                4560,
+                "TCP port of the first vehicle that PX4 flies; the i-th further one uses this plus i, to which PX4 "
+                "connects with -i i, unless it has a port of its own",
+                minimum=1,
+                maximum=_LAST_PORT,
+                read_only=True,
+            ),
+            Parameter(
+                "px4.allowed_peers",
+                [],
+                "Addresses that may fly the vehicle, as 192.168.1.20; empty: the first that connects",
+                element=str,
+                read_only=True,
+            ),
+            Parameter(
+                "px4.answer_timeout",
+                5.0,
+                "System time without outputs after which steps are taken in real time, until the next outputs; PX4 "
+                "computes none while its gyro fails",
+                "s",
+                minimum=0.1,
+                maximum=1e6,
+                read_only=True,
+            ),
+        )
+        + output_parameters(
+            "px4",
+            [f"motor{output + 1}" for output in range(OUTPUTS)],
+            "PX4 has sent no outputs, and of outputs without a channel",
+            "'motor3' (channel 3, 0 to 1), '-servo2' (channel 2, 1 to -1), '0.5*servo1-0.5*servo2'",
+        )
+        + MESSAGE_PARAMETERS
+    )
+
+    VEHICLE_PARAMETERS: ClassVar[ParameterTable] = PARAMETERS
+
+    COUNTERS: ClassVar[tuple[str, ...]] = (
+        "steps",
+        "free_steps",
+        "late_answers",
+        "timeouts",
+        "skipping",
+        "restarts",
+        "refused_connections",
+        "refused_commands",
+        "not_allowed",
+        "equal_readings",
+        "unsent",
+        *FAULTS,
+    )
+
+    def __init__(
+        self,
+        values: Values,
+        logger: Logger,
+        vehicles: Sequence[str] = ("",),
+        observed: Mapping[int, str] = MappingProxyType({}),
+    ) -> None:
+        """Store the parameters; `open` opens the ports."""
+        super().__init__(values, logger, vehicles, observed)
+        warn = RareWarnings(logger)
+        self._links: list[Px4Link] = []
+        for vehicle, own in zip(
+            self.vehicles, self.numbered_values("px4.port", self.PORTS_APART, beside="px4.address"), strict=True
+        ):
+            incidents = Incidents(vehicle, self.counters, warn, logger)
+            messages = MessageMaker(own)
+            self.required_fields |= messages.required_fields
+            address = str(own["px4.address"]), int(number(own, "px4.port"))
+            allowed = AllowedPeers("px4.allowed_peers", texts(own, "px4.allowed_peers"))
+            outputs = output_map_of("px4", own, CHANNEL_NAMES)
+            peer = Px4Peer(address, allowed, incidents)
+            self._links.append(Px4Link(peer, outputs, messages, number(own, "px4.answer_timeout"), incidents))
+
+    def peer(self, vehicle: int) -> str:
+        """Address on which the vehicle's PX4 is expected."""
+        return f"PX4 on TCP {address_text(self._links[vehicle].peer.own)}"
+
+    def announcement(self) -> str:
+        """Port of each vehicle, and the vehicles whose connections are refused."""
+        return self.announced("PX4", [f"TCP {address_text(link.peer.own)}" for link in self._links], "connections")
+
+    def open(self) -> None:
+        """Listen on all ports, or on none if one fails."""
+        try:
+            for link in self._links:
+                link.peer.open()
+        except ParameterError:
+            self.close()
+            raise
+
+    def close(self) -> None:
+        """Close the ports and the connections."""
+        for link in self._links:
+            link.peer.close()
+
+    @classmethod
+    def link_obstacle(cls, values: Values) -> str:
+        """The link cannot fail: the exchange of messages advances simulated time."""
+        return "each step waits for the outputs of PX4, so simulated time would stop with the link"
+
+    def filenos(self) -> list[int]:
+        """File descriptors of the ports of commanded vehicles."""
+        return [link.peer.fileno() for index, link in enumerate(self._links) if index not in self.observed]
+
+    def serve(self) -> None:
+        """Refuse connections to vehicles that PX4 may not command."""
+        for index, commander in self.observed.items():
+            self._links[index].peer.refuse_all(commander)
+
+    def exchange(self, vehicle: int, snapshot: Snapshot) -> Answer:
+        """Send the snapshot's measurements; return the outputs that answer them, if they have arrived."""
+        return self._links[vehicle].exchange(snapshot)
+
+    def is_contacted(self, vehicle: int) -> bool:
+        """Whether a PX4 has connected to the vehicle's port."""
+        return self._links[vehicle].peer.is_contacted
+
+    def is_connected(self, vehicle: int) -> bool:
+        """Whether a PX4 is connected to the vehicle's port."""
+        return self._links[vehicle].peer.is_connected
+
+    def refused(self, vehicle: int) -> str:
+        """Address of another PX4 that was refused a moment ago."""
+        return self._links[vehicle].peer.refused

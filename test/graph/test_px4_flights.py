@@ -1,0 +1,192 @@
+"""PX4's stand-in flies through the bridge, and restarts; a lockstep flight is repeatable to the bit."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from free_ports import free_ports
+
+from rosflight_py_sim.graph.fleet import Member
+from rosflight_py_sim.step.topics import TRUTH_STATE
+from rosflight_py_sim.vehicles import vehicle
+from test.bridge.px4_client import Px4Client
+
+pytestmark = pytest.mark.timeout(300)
+
+PROGRAM = Path(__file__).parents[2] / "docs" / "examples" / "px4_stand_in" / "px4_stand_in.py"
+
+# System time, s, after which a flight fails the test.
+FLIGHT_S = 100.0
+
+# Longer steps than PX4's, 1/400 s, which would take longer in proportion.
+STEP_S = 0.02
+LONG_STEPS = ("-p", f"step_size:={STEP_S}")
+
+PHASES = ["arming", "take off", "hover", "away", "back", "land", "landed"]
+
+
+class Program:
+    """The stand-in as a separate process, like PX4."""
+
+    def __init__(self, port: int, *options: str) -> None:
+        self.process = subprocess.Popen(
+            [sys.executable, str(PROGRAM), "--port", str(port), "--json", "--boot-steps", "20", *options],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+
+    @property
+    def is_over(self) -> bool:
+        return self.process.poll() is not None
+
+    def summary(self) -> dict[str, Any]:
+        printed, complaints = self.process.communicate(timeout=30.0)
+        assert self.process.returncode == 0, complaints
+        return dict(json.loads(printed))
+
+    def close(self) -> None:
+        self.process.kill()
+        self.process.communicate()
+
+
+@pytest.fixture
+def px4() -> Iterator[Callable[..., Program]]:
+    """A function that starts a stand-in; it ends with the test."""
+    started: list[Program] = []
+
+    def start(port: int, *options: str) -> Program:
+        started.append(Program(port, *options))
+        return started[-1]
+
+    yield start
+    for one in started:
+        one.close()
+
+
+def run_until(graph: Any, condition: Callable[[], bool]) -> None:
+    """Run the graph until the condition holds."""
+    end = time.monotonic() + FLIGHT_S
+    while not condition():
+        assert time.monotonic() < end, f"not within {FLIGHT_S:g} s, at {graph.time_s:g} s"
+        for _ in range(64):
+            graph.executor.spin_once(timeout_sec=0.02)
+
+
+def counters(graph: Any) -> Any:
+    return graph.node("bridge").front_ends["px4"].counters
+
+
+def check(flight: dict[str, Any]) -> None:
+    assert flight["landed"] and flight["phases"] == PHASES
+    assert flight["distance_m"] > 20.0
+    # The commanded height is 5 m. The copter overshoots by some decimetres and returns slowly.
+    assert 4.5 < flight["hover_m"][0] < flight["hover_m"][1] < 6.0
+    assert flight["off_m"] < 1.0
+    assert 0.0 < flight["sink_mps"] < 1.5
+
+
+def test_stand_in_flies_out_and_back(graph: Callable[..., Any], px4: Callable[..., Program]) -> None:
+    (port,) = free_ports()
+    flown = graph("-p", f"px4.port:={port}", *LONG_STEPS, flight_controller="px4")
+    program = px4(port)
+    run_until(flown, lambda: program.is_over)
+    flight = program.summary()
+    check(flight)
+    # All but the steps of the boot were taken in lockstep, each with one answer.
+    counted = counters(flown)
+    assert counted["steps"] + counted["free_steps"] in (flight["steps"], flight["steps"] - 1)
+    assert counted["steps"] > 0.8 * flight["steps"]
+    assert flight["answers"] == flight["steps"] - 20
+    assert counted["late_answers"] == counted["timeouts"] == counted["equal_readings"] == 0
+    assert flight["time_s"] == pytest.approx((flight["steps"] - 1) * STEP_S, abs=1e-5)
+
+
+def test_two_vehicles_have_a_stand_in_each(graph: Callable[..., Any], px4: Callable[..., Program]) -> None:
+    port, _ = free_ports(2)
+    members = [Member(vehicle("multirotor"), f"copter_{k}", {"initial_position": [0.0, 30.0 * k]}) for k in (0, 1)]
+    flown = graph("-p", f"px4.port:={port}", *LONG_STEPS, vehicles=members, flight_controller="px4")
+    programs = [px4(port, "--instance", str(k), "--linger") for k in (0, 1)]
+    printed: list[str] = []
+
+    def all_printed() -> bool:
+        printed[:] = [one.process.stdout.readline() for one in programs]  # type: ignore[union-attr]
+        return True
+
+    run_until(flown, lambda: counters(flown)["steps"] >= 2 * 34.0 / STEP_S)
+    assert all_printed()
+    for line in printed:
+        check(json.loads(line))
+
+
+def test_simulation_is_held_while_px4_is_dead_and_the_vehicle_starts_over_when_it_is_back(
+    graph: Callable[..., Any], px4: Callable[..., Program]
+) -> None:
+    (port,) = free_ports()
+    flown = graph("-p", f"px4.port:={port}", *LONG_STEPS, flight_controller="px4")
+    first = px4(port)
+    run_until(flown, lambda: flown.truth.pose.position.z < -3.0)
+    first.close()
+    run_until(flown, lambda: not flown.node("bridge").front_ends["px4"].is_connected(0))
+    held_s, height_m = flown.time_s, -flown.truth.pose.position.z
+    flown.idle(0.5)
+    assert flown.time_s == held_s and -flown.truth.pose.position.z == height_m
+    again = px4(port)
+    run_until(flown, lambda: again.is_over)
+    flight = again.summary()
+    check(flight)
+    assert flight["time_s"] > held_s
+    position = flown.truth.pose.position
+    assert math.hypot(position.x, position.y) < 1.0
+    assert counters(flown)["restarts"] == 1
+
+
+def test_stand_in_ends_with_the_simulator(graph: Callable[..., Any], px4: Callable[..., Program]) -> None:
+    (port,) = free_ports()
+    flown = graph("-p", f"px4.port:={port}", *LONG_STEPS, flight_controller="px4")
+    program = px4(port)
+    run_until(flown, lambda: counters(flown)["steps"] > 10)
+    flown.close()
+    _, complaints = program.process.communicate(timeout=30.0)
+    assert "the simulator closed the connection in phase" in complaints
+
+
+def flown_hash(graph: Callable[..., Any]) -> tuple[str, float]:
+    """Hash of the true states of a flight that a program of the test commands, and the final height, m."""
+    (port,) = free_ports()
+    settings = {"turbulence_model": "dryden_8785c", "turbulence_wind_speed_20ft": 5.0, "seed": 3}
+    flown = graph("-p", f"px4.port:={port}", flight_controller="px4", settings=settings)
+    digest = hashlib.sha256()
+    flown.hand_off.subscribe(
+        flown.tester, TRUTH_STATE, TRUTH_STATE.name, TRUTH_STATE.qos, lambda state: digest.update(state.truth.tobytes())
+    )
+    client = Px4Client(port)
+    client.greet()
+    steps = 0
+    # The steps in real time come without outputs, however many they are.
+    while steps < 800:
+        flown.executor.spin_once(timeout_sec=0.01)
+        for message in client.received():
+            if message.get_type() == "HIL_SENSOR":
+                steps += 1
+                client.outputs(message.time_usec, [0.52, 0.52, 0.52, 0.52 + 1e-5 * steps] if steps > 200 else [0.0])
+    assert counters(flown)["late_answers"] == counters(flown)["timeouts"] == 0
+    height_m = -flown.truth.pose.position.z
+    client.close()
+    flown.close()
+    return digest.hexdigest(), height_m
+
+
+def test_lockstep_flight_is_the_same_to_the_bit(graph: Callable[..., Any]) -> None:
+    first, height_m = flown_hash(graph)
+    assert height_m > 0.5
+    assert flown_hash(graph) == (first, height_m)
