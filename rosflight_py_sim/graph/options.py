@@ -165,8 +165,9 @@ def all_options() -> dict[str, Option]:
             "flight controller, which computes servo outputs from the sensors: "
             + "; ".join(f"{one.name} ({one.text})" for one in controllers),
             choices=("", *FLIGHT_CONTROLLERS),
-            details=f"{' and '.join(one.name for one in controllers if one.needs_lockstep)} require "
-            "lockstep, and select it.",
+            details="These require lockstep, and select it: "
+            + ", ".join(one.name for one in controllers if one.needs_lockstep)
+            + ".",
             unset="the vehicle's own",
             pages=tuple(page for one in controllers for page in one.pages),
             in_scenario=True,
