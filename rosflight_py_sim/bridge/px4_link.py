@@ -179,7 +179,7 @@ class Px4Link:
         self.peer.send(self._messages.messages(self._snapshot))
         if self._messages.stuck and not self._stuck.counters["equal_readings"]:
             text = (
-                "readings of %s do not change; PX4 takes such a sensor for stuck and reports it as STALE: give it noise "
+                "readings of %s do not change; PX4 takes such a sensor for stuck and reports it STALE: give it noise "
                 "above its resolution"
             )
             self._stuck.count("equal_readings", text, " and ".join(self._messages.stuck))
