@@ -74,7 +74,12 @@ class Px4Peer:
     @property
     def is_contacted(self) -> bool:
         """Whether a PX4 has connected, or a connection waits to be read."""
-        return self.connections > 0 or (self._server is not None and not self._server.is_idle)
+        return self.connections > 0 or not self.is_idle
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether no connection waits to be accepted or read."""
+        return self._server is None or self._server.is_idle
 
     @property
     def refused(self) -> str:
