@@ -15,6 +15,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -25,9 +26,15 @@ from rosflight_py_sim.bridge import fair_inbox
 from rosflight_py_sim.bridge.ardupilot_front_end import ArduPilotFrontEnd
 from rosflight_py_sim.bridge.auv_zeromq_front_end import AuvZeromqFrontEnd
 from rosflight_py_sim.bridge.front_end_interface import START_OVER, Snapshot
+from rosflight_py_sim.bridge.px4_front_end import Px4FrontEnd
+from rosflight_py_sim.bridge.px4_peer import FAULTS
 from rosflight_py_sim.bridge.uthere_front_end import UthereFrontEnd
 from rosflight_py_sim.ground.stamps import NANOSECONDS
 from rosflight_py_sim.protocols.ardupilot_json import ProtocolError, ServoFrame, decode_frame, encode_frame
+from rosflight_py_sim.protocols.mavlink.common import Heartbeat
+from rosflight_py_sim.protocols.mavlink.frames import LARGEST_FRAME, Frame, FrameReader, Mavlink2
+from rosflight_py_sim.protocols.px4_simulator.dialect import AUTOPILOT_PX4, HilActuatorControls
+from rosflight_py_sim.protocols.px4_simulator.dialect import LAYOUTS as PX4_LAYOUTS
 from rosflight_py_sim.protocols.uthere import UthereError, parse_packet
 from rosflight_py_sim.step.topics import AirspeedSample, GnssSample, StatusReport
 
@@ -242,5 +249,66 @@ def auv_zeromq(count: int, seed: int = 1) -> Passed:
         return Passed(count, valid, effective, counted, steps, answered, time.monotonic() - began_s)
 
 
-PROTOCOLS: dict[str, Callable[[int], Passed]] = {"ardupilot": ardupilot, "uthere": uthere, "auv_zeromq": auv_zeromq}
+def px4(count: int, seed: int = 1) -> Passed:
+    """Outputs of a PX4: each valid message must give a step with its values, whatever precedes it in the stream."""
+    front_end = Px4FrontEnd(Px4FrontEnd.PARAMETERS.checked({"px4.port": free_ports(1)[0]}), _Silent())
+    chance, invalid = random.Random(seed), _invalid("px4_frames", seed, _has_px4_frame)
+    counters, began_s = front_end.counters, time.monotonic()
+    valid = effective = sent = counted = steps = taken = 0
+    with contextlib.closing(front_end):
+        front_end.open()
+        with socket.create_connection(("127.0.0.1", int(str(front_end.values["px4.port"])))) as program:
+            program.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            program.setblocking(False)
+            program.sendall(_px4_frame(Heartbeat(0, AUTOPILOT_PX4)))
+
+            def taken_step(shown: Snapshot, expected: int) -> bool:
+                """Answer a snapshot; return whether the step has the outputs of the answer."""
+                answer = front_end.exchange(0, shown)
+                controls = (1e-3 * (expected - 1000),) * 16
+                program.sendall(_px4_frame(HilActuatorControls(shown.time_ns // 1000, controls, 1, 1)))
+                end_s = time.monotonic() + _TIMEOUT_S
+                while answer is None and time.monotonic() < end_s:
+                    answer = front_end.exchange(0, shown)
+                _drain(program)
+                return answer == [expected] * 14
+
+            while not counters["steps"]:
+                taken_step(_snapshot(taken), 1000)
+                taken += 1
+            before = counters["steps"]
+            while sent < count:
+                shown = _snapshot(taken)
+                while sent < count and chance.random() < 0.25:
+                    faults = sum(counters[name] for name in FAULTS)
+                    # The zeros complete a message that has lost its end.
+                    program.sendall(next(invalid) + bytes(LARGEST_FRAME))
+                    sent += 1
+                    end_s = time.monotonic() + _TIMEOUT_S
+                    while sum(counters[name] for name in FAULTS) == faults and time.monotonic() < end_s:
+                        front_end.exchange(0, shown)
+                    counted += sum(counters[name] for name in FAULTS) > faults
+                    while not front_end.is_idle(0):
+                        front_end.exchange(0, shown)
+                if sent < count:
+                    effective += taken_step(shown, 1000 + chance.randrange(1001))
+                    sent, valid, steps, taken = sent + 1, valid + 1, steps + 1, taken + 1
+            answered = counters["steps"] - before
+    return Passed(count, valid, effective, counted + answered, steps, answered, time.monotonic() - began_s)
+
+
+def _px4_frame(message: Any) -> bytes:
+    return Mavlink2.encode(PX4_LAYOUTS, Frame(message, 0, 1, 1))
+
+
+def _has_px4_frame(data: bytes) -> bool:
+    return any(True for _ in FrameReader(Mavlink2, PX4_LAYOUTS).frames(data + bytes(LARGEST_FRAME)))
+
+
+PROTOCOLS: dict[str, Callable[[int], Passed]] = {
+    "ardupilot": ardupilot,
+    "px4": px4,
+    "uthere": uthere,
+    "auv_zeromq": auv_zeromq,
+}
 """Runs by name of the front-end."""

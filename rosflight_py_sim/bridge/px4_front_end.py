@@ -165,6 +165,10 @@ class Px4FrontEnd(ActuatorFrontEnd):
         """Whether a PX4 is connected to the vehicle's port."""
         return self._links[vehicle].peer.is_connected
 
+    def is_idle(self, vehicle: int) -> bool:
+        """Whether nothing has arrived at the vehicle's port that has not been read."""
+        return self._links[vehicle].peer.is_idle
+
     def refused(self, vehicle: int) -> str:
         """Address of another PX4 that was refused a moment ago."""
         return self._links[vehicle].peer.refused

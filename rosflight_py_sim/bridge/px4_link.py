@@ -179,8 +179,8 @@ class Px4Link:
         self.peer.send(self._messages.messages(self._snapshot))
         if self._messages.stuck and not self._stuck.counters["equal_readings"]:
             text = (
-                "readings of %s do not change; PX4 takes such a sensor for stuck (STALE) and does not arm: give it "
-                "noise above its resolution"
+                "readings of %s do not change; PX4 takes such a sensor for stuck and reports it STALE: give it noise "
+                "above its resolution"
             )
             self._stuck.count("equal_readings", text, " and ".join(self._messages.stuck))
 

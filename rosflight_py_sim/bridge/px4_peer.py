@@ -74,7 +74,12 @@ class Px4Peer:
     @property
     def is_contacted(self) -> bool:
         """Whether a PX4 has connected, or a connection waits to be read."""
-        return self.connections > 0 or (self._server is not None and not self._server.is_idle)
+        return self.connections > 0 or not self.is_idle
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether no connection waits to be accepted or read."""
+        return self._server is None or self._server.is_idle
 
     @property
     def refused(self) -> str:
@@ -113,9 +118,14 @@ class Px4Peer:
         server = self._server
         assert server is not None
         for one in server.turns():
-            if self._px4 not in (None, one):
-                self._refuse(one, "another PX4 is connected")
+            if one.ended:
                 continue
+            if self._px4 is not None and self._px4 is not one:
+                # A PX4 that restarts while the simulation is paused ends one connection and begins another.
+                if not self._px4.is_closed:
+                    self._refuse(one, "another PX4 is connected")
+                    continue
+                self._end()
             if one.address not in self._allowed:
                 self._incidents.count_of(
                     one.address[0], "not_allowed", "%s:%s is not in px4.allowed_peers", *one.address
@@ -131,10 +141,9 @@ class Px4Peer:
             self._count_faults(one)
             if self._px4 is not one and one.received > MOST_STRAY:
                 self._refuse(one, "it sends no messages of PX4's simulator interface")
-        for one in server.drop_ended():
-            if one is self._px4:
-                self._px4 = None
-                self._incidents.inform(f"PX4 at {one.client} has ended the connection")
+        if self._px4 is not None and self._px4.ended:
+            self._end()
+        server.drop_ended()
 
     def refuse_all(self, commander: str) -> None:
         """Refuse all connections, to a vehicle that another program commands."""
@@ -159,6 +168,11 @@ class Px4Peer:
         self._px4, one.is_established, self._refused = one, True, None
         self.connections += 1
         self._incidents.inform(f"PX4 at {one.client} is connected")
+
+    def _end(self) -> None:
+        assert self._px4 is not None
+        self._incidents.inform(f"PX4 at {self._px4.client} has ended the connection")
+        self._px4.ended, self._px4 = True, None
 
     def _refuse(self, one: _Px4Connection, reason: str) -> None:
         one.ended = True

@@ -47,6 +47,16 @@ class Connection:
         """Bytes that wait for the client to read them."""
         return len(self._unsent)
 
+    @property
+    def is_closed(self) -> bool:
+        """Whether the client has closed it, and everything that it sent has been received."""
+        try:
+            return not self.socket.recv(1, socket.MSG_PEEK)
+        except BlockingIOError:
+            return False
+        except OSError:
+            return True
+
     def receive(self) -> bytes:
         """Bytes that have arrived; empty if there are none or the connection has ended."""
         try:

@@ -376,6 +376,21 @@ def test_restarted_px4_starts_over(bench: Bench) -> None:
     assert any("starts over" in line for line in bench.log.warnings)
 
 
+@pytest.mark.parametrize("accepted_before", [False, True])
+def test_px4_that_restarts_between_two_steps_is_not_refused(bench: Bench, accepted_before: bool) -> None:
+    client = bench.in_lockstep()
+    again = bench.new_client()
+    if accepted_before:
+        bench.again()
+        client.outputs(bench.time_us)
+        assert bench.again() is not None
+        bench.exchange()
+    client.close()
+    again.greet()
+    assert bench.again() is START_OVER
+    assert bench.front_end.counters["refused_connections"] == 0
+
+
 def test_px4_that_ends_while_it_boots_starts_over_too(bench: Bench) -> None:
     client = bench.connected()
     bench.exchange()

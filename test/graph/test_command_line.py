@@ -75,7 +75,7 @@ def test_missing_optional_package_error_names_the_extra(
             1,
             ["real_time_multiplier 2.0 given", "time mode wall runs on system time", "paced, gated or lockstep"],
         ),
-        (["sim", "--flight-controller", "px4"], 2, ["px4", "sil_board", "ardupilot"]),
+        (["sim", "--flight-controller", "betaflight"], 2, ["betaflight", "sil_board", "ardupilot", "px4"]),
         (
             ["sim", "--vehicle", "fixedwing", "--dynamics", "jsbsim", "--flight-controller", "ardupilot"],
             1,

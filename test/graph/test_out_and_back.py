@@ -10,6 +10,7 @@ import pytest
 from free_ports import free_ports
 
 from rosflight_py_sim.graph.fleet import Member
+from rosflight_py_sim.ground.parameters import ParameterError
 from rosflight_py_sim.missions.out_and_back import task as module
 from rosflight_py_sim.missions.out_and_back.task import OutAndBackTask
 from rosflight_py_sim.vehicles import vehicle
@@ -92,3 +93,20 @@ def test_ardupilot_of_another_vehicle_does_not_prevent_the_start(task: OutAndBac
     other.send()
     assert needs_program(task)
     other.close()
+
+
+def test_program_gets_the_port_of_a_vehicle_that_px4_flies(graph: Callable[..., Any]) -> None:
+    port, _ = free_ports(2)
+    members = [
+        Member(vehicle("multirotor"), f"copter_{k}", {"initial_position": [0.0, 5.0 * k]}, "px4") for k in range(2)
+    ]
+    task = OutAndBackTask(members[1])
+    flown = graph("-p", f"px4.port:={port}", vehicles=members)
+    task.join(flown, "")
+    assert task.arguments(flown) == ["--linger", "--port", str(port + 1), "--address", "127.0.0.1"]
+    assert task.activity == f"waiting for PX4 on TCP 127.0.0.1:{port + 1}"
+
+
+def test_vehicle_whose_flight_controller_has_no_port_is_refused() -> None:
+    with pytest.raises(ParameterError, match=r"'sil_board'; allowed: ardupilot, px4"):
+        OutAndBackTask(Member(vehicle("multirotor")))

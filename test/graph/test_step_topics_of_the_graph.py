@@ -47,6 +47,7 @@ COMPOSITIONS = (
     Composition("auv"),
     Composition("auv", flight_controller="auv_controller", executables=("underwater_autopilot",)),
     Composition("fixedwing", flight_controller="ardupilot"),
+    Composition("multirotor", flight_controller="px4"),
     Composition("uthere"),
     Composition("multirotor", executables=("policy_autopilot",), parameters=(POLICY, "observations:=sensors")),
     Composition("multirotor", flight_controller="policy_controller", parameters=(POLICY,)),
@@ -95,7 +96,7 @@ def found(
     """The ends of all compositions combined."""
     found: Ends = defaultdict(set)
     parameters = ("auv_zeromq.image_port", "auv_zeromq.thruster_port", "auv_zeromq.telemetry_port", "web_viewer.port")
-    parameters += ("ardupilot.port", "uthere.udp_port_in", "uthere.udp_port_out")
+    parameters += ("ardupilot.port", "px4.port", "uthere.udp_port_in", "uthere.udp_port_out")
     ports = zip(parameters, free_ports(len(parameters)), strict=True)
     arguments = [word for name, port in ports for word in ("-p", f"{name}:={port}")]
     # Nodes with a failure publish their active failures.

@@ -117,7 +117,7 @@ def test_file_is_parsed_correctly(kite: Write) -> None:
         ("output: 3", "output: 0", 8, r"actuators\[1\].output", "a second 0 given"),
         ("name: rudder", "name: left", 8, r"actuators\[1\].name", "a second 'left' given"),
         ("kind: servo", "kind: sail", 8, r"actuators\[1\].kind", "sail given; allowed: motor, servo"),
-        ("ardupilot:\n", "px4:\n", 10, "pairings.px4", "unknown key given; allowed: .*zeromq"),
+        ("ardupilot:\n", "betaflight:\n", 10, "pairings.betaflight", "unknown key given; allowed: .*zeromq"),
         (
             "{config}",
             "{home}",

@@ -16,6 +16,9 @@ from rosflight_py_sim.protocols.mavlink.layout import Layout, Layouts, crc_x25
 
 _CHECKSUM = Struct("<H")
 
+LARGEST_FRAME = 280
+"""Bytes of the longest frame of either version, with a signature."""
+
 
 class Frame(NamedTuple):
     """A message of a dialect, and its sender's numbers."""
