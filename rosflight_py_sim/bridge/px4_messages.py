@@ -68,6 +68,9 @@ _UNKNOWN_COURSE = 65535
 # Speed below which the course over ground is unknown, m/s.
 _SLOW_MPS = 0.1
 
+# Groups of each HIL_SENSOR.
+_IMU = Updated.ACCEL | Updated.GYRO
+
 _RC_PERIOD_NS = NANOSECONDS // 50
 _RC_CHANNELS = 18
 _FULL_SIGNAL = 100
@@ -142,7 +145,7 @@ class MessageMaker:
         accel, gyro = _clipped(accel, _LARGEST_ACCEL), _clipped(gyro, _LARGEST_GYRO)
         self._watch("accelerometer", tuple(int(one / ACCEL_STEP) for one in accel))
         self._watch("gyro", tuple(int(one / GYRO_STEP) for one in gyro))
-        updated = Updated.ACCEL | Updated.GYRO
+        updated = _IMU
         mag, baro, pitot = snapshot.mag, snapshot.baro, snapshot.airspeed
         field = (0.0, 0.0, 0.0)
         pressure = differential = altitude = temperature = 0.0
@@ -248,8 +251,8 @@ def _signed3(vector: Vector3, unit: float) -> tuple[int, int, int]:
 
 
 def _clipped(vector: Vector3, largest: float) -> Vector3:
-    x, y, z = (min(max(one, -largest), largest) for one in vector)
-    return x, y, z
+    x, y, z = vector
+    return min(max(x, -largest), largest), min(max(y, -largest), largest), min(max(z, -largest), largest)
 
 
 def _signed(value: float, bits: int) -> int:

@@ -27,7 +27,7 @@ AUTOPILOT_PX4 = 12
 """`autopilot` of PX4's heartbeat."""
 
 
-class Updated(IntFlag):
+class Updated(IntEnum):
     """`fields_updated` of HilSensor; PX4 uses a group only with all its bits (SimulatorMavlink.hpp, SensorSource)."""
 
     ACCEL = 0x7
