@@ -17,6 +17,7 @@ from rosflight_py_sim.commands.identify import add_identify_parsers
 from rosflight_py_sim.commands.inject import add_inject_parser
 from rosflight_py_sim.commands.prepare_firmware import add_prepare_firmware_parser
 from rosflight_py_sim.commands.recordings import add_recording_parsers
+from rosflight_py_sim.commands.search import add_search_parser
 from rosflight_py_sim.commands.status import add_status_parser
 from rosflight_py_sim.commands.sweep import add_sweep_parser
 from rosflight_py_sim.commands.trim import add_trim_parser
@@ -92,6 +93,7 @@ def command_parser() -> argparse.ArgumentParser:
     add_options(fly, FLY)
     fly.set_defaults(command=_fly)
     add_sweep_parser(commands)
+    add_search_parser(commands)
     add_baseline_parser(commands)
     add_recording_parsers(commands)
     add_identify_parsers(commands)

@@ -1,0 +1,82 @@
+"""Proposals of values that break a property, by an evolution strategy over the distributions of a sweep file.
+
+Each quantity with ordered values has a coordinate of normal distribution: its value is the quantile of the
+quantity's distribution at the share of the normal distribution below the coordinate. The first proposals are therefore
+drawn from the distributions themselves, as a sweep draws them. From the robustness of each flight, CMA-ES (N. Hansen,
+A. Ostermeier: Completely Derandomized Self-Adaptation in Evolution Strategies, Evolutionary Computation 9, 2001) moves
+and shapes the normal distribution towards flights of smaller robustness. Quantities without order have a categorical
+distribution each, which adapts likewise (R. Hamano et al.: CatCMA with Margin, GECCO 2025). The package `cmaes`
+implements both.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from statistics import NormalDist
+from typing import NamedTuple
+
+import numpy as np
+from cmaes import CatCMAwM
+
+from rosflight_py_sim.ground.parameters import Scalar
+from rosflight_py_sim.sweep.definition import Quantity
+
+_NORMAL = NormalDist()
+
+_SEEDS = 2**32
+
+
+class Proposal(NamedTuple):
+    """Values to fly.
+
+    Attributes:
+        values: of the quantities, by key.
+        distance: from the median of the distributions, in standard deviations of the coordinates.
+        solution: the optimizer's form of it.
+    """
+
+    values: Mapping[str, Scalar]
+    distance: float
+    solution: CatCMAwM.Solution
+
+
+class Proposals:
+    """Generations of proposals, each after the robustness of the generation before."""
+
+    def __init__(self, quantities: Sequence[Quantity], seed: int) -> None:
+        """Begin with the distributions of the quantities, of which there is at least one, and a seed."""
+        self._ordered = [one for one in quantities if one.distribution.is_ordered]
+        self._listed = [one for one in quantities if len(one.distribution.extremes) > 1 and one not in self._ordered]
+        self._only = [one for one in quantities if one not in self._ordered and one not in self._listed]
+        self._rng = np.random.default_rng(seed)
+        self._begin()
+
+    def next(self) -> list[Proposal]:
+        """The proposals of a generation."""
+        return [self._proposal(self._optimizer.ask()) for _ in range(self._optimizer.population_size)]
+
+    def learn(self, generation: Sequence[tuple[Proposal, float]]) -> None:
+        """Adapt to the robustness of a whole generation; begin again if the proposals hardly differ any more."""
+        self._optimizer.tell([(one.solution, robustness) for one, robustness in generation])
+        if self._optimizer.should_stop():
+            self._begin()
+
+    def _begin(self) -> None:
+        dimensions = len(self._ordered)
+        self._optimizer = CatCMAwM(
+            x_space=[[-np.inf, np.inf]] * dimensions or None,
+            c_space=[len(one.distribution.extremes) for one in self._listed] or None,
+            mean=np.zeros(dimensions) if dimensions else None,
+            cov=np.eye(dimensions) if dimensions else None,
+            seed=int(self._rng.integers(_SEEDS)),
+        )
+
+    def _proposal(self, solution: CatCMAwM.Solution) -> Proposal:
+        coordinates = [] if solution.x is None else solution.x.tolist()
+        values: dict[str, Scalar] = {one.key: one.distribution.extremes[0] for one in self._only}
+        for one, coordinate in zip(self._ordered, coordinates, strict=True):
+            values[one.key] = one.distribution.quantile(_NORMAL.cdf(coordinate))
+        places = [] if solution.c is None else np.argmax(solution.c, axis=1).tolist()
+        for one, place in zip(self._listed, places, strict=True):
+            values[one.key] = one.distribution.extremes[place]
+        return Proposal(values, float(np.linalg.norm(coordinates)), solution)
