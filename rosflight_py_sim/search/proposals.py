@@ -11,6 +11,7 @@ implements both.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from statistics import NormalDist
 from typing import NamedTuple
@@ -24,6 +25,10 @@ from rosflight_py_sim.sweep.definition import Quantity
 _NORMAL = NormalDist()
 
 _SEEDS = 2**32
+
+# A start from the distributions ends when so many generations have not lowered the least robustness by this share of
+# the range between the least and the first generation's median.
+_PATIENCE, _LEAST_GAIN = 4, 0.02
 
 
 class Proposal(NamedTuple):
@@ -56,12 +61,20 @@ class Proposals:
         return [self._proposal(self._optimizer.ask()) for _ in range(self._optimizer.population_size)]
 
     def learn(self, generation: Sequence[tuple[Proposal, float]]) -> None:
-        """Adapt to the robustness of a whole generation; begin again if the proposals hardly differ any more."""
+        """Adapt to the robustness of a whole generation; begin again at the distributions where that gains nothing."""
         self._optimizer.tell([(one.solution, robustness) for one, robustness in generation])
-        if self._optimizer.should_stop():
+        values = [robustness for _, robustness in generation]
+        if self._median is None:
+            self._median = float(np.median(values))
+        is_lower = math.isinf(self._least) or min(values) < self._least - _LEAST_GAIN * abs(self._median - self._least)
+        self._idle = 0 if is_lower else self._idle + 1
+        self._least = min(self._least, *values)
+        if self._idle == _PATIENCE or self._optimizer.should_stop():
             self._begin()
 
     def _begin(self) -> None:
+        self._median: float | None = None
+        self._least, self._idle = math.inf, 0
         dimensions = len(self._ordered)
         self._optimizer = CatCMAwM(
             x_space=[[-np.inf, np.inf]] * dimensions or None,
