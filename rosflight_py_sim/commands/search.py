@@ -29,7 +29,7 @@ def add_search_parser(commands: argparse._SubParsersAction[argparse.ArgumentPars
         "without ROS, then reduce the values to the smallest failing case, and record that flight for "
         "'rosflight_py_sim refly'. After Ctrl-C, kill -9 or a full disk, the same command continues. A terminal shows "
         f"a progress bar; a file or pipe receives a line every {PERIOD_S:g} s. Exit code 0: no flight breaks the "
-        "property; 1: a flight breaks it; 2: the search is not complete.",
+        "property; 1: a flight breaks it, or the search is not complete.",
         epilog="With --run, arguments after --ros-args are passed to ROS.",
     )
     parser.add_argument("file", type=Path, metavar="FILE", help="sweep file with a property, YAML")
@@ -111,7 +111,7 @@ def _fly_search(sweep: Sweep, digest: str, folder: Path, options: argparse.Names
         print(_bundle(sweep, findings.smallest, folder))
     except SweepError as error:
         print(f"rosflight_py_sim: {error}", file=sys.stderr)
-        return 2
+        return 1
     except KeyboardInterrupt:
         print(summary(sweep, read_property(sweep), findings), flush=True)
         print("rosflight_py_sim: interrupted; give the same command again to continue", file=sys.stderr)

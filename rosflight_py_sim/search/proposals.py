@@ -54,35 +54,33 @@ class Proposals:
         self._listed = [one for one in quantities if len(one.distribution.extremes) > 1 and one not in self._ordered]
         self._only = [one for one in quantities if one not in self._ordered and one not in self._listed]
         self._rng = np.random.default_rng(seed)
-        self._begin()
+        self._start = self._new_start()
 
     def next(self) -> list[Proposal]:
         """The proposals of a generation."""
-        return [self._proposal(self._optimizer.ask()) for _ in range(self._optimizer.population_size)]
+        optimizer = self._start.optimizer
+        return [self._proposal(optimizer.ask()) for _ in range(optimizer.population_size)]
 
     def learn(self, generation: Sequence[tuple[Proposal, float]]) -> None:
         """Adapt to the robustness of a whole generation; begin again at the distributions where that gains nothing."""
-        self._optimizer.tell([(one.solution, robustness) for one, robustness in generation])
         values = [robustness for _, robustness in generation]
-        if self._median is None:
-            self._median = float(np.median(values))
-        is_lower = math.isinf(self._least) or min(values) < self._least - _LEAST_GAIN * abs(self._median - self._least)
-        self._idle = 0 if is_lower else self._idle + 1
-        self._least = min(self._least, *values)
-        if self._idle == _PATIENCE or self._optimizer.should_stop():
-            self._begin()
+        if min(values) == max(values):
+            return  # nothing to learn
+        start = self._start
+        start.optimizer.tell([(one.solution, robustness) for one, robustness in generation])
+        if start.is_exhausted(values) or start.optimizer.should_stop():
+            self._start = self._new_start()
 
-    def _begin(self) -> None:
-        self._median: float | None = None
-        self._least, self._idle = math.inf, 0
+    def _new_start(self) -> _Start:
         dimensions = len(self._ordered)
-        self._optimizer = CatCMAwM(
+        optimizer = CatCMAwM(
             x_space=[[-np.inf, np.inf]] * dimensions or None,
             c_space=[len(one.distribution.extremes) for one in self._listed] or None,
             mean=np.zeros(dimensions) if dimensions else None,
             cov=np.eye(dimensions) if dimensions else None,
             seed=int(self._rng.integers(_SEEDS)),
         )
+        return _Start(optimizer)
 
     def _proposal(self, solution: CatCMAwM.Solution) -> Proposal:
         coordinates = [] if solution.x is None else solution.x.tolist()
@@ -93,3 +91,27 @@ class Proposals:
         for one, place in zip(self._listed, places, strict=True):
             values[one.key] = one.distribution.extremes[place]
         return Proposal(values, float(np.linalg.norm(coordinates)), solution)
+
+
+class _Start:
+    """A start of the optimizer at the distributions.
+
+    Attributes:
+        optimizer: the optimizer.
+    """
+
+    def __init__(self, optimizer: CatCMAwM) -> None:
+        self.optimizer = optimizer
+        self._median, self._least = math.nan, math.inf
+        self._idle = 0
+
+    def is_exhausted(self, values: Sequence[float]) -> bool:
+        """Whether the last generations, the one with these robustnesses included, have gained nothing."""
+        if math.isinf(self._least):
+            self._median = float(np.median(values))
+        elif min(values) < self._least - _LEAST_GAIN * (self._median - self._least):
+            self._idle = 0
+        else:
+            self._idle += 1
+        self._least = min(self._least, *values)
+        return self._idle == _PATIENCE

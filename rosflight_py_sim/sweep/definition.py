@@ -101,6 +101,12 @@ class Signal:
     period_s: float
 
 
+def named_expressions(measures: Sequence[Measure], signals: Sequence[Signal]) -> dict[str, str]:
+    """Texts of the expressions that a property may name, by name."""
+    of_measures = {one.name: one.expression for one in measures if not one.is_property}
+    return of_measures | {one.name: one.expression for one in signals}
+
+
 @dataclass(frozen=True)
 class StopRule:
     """Ends a sweep early: the confidence interval of a measure's mean over the succeeded runs is narrow enough.

@@ -26,7 +26,7 @@ from rosflight_py_sim.nodes.running import node_class
 from rosflight_py_sim.physics.ignored_wind import SWITCHES, ignored_wind
 from rosflight_py_sim.step.ports import Output, examples_of
 from rosflight_py_sim.step.topics import FAULT, StepTopic
-from rosflight_py_sim.sweep.definition import Measure, Row, Run, Signal, Sweep, run_of, scenario_of
+from rosflight_py_sim.sweep.definition import Measure, Row, Run, Signal, Sweep, named_expressions, run_of, scenario_of
 from rosflight_py_sim.sweep.expressions import Expression, ExpressionError, values_of
 from rosflight_py_sim.sweep.pipeline_flight import NeedsGraphError, Observe, PipelineFlight, Sent, parts_of, step_size_s
 from rosflight_py_sim.sweep.temporal_logic import Property
@@ -218,14 +218,11 @@ def outcome_of(judges: Sequence[MissionJudge], limit_s: float, *, several: bool)
 def _row(sweep: Sweep, run: Run, judges: Sequence[MissionJudge]) -> Row:
     """The row of a run, from the logs of its missions."""
     names, reasons = outcome_of(judges, sweep.limit_s, several=len(sweep.scenario.members) > 1)
-    known = frozenset(names)
     measures = {one.name: _number(one, names) for one in sweep.measures if not one.is_property}
     signals = {one.name: _samples(one, names) for one in sweep.signals}
     if sweep.property is not None:
-        defined = tuple(
-            (one.name, one.expression) for one in (*sweep.measures, *sweep.signals) if one != sweep.property
-        )
-        formula = _property(sweep.property.expression, known, defined)
+        defined = named_expressions(sweep.measures, sweep.signals)
+        formula = _property(sweep.property.expression, frozenset(names), tuple(defined.items()))
         measures[sweep.property.name] = robustness = math.nan if formula is None else formula.value(names)
         if not reasons and math.isnan(robustness):
             reasons.append("the property has no value")

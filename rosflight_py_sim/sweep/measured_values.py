@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -59,19 +59,15 @@ def read_signals(item: Item, trial: Mapping[str, Any], period_s: float) -> list[
     ]
 
 
-def read_property(
-    item: Item, trial: Mapping[str, Any], measures: Sequence[Measure], signals: Sequence[Signal]
-) -> Measure:
-    """The property of the flights, in which the names of measures and signals may occur.
+def read_property(item: Item, trial: Mapping[str, Any], defined: Mapping[str, str]) -> Measure:
+    """The property of the flights, in which the names of measures and signals may occur, whose expressions are given.
 
     Raises:
         ParameterError: it is invalid; the text names file, line and key.
     """
     text = item.text()
     try:
-        Property(text, trial, {one.name: Expression(one.expression, trial) for one in (*measures, *signals)}).value(
-            trial
-        )
+        Property(text, trial, {name: Expression(one, trial) for name, one in defined.items()}).value(trial)
     except ExpressionError as error:
         raise item.fail(str(error)) from error
     return Measure(ROBUSTNESS, text, is_property=True)

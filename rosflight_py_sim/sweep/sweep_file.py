@@ -26,7 +26,7 @@ from rosflight_py_sim.ground.shared_parameters import SEED
 from rosflight_py_sim.ground.yaml_section import Item, Section, read_file
 from rosflight_py_sim.missions.catalogue import flight_of, single_scenario
 from rosflight_py_sim.missions.mission_judge import LOG_RATE_HZ
-from rosflight_py_sim.sweep.definition import Measure, Quantity, Signal, StopRule, Sweep, setting
+from rosflight_py_sim.sweep.definition import Measure, Quantity, Signal, StopRule, Sweep, named_expressions, setting
 from rosflight_py_sim.sweep.distributions import Grid
 from rosflight_py_sim.sweep.measured_values import read_measures, read_property, read_signals, trial_flight
 from rosflight_py_sim.sweep.swept_values import (
@@ -98,8 +98,7 @@ def read_sweep(file: Path, text: str | None = None) -> Sweep:
     period_s = _value(section, SWEEP_PARAMETERS["signal_period"])
     signals = section.read("signals", partial(read_signals, trial=trial, period_s=period_s), [])
     if "property" in section:
-        read = partial(read_property, trial=trial, measures=tuple(measures), signals=signals)
-        measures.append(section.read("property", read, None))
+        measures = [*measures, read_property(section["property"], trial, named_expressions(measures, signals))]
     _check_columns(section, quantities, measures, signals)
     nominal = {one.key: one.distribution.nominal for one in quantities}
     nominal |= section.read("nominal", partial(_nominal, quantities=quantities), {})

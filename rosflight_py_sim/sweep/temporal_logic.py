@@ -143,10 +143,11 @@ class Property(Expression):
     def _times(self, node: ast.Subscript) -> tuple[float, float]:
         """First and last time of a temporal operator, s."""
         given = node.slice.elts if isinstance(node.slice, ast.Tuple) else []
-        times = [one.value for one in given if isinstance(one, ast.Constant) and type(one.value) in (int, float)]
+        constants = [one.value for one in given if isinstance(one, ast.Constant)]
+        times = [float(one) for one in constants if isinstance(one, int | float) and not isinstance(one, bool)]
         if len(times) != 2 or len(given) != 2 or not times[0] <= times[1]:
             raise self._refuse(node, "two times in s from now on, the earlier one first, as in always[0, 2](...)")
-        return float(times[0]), float(times[1])
+        return times[0], times[1]
 
     def _time_of(self, node: ast.expr) -> str:
         for one in ast.walk(node):
