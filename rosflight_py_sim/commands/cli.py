@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from rosflight_py_sim.commands.baseline import add_baseline_parser
 from rosflight_py_sim.commands.command_parser import CommandParser
+from rosflight_py_sim.commands.gains import add_gains_parser
 from rosflight_py_sim.commands.hand_over import add_hand_over_parser
 from rosflight_py_sim.commands.identify import add_identify_parsers
 from rosflight_py_sim.commands.inject import add_inject_parser
@@ -98,6 +99,7 @@ def command_parser() -> argparse.ArgumentParser:
     add_recording_parsers(commands)
     add_identify_parsers(commands)
     add_trim_parser(commands)
+    add_gains_parser(commands)
     add_status_parser(commands)
     vehicles = commands.add_parser(
         "vehicles",
