@@ -1,6 +1,6 @@
 """Proof that a search breaks a property with a fraction of the flights that random sampling of its distributions needs.
 
-    python -m proof.search [--seeds 10] [--most 250] [--workers 2]
+    python -m proof.search [--seeds 10] [--most 300] [--workers 2] [EXAMPLE ...]
 
 Each example of docs/examples/search is searched with the seeds 1, 2, ..., and sampled with the same seeds as a sweep
 samples it, until a flight breaks its property.
@@ -82,9 +82,11 @@ def quartiles(flights: Sequence[int], most: int) -> str:
     )
 
 
-def rows(seeds: int, most: int, workers: int) -> Iterator[Row]:
-    """One row per example."""
+def rows(names: Sequence[str], seeds: int, most: int, workers: int) -> Iterator[Row]:
+    """One row per example of a name, or of all without names."""
     for file in sorted(EXAMPLES.glob("*.yaml")):
+        if names and file.stem not in names:
+            continue
         sweep = read_sweep(file)
         found = [searched_flights(sweep, seed, most, workers) for seed in range(1, seeds + 1)]
         by_search, further = ([one[place] for one in found] for place in (0, 1))
@@ -111,11 +113,12 @@ def rows(seeds: int, most: int, workers: int) -> Iterator[Row]:
 def main() -> None:
     """Run the program."""
     parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("names", nargs="*", metavar="EXAMPLE", help="examples (default: all)")
     parser.add_argument("--seeds", type=int, default=10)
-    parser.add_argument("--most", type=int, default=250, help="largest number of flights of a search or sample")
+    parser.add_argument("--most", type=int, default=300, help="largest number of flights of a search or sample")
     parser.add_argument("--workers", type=int, default=2)
     options = parser.parse_args()
-    sys.exit(publish("search", TITLE, rows(options.seeds, options.most, options.workers), NOTES))
+    sys.exit(publish("search", TITLE, rows(options.names, options.seeds, options.most, options.workers), NOTES))
 
 
 if __name__ == "__main__":
