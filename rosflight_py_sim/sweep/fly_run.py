@@ -169,7 +169,7 @@ def fly_in_graph(
         graph.close()
     for flight in flights:
         if not flight.judge.has_ended:
-            flight.judge.reason = faults.get(flight) or not_done(flight.activity, limit_s)
+            flight.judge.note_failure(faults.get(flight) or not_done(flight.activity, limit_s))
     return [flight.judge for flight in flights]
 
 
