@@ -27,7 +27,7 @@ On the yaw axis, the reaction of the rotors makes the loop fast, so that its gai
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -253,9 +253,8 @@ def _motion(model: SteadyModel, truth: Array, throttles: Array, row: int) -> Arr
     return motion
 
 
-def _hover_command(lift: object, weight: float, in_newtons: bool) -> float:
+def _hover_command(lift: Callable[[float], float], weight: float, in_newtons: bool) -> float:
     """Force command whose lift is the weight."""
-    assert callable(lift)
     low, high = 0.0, (10.0 * weight if in_newtons else 1.0)
     if lift(high) < weight:
         raise ParameterError(f"thrust of all motors: {lift(high):.4g} N; allowed: more than the weight, {weight:.4g} N")
@@ -385,7 +384,7 @@ def rise_time(closed: Response, frequencies: Array) -> float:
 
 def firmware_gains(designs: Mapping[str, AxisDesign]) -> dict[str, float]:
     """The firmware's parameters for a design."""
-    gains = {}
+    gains: dict[str, float] = {}
     for name in ("roll", "pitch"):
         one, prefix = designs[name], f"PID_{name.upper()}"
         gains |= {f"{prefix}_ANG_P": one.p, f"{prefix}_ANG_I": one.i, f"{prefix}_ANG_D": one.d}
