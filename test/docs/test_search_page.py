@@ -1,4 +1,4 @@
-"""docs/search.md: its file is the example, the examples can be searched, and its formulas and options are the code's."""
+"""docs/search.md: its file is the example, examples can be searched, formulas and options are those of the code."""
 
 from __future__ import annotations
 
