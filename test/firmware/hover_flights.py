@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 import numpy as np
 from numpy.typing import NDArray
 
-from rosflight_py_sim.firmware.command import FZ, QX, QZ
+from rosflight_py_sim.firmware.command import FZ
 from rosflight_py_sim.graph.fleet import Member
 from rosflight_py_sim.graph.parameter_sources import parameter_sources
 from rosflight_py_sim.ground.parameters import Value
@@ -78,6 +78,3 @@ def roll_response(fly: Callable[[float], tuple[Array, Array]], size: float) -> t
 def fast_motion(times: Array, rates: Array) -> float:
     """Standard deviation of the changes of a rate from step to step, a second after the step and later."""
     return float(np.std(np.diff(rates)[times[1:] > STEP_AT_S + 1.0]))
-
-
-__all__ = ["QX", "QZ", "fast_motion", "flown", "roll_response"]

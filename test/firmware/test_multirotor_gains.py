@@ -10,10 +10,10 @@ from pathlib import Path
 import hover_flights
 import numpy as np
 import pytest
-from hover_flights import QX, QZ
 
 from rosflight_py_sim.commands import cli
 from rosflight_py_sim.commands.gains import design_inputs
+from rosflight_py_sim.firmware.command import QX, QZ
 from rosflight_py_sim.firmware.multirotor_gains import (
     Axis,
     AxisDesign,
