@@ -28,6 +28,7 @@ PARTS = {
     "determinism": "The same seed gives the same flight",
     "compiled_steps": "Compiled steps and steps by messages give the same flight",
     "identification": "Parameters identified from flights equal those of the vehicle that flew",
+    "search": "A search breaks a property with few flights",
     "restarts": "Killed and restarted nodes",
     "disturbances": "Stopped nodes, duplicated and late messages, a full disk, a busy machine",
     "interruptions": "Ctrl-C and SIGTERM at any moment",

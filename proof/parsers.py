@@ -42,6 +42,7 @@ from rosflight_py_sim.recording.rosout import warnings_of
 from rosflight_py_sim.sweep.definition import run_of, scenario_of
 from rosflight_py_sim.sweep.expressions import Expression, ExpressionError
 from rosflight_py_sim.sweep.sweep_file import read_sweep
+from rosflight_py_sim.sweep.temporal_logic import Property
 from rosflight_py_sim.testing.baseline_file import read_baseline
 from rosflight_py_sim.transmitter.mapping import MappingError, load_mappings
 from rosflight_py_sim.vehicles.vehicle_file import read_vehicle
@@ -190,6 +191,8 @@ def _expression(data: bytes) -> None:
     flight = {"time": np.arange(9.0), "judge.height_m": 2.0, "truth_state.position_ned": np.ones((3, 9))}
     with contextlib.suppress(ExpressionError):
         Expression(data.decode("utf-8", "replace"), flight).value(flight)
+    with contextlib.suppress(ExpressionError):
+        Property(data.decode("utf-8", "replace"), flight, {}).value(flight)
 
 
 def _launch_arguments(data: bytes) -> None:

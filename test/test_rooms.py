@@ -40,6 +40,7 @@ ROOMS = (
         "graph",
         "missions",
         "sweep",
+        "search",
         "identification",
         "learning",
         "testing",

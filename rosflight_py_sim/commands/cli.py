@@ -12,11 +12,13 @@ from typing import TYPE_CHECKING
 
 from rosflight_py_sim.commands.baseline import add_baseline_parser
 from rosflight_py_sim.commands.command_parser import CommandParser
+from rosflight_py_sim.commands.gains import add_gains_parser
 from rosflight_py_sim.commands.hand_over import add_hand_over_parser
 from rosflight_py_sim.commands.identify import add_identify_parsers
 from rosflight_py_sim.commands.inject import add_inject_parser
 from rosflight_py_sim.commands.prepare_firmware import add_prepare_firmware_parser
 from rosflight_py_sim.commands.recordings import add_recording_parsers
+from rosflight_py_sim.commands.search import add_search_parser
 from rosflight_py_sim.commands.status import add_status_parser
 from rosflight_py_sim.commands.sweep import add_sweep_parser
 from rosflight_py_sim.commands.trim import add_trim_parser
@@ -92,10 +94,12 @@ def command_parser() -> argparse.ArgumentParser:
     add_options(fly, FLY)
     fly.set_defaults(command=_fly)
     add_sweep_parser(commands)
+    add_search_parser(commands)
     add_baseline_parser(commands)
     add_recording_parsers(commands)
     add_identify_parsers(commands)
     add_trim_parser(commands)
+    add_gains_parser(commands)
     add_status_parser(commands)
     vehicles = commands.add_parser(
         "vehicles",

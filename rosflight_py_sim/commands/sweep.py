@@ -13,7 +13,7 @@ from rosflight_py_sim.missions.flight_progress import PERIOD_S, WATCHED_PACE
 from rosflight_py_sim.sweep import require_packages
 
 if TYPE_CHECKING:
-    from rosflight_py_sim.sweep.definition import Sweep
+    from rosflight_py_sim.sweep.definition import Run, Sweep
 
 
 def add_sweep_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -57,10 +57,17 @@ def _sweep(options: argparse.Namespace) -> int:
     if options.view and options.run is None:
         raise ParameterError("--view given without --run; allowed: --run N --view, which shows run N")
     require_packages()
+    from rosflight_py_sim.sweep.definition import run_of
     from rosflight_py_sim.sweep.sweep_file import read_sweep
 
     sweep = read_sweep(options.file)
-    return _fly_sweep(sweep, options) if options.run is None else _fly_again(sweep, options)
+    if options.run is None:
+        return _fly_sweep(sweep, options)
+    try:
+        run = run_of(sweep, options.run)
+    except ValueError as error:
+        raise ParameterError(f"--run: {error}") from error
+    return fly_again(sweep, run, options, options.output or Path("flights"))
 
 
 def _fly_sweep(sweep: Sweep, options: argparse.Namespace) -> int:
@@ -92,16 +99,12 @@ def _fly_sweep(sweep: Sweep, options: argparse.Namespace) -> int:
     return 0
 
 
-def _fly_again(sweep: Sweep, options: argparse.Namespace) -> int:
-    """Fly one run in the composed graph, as `fly` does."""
+def fly_again(sweep: Sweep, run: Run, options: argparse.Namespace, output: Path) -> int:
+    """Fly one run in the composed graph, as `fly` does, with results in the folder `output`; return the exit code."""
     from rosflight_py_sim.missions.catalogue import flight_of
     from rosflight_py_sim.missions.flight import fly
-    from rosflight_py_sim.sweep.definition import run_of, scenario_of
+    from rosflight_py_sim.sweep.definition import scenario_of
 
-    try:
-        run = run_of(sweep, options.run)
-    except ValueError as error:
-        raise ParameterError(f"--run: {error}") from error
     scenario = scenario_of(sweep, run)
     values = {one.key: one.parameter.text_of(run.values[one.key]) for one in sweep.quantities}
     print(", ".join([f"run {run.number}", *(f"{key} {text}" for key, text in values.items())]), flush=True)
@@ -112,7 +115,7 @@ def _fly_again(sweep: Sweep, options: argparse.Namespace) -> int:
         settings=settings,
         ros_arguments=options.ros_arguments,
         namespace="",
-        output=options.output or Path("flights"),
+        output=output,
         sidecars=["web_viewer"] if options.view else [],
         limit_s=sweep.limit_s,
     )

@@ -151,7 +151,7 @@ class Flights:
         """Fail the missions that have not ended within their time."""
         for one in self._flights:
             if not one.judge.has_ended:
-                one.judge.reason = not_done(one.activity, self._limit_s)
+                one.judge.note_failure(not_done(one.activity, self._limit_s))
 
 
 def not_done(activity: str, limit_s: float) -> str:

@@ -17,6 +17,7 @@ from std_msgs.msg import String
 from rosflight_py_sim.ground.parameters import ParameterTable, Values
 from rosflight_py_sim.ground.shared_parameters import TAKE_OFF_TIMEOUT
 from rosflight_py_sim.kernels.chain import NEVER_NS, Cells, ChainLink, StepTime
+from rosflight_py_sim.missions.oscillation import oscillation_of
 from rosflight_py_sim.missions.take_off import TakeOffWatch
 from rosflight_py_sim.recording.motion_summary import MotionSummary, summarise_motion
 from rosflight_py_sim.recording.state_log import Array, StateLog
@@ -216,10 +217,15 @@ class MissionJudge(ABC):
         message: M = getattr(self._newest, topic.name)
         return message
 
+    def note_failure(self, reason: str) -> None:
+        """Note why the mission was aborted, and an attitude that oscillated; an empty text: it was not."""
+        oscillation = oscillation_of(self.log) if reason else None
+        self.reason = reason if oscillation is None else f"{reason}; {oscillation}"
+
     def _on_end(self, message: String) -> None:
         self.relink()
         self.has_ended = True
-        self.reason = message.data
+        self.note_failure(message.data)
 
     def _on_truth(self, state: VehicleState) -> None:
         self.state = state

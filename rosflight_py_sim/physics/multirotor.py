@@ -378,6 +378,12 @@ class Multirotor(BatteryPowered):
         """
         return self._settled(truth, wind_ned, throttles)[0]
 
+    def steady_speeds(
+        self, truth: NDArray[np.float64], wind_ned: NDArray[np.float64], throttles: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
+        """Rotor speeds (n,), rad/s, in the steady state of `steady_wrench`. The array is new."""
+        return self._settled(truth, wind_ned, throttles)[1]
+
     def hover(self, weight: float) -> None:
         """Let all rotors turn with one throttle whose thrust, in still air and far from the ground, is `weight` (N).
 

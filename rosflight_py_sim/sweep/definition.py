@@ -25,10 +25,24 @@ class Distribution(ABC):
     def value(self, number: int, rng: np.random.Generator) -> Scalar:
         """Value of a run, given by the number of the run, or drawn."""
 
+    @abstractmethod
+    def quantile(self, share: float) -> Scalar:
+        """Value below which a share of the values lies, from 0 to 1; of values without order, one of the list."""
+
     @property
     @abstractmethod
     def extremes(self) -> Sequence[Scalar]:
         """Values between which all others lie, or all values."""
+
+    @property
+    def is_ordered(self) -> bool:
+        """Whether the values are numbers between the extremes; otherwise, they are the extremes."""
+        return True
+
+    @property
+    def nominal(self) -> Scalar:
+        """Value from which others deviate: the median, or the first of a list."""
+        return self.quantile(0.5) if self.is_ordered else self.extremes[0]
 
 
 @dataclass(frozen=True)
@@ -64,10 +78,12 @@ class Measure:
     Attributes:
         name: column of the table.
         expression: text of the expression over the flight's topics and the judge's figures (sweep/expressions.py).
+        is_property: whether the expression is a property, and the number its robustness (sweep/temporal_logic.py).
     """
 
     name: str
     expression: str
+    is_property: bool = False
 
 
 @dataclass(frozen=True)
@@ -83,6 +99,12 @@ class Signal:
     name: str
     expression: str
     period_s: float
+
+
+def named_expressions(measures: Sequence[Measure], signals: Sequence[Signal]) -> dict[str, str]:
+    """Texts of the expressions that a property may name, by name."""
+    of_measures = {one.name: one.expression for one in measures if not one.is_property}
+    return of_measures | {one.name: one.expression for one in signals}
 
 
 @dataclass(frozen=True)
@@ -115,11 +137,12 @@ class Sweep:
         quantities: values that differ.
         runs: number of runs; with a grid, the number of its points times the repetitions.
         seed: root seed.
-        measures: numbers of each run.
+        measures: numbers of each run; the last one is the robustness of the property, if the file has one.
         signals: trajectories of each run.
         stop: stop rule; None: all runs are flown.
         limit_s: longest simulated duration of a run, s; a mission that is not done by then has failed.
         failures: texts of failures by the namespace of their vehicle, with the names of variables in braces.
+        nominal: values of the quantities from which those of the runs deviate, by key.
     """
 
     file: Path
@@ -134,6 +157,12 @@ class Sweep:
     stop: StopRule | None = None
     limit_s: float = 300.0
     failures: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    nominal: Mapping[str, Scalar] = field(default_factory=dict)
+
+    @property
+    def property(self) -> Measure | None:
+        """The property that the flights should have; None if the file has none."""
+        return next((one for one in self.measures if one.is_property), None)
 
 
 @dataclass(frozen=True)

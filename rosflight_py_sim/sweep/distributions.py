@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from statistics import NormalDist
 
 import numpy as np
 
@@ -22,6 +24,9 @@ _LARGEST = 1e15
 _NEVER_BEYOND = 8.0  # standard deviations; a value beyond is drawn once in 1e15 times
 _LEAST_SHARE = 0.01
 
+# Distance to 1 of the largest number below 1.
+_LEAST_TAIL = sys.float_info.epsilon / 2.0
+
 
 @dataclass(frozen=True)
 class Uniform(Distribution):
@@ -33,6 +38,10 @@ class Uniform(Distribution):
     def value(self, number: int, rng: np.random.Generator) -> Scalar:
         """Value of a run."""
         return float(rng.uniform(self.low, self.high))
+
+    def quantile(self, share: float) -> Scalar:
+        """Value below which a share of the values lies."""
+        return self.low + share * (self.high - self.low)
 
     @property
     def extremes(self) -> Sequence[Scalar]:
@@ -51,6 +60,10 @@ class UniformInteger(Distribution):
         """Value of a run."""
         return int(rng.integers(self.low, self.high, endpoint=True))
 
+    def quantile(self, share: float) -> Scalar:
+        """Value below which a share of the values lies."""
+        return min(self.low + math.floor(share * (self.high - self.low + 1)), self.high)
+
     @property
     def extremes(self) -> Sequence[Scalar]:
         """The limits."""
@@ -68,6 +81,11 @@ class LogUniform(Distribution):
         """Value of a run."""
         drawn = math.exp(rng.uniform(math.log(self.low), math.log(self.high)))
         return min(max(drawn, self.low), self.high)
+
+    def quantile(self, share: float) -> Scalar:
+        """Value below which a share of the values lies."""
+        value = self.low * (self.high / self.low) ** share
+        return min(max(value, self.low), self.high)
 
     @property
     def extremes(self) -> Sequence[Scalar]:
@@ -100,6 +118,14 @@ class Normal(Distribution):
             if self.low <= drawn <= self.high:
                 return drawn
 
+    def quantile(self, share: float) -> Scalar:
+        """Value below which a share of the values lies."""
+        normal = NormalDist(self.mean, self.sigma)
+        below = normal.cdf(self.low)
+        # The inverse is infinite at 0 and 1.
+        inside = min(max(below + share * (normal.cdf(self.high) - below), sys.float_info.min), 1.0 - _LEAST_TAIL)
+        return min(max(normal.inv_cdf(inside), self.low), self.high)
+
     @property
     def extremes(self) -> Sequence[Scalar]:
         """The limits."""
@@ -116,10 +142,19 @@ class Choice(Distribution):
         """Value of a run."""
         return self.values[int(rng.integers(len(self.values)))]
 
+    def quantile(self, share: float) -> Scalar:
+        """One of the values."""
+        return self.values[min(math.floor(share * len(self.values)), len(self.values) - 1)]
+
     @property
     def extremes(self) -> Sequence[Scalar]:
         """All values."""
         return self.values
+
+    @property
+    def is_ordered(self) -> bool:
+        """Whether the values are numbers between the extremes."""
+        return False
 
 
 @dataclass(frozen=True)
@@ -138,10 +173,19 @@ class Grid(Distribution):
         """Value of a run, which does not depend on random numbers."""
         return self.values[number // self.stride % len(self.values)]
 
+    def quantile(self, share: float) -> Scalar:
+        """One of the values."""
+        return self.values[min(math.floor(share * len(self.values)), len(self.values) - 1)]
+
     @property
     def extremes(self) -> Sequence[Scalar]:
         """All values."""
         return self.values
+
+    @property
+    def is_ordered(self) -> bool:
+        """Whether the values are numbers between the extremes."""
+        return False
 
 
 def read_distribution(item: Item, parameter: Parameter) -> Distribution:

@@ -14,7 +14,7 @@ import operator
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import reduce
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -27,8 +27,8 @@ TIME = "time"
 
 _LONGEST = 1000
 
-# Evaluates a part of an expression from the values of the names.
-_Term = Callable[[Mapping[str, Any]], Any]
+Term: TypeAlias = Callable[[Mapping[str, Any]], Any]
+"""Evaluates a part of an expression from the values of the names."""
 
 _BINARY: Mapping[type[ast.operator], Callable[..., Any]] = {
     ast.Add: operator.add,
@@ -39,7 +39,7 @@ _BINARY: Mapping[type[ast.operator], Callable[..., Any]] = {
     ast.Mod: operator.mod,
     ast.Pow: operator.pow,
 }
-_COMPARISONS: Mapping[type[ast.cmpop], Callable[..., Any]] = {
+COMPARISONS: Mapping[type[ast.cmpop], Callable[..., Any]] = {
     ast.Lt: operator.lt,
     ast.LtE: operator.le,
     ast.Gt: operator.gt,
@@ -191,7 +191,7 @@ class Expression:
             raise ExpressionError(f"an expression of {len(text)} characters given; allowed: at most {_LONGEST}")
         try:
             tree = ast.parse(text, mode="eval").body
-            self._term = self._compiled(tree)
+            self._term = self._root(tree)
         except SyntaxError as error:
             raise ExpressionError(f"'{text}', column {error.offset or 1}: not an expression: {error.msg}") from error
         except (RecursionError, MemoryError, ValueError, OverflowError) as error:
@@ -213,7 +213,11 @@ class Expression:
             value = self._term(flight)
         return float(value) if np.ndim(value) == 0 else np.asarray(value, dtype=np.float64)
 
-    def _compiled(self, node: ast.expr) -> _Term:
+    def _root(self, tree: ast.expr) -> Term:
+        """Evaluates the whole expression."""
+        return self._compiled(tree)
+
+    def _compiled(self, node: ast.expr) -> Term:
         if isinstance(node, ast.Constant) and type(node.value) in (int, float):
             number = np.float64(node.value)  # type: ignore[arg-type]
             return lambda flight: number
@@ -232,8 +236,8 @@ class Expression:
             return self._applied(
                 node, lambda *values: _as_number(reduce(logical, values)), list(map(self._compiled, node.values))
             )
-        if isinstance(node, ast.Compare) and all(type(one) in _COMPARISONS for one in node.ops):
-            compared = [_COMPARISONS[type(one)] for one in node.ops]
+        if isinstance(node, ast.Compare) and all(type(one) in COMPARISONS for one in node.ops):
+            compared = [COMPARISONS[type(one)] for one in node.ops]
 
             def compare(*values: Any) -> Any:
                 pairs = zip(compared, itertools.pairwise(values), strict=True)
@@ -242,7 +246,7 @@ class Expression:
             return self._applied(node, compare, list(map(self._compiled, [node.left, *node.comparators])))
         raise self._refuse(node, f"numbers, names, components, functions, {_OPERATORS}")
 
-    def _name(self, node: ast.expr) -> _Term:
+    def _name(self, node: ast.expr) -> Term:
         name = ast.unparse(node)
         if name in self._names:
             return operator.itemgetter(name)
@@ -251,7 +255,7 @@ class Expression:
         groups = {one.rpartition(".")[0] + ".*" if "." in one else one for one in self._names}
         raise self._refuse(node, ", ".join(similar or sorted(groups)) + _hint(name, self._names))
 
-    def _component(self, node: ast.Subscript) -> _Term:
+    def _component(self, node: ast.Subscript) -> Term:
         index = node.slice
         if not isinstance(index, ast.Constant) or type(index.value) is not int:
             raise self._refuse(index, "the number of a component, from 0")
@@ -265,7 +269,7 @@ class Expression:
 
         return self._applied(node, component, [self._compiled(node.value)])
 
-    def _call(self, node: ast.Call) -> _Term:
+    def _call(self, node: ast.Call) -> Term:
         name = ast.unparse(node.func)
         if name not in FUNCTIONS:
             raise self._refuse(node.func, ", ".join(FUNCTIONS) + _hint(name, FUNCTIONS))
@@ -285,7 +289,7 @@ class Expression:
                 return f"{vehicle}.{TIME}"
         return TIME
 
-    def _applied(self, node: ast.expr, function: Callable[..., Any], terms: Sequence[_Term]) -> _Term:
+    def _applied(self, node: ast.expr, function: Callable[..., Any], terms: Sequence[Term]) -> Term:
         """Function of the values of other terms, for the part of the expression in a node."""
 
         def value(flight: Mapping[str, Any]) -> Any:

@@ -26,9 +26,10 @@ from rosflight_py_sim.nodes.running import node_class
 from rosflight_py_sim.physics.ignored_wind import SWITCHES, ignored_wind
 from rosflight_py_sim.step.ports import Output, examples_of
 from rosflight_py_sim.step.topics import FAULT, StepTopic
-from rosflight_py_sim.sweep.definition import Measure, Row, Run, Signal, Sweep, run_of, scenario_of
+from rosflight_py_sim.sweep.definition import Measure, Row, Run, Signal, Sweep, named_expressions, run_of, scenario_of
 from rosflight_py_sim.sweep.expressions import Expression, ExpressionError, values_of
 from rosflight_py_sim.sweep.pipeline_flight import NeedsGraphError, Observe, PipelineFlight, Sent, parts_of, step_size_s
+from rosflight_py_sim.sweep.temporal_logic import Property
 
 
 def check_direct(sweep: Sweep) -> None:
@@ -69,15 +70,13 @@ def ignored_in(sweep: Sweep) -> list[str]:
     return list(dict.fromkeys(texts))
 
 
-def fly_run(sweep: Sweep, number: int) -> Row:
+def fly_run(sweep: Sweep, run: Run) -> Row:
     """Fly a run without ROS."""
-    run = run_of(sweep, number)
     return _row(sweep, run, fly_directly(scenario_of(sweep, run), sweep.limit_s))
 
 
-def fly_run_in_graph(sweep: Sweep, number: int) -> Row:
+def fly_run_in_graph(sweep: Sweep, run: Run) -> Row:
     """Fly a run in a composed graph, which has the process's ROS domain to itself."""
-    run = run_of(sweep, number)
     return _row(sweep, run, fly_in_graph(scenario_of(sweep, run), sweep.limit_s))
 
 
@@ -170,7 +169,7 @@ def fly_in_graph(
         graph.close()
     for flight in flights:
         if not flight.judge.has_ended:
-            flight.judge.reason = faults.get(flight) or not_done(flight.activity, limit_s)
+            flight.judge.note_failure(faults.get(flight) or not_done(flight.activity, limit_s))
     return [flight.judge for flight in flights]
 
 
@@ -219,8 +218,16 @@ def outcome_of(judges: Sequence[MissionJudge], limit_s: float, *, several: bool)
 def _row(sweep: Sweep, run: Run, judges: Sequence[MissionJudge]) -> Row:
     """The row of a run, from the logs of its missions."""
     names, reasons = outcome_of(judges, sweep.limit_s, several=len(sweep.scenario.members) > 1)
-    measures = {one.name: _number(one, names) for one in sweep.measures}
+    measures = {one.name: _number(one, names) for one in sweep.measures if not one.is_property}
     signals = {one.name: _samples(one, names) for one in sweep.signals}
+    if sweep.property is not None:
+        defined = named_expressions(sweep.measures, sweep.signals)
+        formula = _property(sweep.property.expression, frozenset(names), tuple(defined.items()))
+        measures[sweep.property.name] = robustness = math.nan if formula is None else formula.value(names)
+        if not reasons and math.isnan(robustness):
+            reasons.append("the property has no value")
+        elif robustness < 0.0:
+            reasons.append(f"the property is broken, robustness {robustness:.4g}")
     return Row(run, not reasons, "; ".join(reasons), measures, signals)
 
 
@@ -246,5 +253,14 @@ def _expression(text: str, known: frozenset[str]) -> Expression | None:
     """The expression; None if it names a vehicle whose mission did not begin, and which therefore has no values."""
     try:
         return Expression(text, known)
+    except ExpressionError:
+        return None
+
+
+@lru_cache(maxsize=256)
+def _property(text: str, known: frozenset[str], defined: tuple[tuple[str, str], ...]) -> Property | None:
+    """The property, with the expressions of measures and signals; None as for `_expression`."""
+    try:
+        return Property(text, known, {name: Expression(one, known) for name, one in defined})
     except ExpressionError:
         return None

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from multiprocessing import Pipe
 from multiprocessing.connection import wait
 
-from rosflight_py_sim.sweep.definition import Row
+from rosflight_py_sim.sweep.definition import Row, Run
 from rosflight_py_sim.sweep.store import SweepError
 from rosflight_py_sim.sweep.workers import ENVIRONMENT, Job, Lost, Workers
 
@@ -48,8 +48,8 @@ class LocalWorkers(Workers):
     def want_more(self) -> bool:
         return len(self._least_busy.runs) < _RUNS_PER_WORKER
 
-    def submit(self, number: int) -> None:
-        self._least_busy.submit(number)
+    def submit(self, run: Run) -> None:
+        self._least_busy.submit(run)
 
     def outcomes(self, timeout_s: float) -> Sequence[Row | Lost]:
         outcomes: list[Row | Lost] = []
@@ -81,7 +81,7 @@ class LocalWorkers(Workers):
         self._workers[self._workers.index(worker)] = _Worker(self._job)
         cause = f"the worker process ended {how}" if worker.has_begun else ""
         # Only the first run was being flown.
-        return [Lost(number, "" if place else cause) for place, number in enumerate(worker.runs)]
+        return [Lost(run, "" if place else cause) for place, run in enumerate(worker.runs)]
 
 
 class _Worker:
@@ -89,7 +89,7 @@ class _Worker:
 
     def __init__(self, job: Job) -> None:
         self.connection, other = Pipe()
-        self.runs: deque[int] = deque()
+        self.runs: deque[Run] = deque()
         self.has_begun = False
         # A separate session: Ctrl-C must end only the command, which then ends its workers.
         self._process = subprocess.Popen(
@@ -104,9 +104,9 @@ class _Worker:
         self._send(list(sys.path))
         self._send(job)
 
-    def submit(self, number: int) -> None:
-        self.runs.append(number)
-        self._send(number)
+    def submit(self, run: Run) -> None:
+        self.runs.append(run)
+        self._send(run)
 
     def received(self) -> list[Row]:
         """Rows of the next message.

@@ -1,4 +1,4 @@
-"""Reader of the sections `measures` and `signals` of a sweep file, which tries the expressions on a short log."""
+"""Reader of the sections `measures`, `signals` and `property` of a sweep file; it tries expressions on a short log."""
 
 from __future__ import annotations
 
@@ -18,7 +18,11 @@ from rosflight_py_sim.recording.state_log import StateLog
 from rosflight_py_sim.sweep.definition import Measure, Signal
 from rosflight_py_sim.sweep.expressions import Expression, ExpressionError, figures_of, series_of
 from rosflight_py_sim.sweep.swept_values import named_entries
+from rosflight_py_sim.sweep.temporal_logic import Property
 from rosflight_py_sim.vehicles import Vehicle
+
+ROBUSTNESS = "robustness"
+"""Column of the robustness of the property."""
 
 
 def trial_flight(scenario: Scenario) -> dict[str, Any]:
@@ -53,6 +57,20 @@ def read_signals(item: Item, trial: Mapping[str, Any], period_s: float) -> list[
         Signal(name, _expression(one, trial, 1, "a series, such as -truth_state.position_ned[2]"), period_s)
         for name, one in named_entries(item).items()
     ]
+
+
+def read_property(item: Item, trial: Mapping[str, Any], defined: Mapping[str, str]) -> Measure:
+    """The property of the flights, in which the names of measures and signals may occur, whose expressions are given.
+
+    Raises:
+        ParameterError: it is invalid; the text names file, line and key.
+    """
+    text = item.text()
+    try:
+        Property(text, trial, {name: Expression(one, trial) for name, one in defined.items()}).value(trial)
+    except ExpressionError as error:
+        raise item.fail(str(error)) from error
+    return Measure(ROBUSTNESS, text, is_property=True)
 
 
 def _trial_of(member: Member) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from rosflight_py_sim.ground.extras import missing_extra
 from rosflight_py_sim.ground.process_environment import prepare_environment
-from rosflight_py_sim.sweep.definition import Row
+from rosflight_py_sim.sweep.definition import Row, Run
 from rosflight_py_sim.sweep.ray_guard import RayGuard
 from rosflight_py_sim.sweep.store import SweepError
 from rosflight_py_sim.sweep.workers import ENVIRONMENT, Job, Lost, Workers
@@ -83,25 +83,25 @@ class RayWorkers(Workers):
         self._job = job
         self._task = ray.remote(num_cpus=1, max_retries=0)(_row)
         self._count = count
-        self._numbers: dict[ObjectRef[Row], int] = {}
+        self._runs: dict[ObjectRef[Row], Run] = {}
 
     @property
     def want_more(self) -> bool:
         if self._count is not None:
-            return len(self._numbers) < self._count
-        return len(self._numbers) < _RUNS_PER_CPU * max(1, int(self._ray.cluster_resources().get("CPU", 1)))
+            return len(self._runs) < self._count
+        return len(self._runs) < _RUNS_PER_CPU * max(1, int(self._ray.cluster_resources().get("CPU", 1)))
 
-    def submit(self, number: int) -> None:
-        self._numbers[self._task.remote(self._job, number)] = number
+    def submit(self, run: Run) -> None:
+        self._runs[self._task.remote(self._job, run)] = run
 
     def outcomes(self, timeout_s: float) -> Sequence[Row | Lost]:
-        tasks = list(self._numbers)
+        tasks = list(self._runs)
         self._ray.wait(tasks, num_returns=1, timeout=timeout_s)
         done, _ = self._ray.wait(tasks, num_returns=len(tasks), timeout=0.0)
         return [self._outcome(task) for task in done]
 
     def close(self) -> None:
-        for task in self._numbers:
+        for task in self._runs:
             self._ray.cancel(task, force=True)
         if self._is_connected_here:
             self._ray.shutdown()
@@ -109,16 +109,16 @@ class RayWorkers(Workers):
             self._guard.close()
 
     def _outcome(self, task: ObjectRef[Row]) -> Row | Lost:
-        number = self._numbers.pop(task)
+        run = self._runs.pop(task)
         errors = self._ray.exceptions
         try:
             return self._ray.get(task)
         except errors.RayTaskError as error:
             raise SweepError(str(error.cause)) from error
         except errors.NodeDiedError:
-            return Lost(number, "")
+            return Lost(run, "")
         except errors.RayError as error:
-            return Lost(number, f"the worker process ended ({type(error).__name__})")
+            return Lost(run, f"the worker process ended ({type(error).__name__})")
 
 
 def _check_loopback(ray: ModuleType, address: str) -> None:
@@ -152,7 +152,7 @@ def _check_address(address: str) -> None:
         socket.create_connection((host, int(port)), _CONNECTION_TIMEOUT_S).close()
 
 
-def _row(job: Job, number: int) -> Row:
+def _row(job: Job, run: Run) -> Row:
     prepare_environment()
     os.environ.update(ENVIRONMENT)
-    return job.row(number)
+    return job.row(run)

@@ -85,8 +85,13 @@ class FailedRow:
     command: str
 
 
-def write_report(folder: Path, sweep: Sweep) -> Path:
-    """Write the page about the complete table of a sweep beside it, and return its path.
+def write_report(folder: Path, sweep: Sweep, found: Sequence[tuple[str, str]] = ()) -> Path:
+    """Write the page about the complete table of a sweep, or of a search, beside it, and return its path.
+
+    Args:
+        folder: folder of the table.
+        sweep: the sweep.
+        found: names and texts of what a search has found; empty for a sweep.
 
     Raises:
         FileNotFoundError: the folder has no complete table.
@@ -94,13 +99,16 @@ def write_report(folder: Path, sweep: Sweep) -> Path:
     table = pq.read_table(folder / TABLE, partitioning=None)
     texts = table.schema.metadata or {}
     page = folder / REPORT
-    page.write_text(_Report(sweep, table.to_pandas(), texts.get(b"sweep_file", b"").decode()).page(), encoding="utf-8")
+    report = _Report(sweep, table.to_pandas(), texts.get(b"sweep_file", b"").decode(), found)
+    page.write_text(report.page(), encoding="utf-8")
     return page
 
 
 class _Report:
-    def __init__(self, sweep: Sweep, table: pd.DataFrame, sweep_file: str) -> None:
+    def __init__(self, sweep: Sweep, table: pd.DataFrame, sweep_file: str, found: Sequence[tuple[str, str]]) -> None:
         self._sweep, self._table, self._sweep_file = sweep, table, sweep_file
+        # The flights of a search are no sample of the distributions.
+        self._found, self._is_sample = found, not found
         self._factors = factors_of(sweep, table)
         self._runs: Runs = table[RUN].to_numpy(np.int64)
         self._succeeded: Mask = table[SUCCEEDED].to_numpy(np.bool_)
@@ -114,7 +122,7 @@ class _Report:
             "sweep/report.html",
             title=sweep.description,
             facts=[str(sweep.file), f"{len(table):,} runs", f"seed {sweep.seed}", f"digest {sweep.digest[:12]}"],
-            result=list(self._result()),
+            result=self._found or list(self._result()),
             kinds=failure_kinds(failed[RUN].tolist(), failed[REASON].tolist())[:_MOST_KINDS],
             statistics=_STATISTICS,
             measures=[self._measure_row(one.name, one.expression) for one in sweep.measures],
@@ -123,7 +131,7 @@ class _Report:
             failed=[self._failed_row(int(row)) for row in np.flatnonzero(~self._succeeded)[:_MOST_FAILED]],
             left_out=max(len(failed) - _MOST_FAILED, 0),
             sweep_file=self._sweep_file,
-            command=_command(sweep.file, "RUN"),
+            command=self._command("RUN"),
             texts=self._texts,
             version=__version__,
         )
@@ -186,7 +194,7 @@ class _Report:
 
         yield self._picture("Distribution", draw)
         is_logarithmic = spans_magnitudes(values)
-        indices = sensitivity(self._factors, np.log10(values) if is_logarithmic else values)
+        indices = self._sensitivities(np.log10(values) if is_logarithmic else values)
         if indices:
             yield self._sensitivity(indices, "Sensitivity of the logarithm" if is_logarithmic else "Sensitivity")
         if len(self._factors) > 1:
@@ -195,10 +203,13 @@ class _Report:
                 yield self._against(name, factor, f"{name} over {factor.name}")
 
     def _input_pictures(self) -> Iterator[Figure]:
-        indices = sensitivity(self._factors, self._succeeded.astype(np.float64))
+        indices = self._sensitivities(self._succeeded.astype(np.float64))
         if indices:
             yield self._sensitivity(indices, "Sensitivity of success")
         yield from map(self._input, self._factors)
+
+    def _sensitivities(self, values: Array) -> Sequence[Index]:
+        return sensitivity(self._factors, values) if self._is_sample else []
 
     def _sensitivity(self, indices: Sequence[Index], title: str) -> Figure:
         rest = 1.0 - sum(max(index.share, 0.0) for index in indices)
@@ -253,7 +264,7 @@ class _Report:
     def _failed_row(self, row: int) -> FailedRow:
         run = int(self._runs[row])
         inputs = [factor.text(factor.values[row]) for factor in self._factors]
-        return FailedRow(run, inputs, str(self._table[REASON].iloc[row]), _command(self._sweep.file, str(run)))
+        return FailedRow(run, inputs, str(self._table[REASON].iloc[row]), self._command(str(run)))
 
     def _values(self, name: str) -> Array:
         return self._table[name].to_numpy(np.float64)
@@ -275,13 +286,12 @@ class _Report:
 
     @cached_property
     def _tips(self) -> dict[int, str]:
-        file = self._sweep.file
-        return {run: escape(f"run {run}: {text}\n{_command(file, str(run))}") for run, text in self._texts.items()}
+        return {run: escape(f"run {run}: {text}\n{self._command(str(run))}") for run, text in self._texts.items()}
 
-
-def _command(file: Path, run: str) -> str:
-    """Command that flies a run of a sweep again in the viewer."""
-    return f"rosflight_py_sim sweep {shlex.quote(str(file))} --run {run} --view"
+    def _command(self, run: str) -> str:
+        """Command that flies a run again in the viewer."""
+        command = "sweep" if self._is_sample else "search"
+        return f"rosflight_py_sim {command} {shlex.quote(str(self._sweep.file))} --run {run} --view"
 
 
 def _interval_of_rate(done: int, count: int) -> tuple[float, float]:

@@ -17,7 +17,16 @@ import pyarrow.parquet as pq
 
 from rosflight_py_sim import __version__
 from rosflight_py_sim.sweep.definition import Row, Sweep
-from rosflight_py_sim.sweep.table import RUN, SUCCEEDED, schema_of, sorted_table, table_of, write_file, write_table
+from rosflight_py_sim.sweep.table import (
+    REASON,
+    RUN,
+    SUCCEEDED,
+    schema_of,
+    sorted_table,
+    table_of,
+    write_file,
+    write_table,
+)
 
 TABLE = "table.parquet"
 """Complete table, in the folder of a sweep."""
@@ -90,8 +99,8 @@ class Store:
         return self.table.exists()
 
     def cells(self) -> Iterator[dict[str, Any]]:
-        """Number, success and measures of each stored run, by column, in the order in which they were stored."""
-        names = [RUN, SUCCEEDED, *(one.name for one in self._sweep.measures)]
+        """Number, outcome and measures of each stored run, by column, in the order in which they were stored."""
+        names = [RUN, SUCCEEDED, REASON, *(one.name for one in self._sweep.measures)]
         for part in self._tables:
             yield from part.select(names).to_pylist()
 

@@ -21,14 +21,14 @@ from rosflight_py_sim.graph.scenario import (
     scenario_file,
 )
 from rosflight_py_sim.ground.confined_files import is_file
-from rosflight_py_sim.ground.parameters import Parameter, ParameterError, ParameterTable, Value
+from rosflight_py_sim.ground.parameters import Parameter, ParameterError, ParameterTable, Scalar, Value
 from rosflight_py_sim.ground.shared_parameters import SEED
 from rosflight_py_sim.ground.yaml_section import Item, Section, read_file
 from rosflight_py_sim.missions.catalogue import flight_of, single_scenario
 from rosflight_py_sim.missions.mission_judge import LOG_RATE_HZ
-from rosflight_py_sim.sweep.definition import Measure, Quantity, Signal, StopRule, Sweep, setting
+from rosflight_py_sim.sweep.definition import Measure, Quantity, Signal, StopRule, Sweep, named_expressions, setting
 from rosflight_py_sim.sweep.distributions import Grid
-from rosflight_py_sim.sweep.measured_values import read_measures, read_signals, trial_flight
+from rosflight_py_sim.sweep.measured_values import read_measures, read_property, read_signals, trial_flight
 from rosflight_py_sim.sweep.swept_values import (
     read_failures,
     read_firmware,
@@ -65,7 +65,7 @@ _NODES = (*NODE_KEYS, "flight_controller", "extra_nodes")
 _KEYS = (
     *("description", "vehicle", "scenario", "mission", "parameter_files", "parameters", "firmware", "failures"),
     *_NODES,
-    *("variables", "measures", "signals", "stop", *(one.name for one in SWEEP_PARAMETERS)),
+    *("variables", "nominal", "measures", "signals", "property", "stop", *(one.name for one in SWEEP_PARAMETERS)),
 )
 
 _RESERVED = ("run", "seed", "succeeded", "reason")
@@ -97,7 +97,11 @@ def read_sweep(file: Path, text: str | None = None) -> Sweep:
     measures = section.read("measures", partial(read_measures, trial=trial), [])
     period_s = _value(section, SWEEP_PARAMETERS["signal_period"])
     signals = section.read("signals", partial(read_signals, trial=trial, period_s=period_s), [])
+    if "property" in section:
+        measures = [*measures, read_property(section["property"], trial, named_expressions(measures, signals))]
     _check_columns(section, quantities, measures, signals)
+    nominal = {one.key: one.distribution.nominal for one in quantities}
+    nominal |= section.read("nominal", partial(_nominal, quantities=quantities), {})
     return Sweep(
         file=file,
         digest=_digest(
@@ -113,6 +117,7 @@ def read_sweep(file: Path, text: str | None = None) -> Sweep:
         stop=section.read("stop", lambda item: _stop(item, measures, quantities), None),
         limit_s=_value(section, SWEEP_PARAMETERS["limit"]),
         failures=failures,
+        nominal=nominal,
     )
 
 
@@ -211,6 +216,23 @@ def _check_columns(
             if name in columns:
                 raise section[key].refuse("each name of a quantity, measure or signal once", f"a second '{name}'")
             columns.add(name)
+
+
+def _nominal(item: Item, quantities: Sequence[Quantity]) -> dict[str, Scalar]:
+    """Nominal values of some quantities, which are within their distributions."""
+    known = {one.key: one for one in quantities}
+    given: dict[str, Scalar] = {}
+    for key, one in item.entries().items():
+        if key not in known:
+            raise one.refuse(f"quantities with a distribution: {', '.join(known) or 'none'}", f"'{key}'")
+        distribution, extremes = known[key].distribution, known[key].distribution.extremes
+        given[key] = value = checked_value(one, known[key].parameter)
+        least, most = extremes[0], extremes[-1]
+        if distribution.is_ordered and not least <= value <= most:  # type: ignore[operator]
+            raise one.refuse(f"within the distribution, {least:g} to {most:g}")
+        if not distribution.is_ordered and value not in extremes:
+            raise one.refuse(", ".join(map(known[key].parameter.text_of, extremes)))
+    return given
 
 
 def _stop(item: Item, measures: Sequence[Measure], quantities: Sequence[Quantity]) -> StopRule:

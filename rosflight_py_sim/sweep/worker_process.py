@@ -1,4 +1,4 @@
-"""Worker process of a sweep: receives the numbers of runs, and sends their rows."""
+"""Worker process of a sweep: receives runs, and sends their rows."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from rosflight_py_sim.ground.with_parent import end_with_parent
 def main() -> None:
     """Fly runs until the other side of the connection is closed; argument: the connection's descriptor.
 
-    The process receives the list of import folders, then a `Job`, then numbers of runs. It sends None when it can
-    begin, or a text that says why it cannot, then a `Row` for each number.
+    The process receives the list of import folders, then a `Job`, then each `Run`. It sends None when it can
+    begin, or a text that says why it cannot, then a `Row` for each run.
     """
     connection = Connection(int(sys.argv[1]))
     # A run may last for minutes.

@@ -11,11 +11,11 @@ from typing import TypeAlias
 
 from rosflight_py_sim import __version__
 from rosflight_py_sim.kernels.preparation import prepare_kernels
-from rosflight_py_sim.sweep.definition import Row, Sweep, run_of
+from rosflight_py_sim.sweep.definition import Row, Run, Sweep
 from rosflight_py_sim.sweep.sweep_file import read_sweep
 
-Fly: TypeAlias = Callable[[Sweep, int], Row]
-"""Function that flies a run by its number; a function of a module, because other processes import it."""
+Fly: TypeAlias = Callable[[Sweep, Run], Row]
+"""Function that flies a run; a function of a module, because other processes import it."""
 
 ENVIRONMENT = {"ROS_AUTOMATIC_DISCOVERY_RANGE": "OFF"}
 """Environment variables of workers: the graphs of two workers must not discover each other."""
@@ -53,7 +53,7 @@ class Job:
             )
         return _read(self.file, self.digest)
 
-    def row(self, number: int) -> Row:
+    def row(self, run: Run) -> Row:
         """Fly a run; an exception makes a failed run.
 
         Raises:
@@ -61,9 +61,9 @@ class Job:
         """
         sweep = self.sweep()
         try:
-            return self.fly(sweep, number)
+            return self.fly(sweep, run)
         except Exception as error:
-            return Row(run_of(sweep, number), succeeded=False, reason=f"{type(error).__name__}: {error}")
+            return Row(run, succeeded=False, reason=f"{type(error).__name__}: {error}")
 
 
 @lru_cache(maxsize=1)
@@ -83,11 +83,11 @@ class Lost:
     """A run without a row.
 
     Attributes:
-        number: of the run.
+        run: the run.
         cause: how the process that flew the run ended; empty if the run was not its cause.
     """
 
-    number: int
+    run: Run
     cause: str
 
 
@@ -100,7 +100,7 @@ class Workers(ABC):
         """Whether a further run should be submitted now."""
 
     @abstractmethod
-    def submit(self, number: int) -> None:
+    def submit(self, run: Run) -> None:
         """Give a run to a worker."""
 
     @abstractmethod

@@ -19,11 +19,13 @@ MODULE = re.compile(r"[a-z_]+/[a-z_/]*\.py\b")
 EXAMPLES = ("lidar.py", "survey/judge.py")
 """Modules that the pages show how to add."""
 CODE = re.compile(r"^```.*?^```", re.MULTILINE | re.DOTALL)
+# Not code within the text of a link.
+INLINE_CODE = re.compile(r"`[^`\n]+`(?!\])")
 
 
 def links(page: Path) -> list[str]:
     """Targets of the page's links that stay inside the project."""
-    found = LINK.findall(CODE.sub("", page.read_text(encoding="utf-8")))
+    found = LINK.findall(INLINE_CODE.sub("", CODE.sub("", page.read_text(encoding="utf-8"))))
     return [target for target in found if not re.match(r"[a-z]+:", target)]
 
 

@@ -5,10 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from short_flights import CALIBRATED, SMALL_BIASES
+from short_flights import CALIBRATED, SMALL_BIASES, flown_directly
 
 from rosflight_py_sim.sweep.definition import Row
-from rosflight_py_sim.sweep.fly_run import fly_run
 from rosflight_py_sim.sweep.sweep_file import read_sweep
 
 
@@ -21,7 +20,7 @@ def flown(tmp_path: Path, *lines: str) -> Row:
         "measures:\n  end: last(truth_state.position_ned[2])\n  north: max(truth_state.position_ned[0])\n"
         "  duration: duration(phase == 2)\n"
     )
-    return fly_run(read_sweep(file), 0)
+    return flown_directly(read_sweep(file))
 
 
 def test_policy_flies_between_take_off_and_landing(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from rosflight_py_sim.sweep.definition import Row, Sweep, run_of
+from rosflight_py_sim.sweep.definition import Row, Run, Sweep
 
 SWEEP = """\
 description: Runs that need no flight
@@ -35,52 +35,51 @@ def write_sweep(folder: Path, runs: int = 20, further: str = "") -> Path:
     return file
 
 
-def fly_sample(sweep: Sweep, number: int) -> Row:
+def fly_sample(sweep: Sweep, run: Run) -> Row:
     """A row that depends on the seed of the run; every seventh run fails."""
-    run = run_of(sweep, number)
-    if number % 7 == 6:
+    if run.number % 7 == 6:
         return Row(run, succeeded=False, reason="did not take off")
     rng = np.random.default_rng(run.seed)
-    heights = rng.normal(size=number % 4)
+    heights = rng.normal(size=run.number % 4)
     return Row(run, succeeded=True, measures={"error": float(rng.uniform())}, signals={"height": heights.tolist()})
 
 
-def fly_slowly(sweep: Sweep, number: int) -> Row:
+def fly_slowly(sweep: Sweep, run: Run) -> Row:
     """As `fly_sample`, in 0.05 s."""
     time.sleep(0.05)
-    return fly_sample(sweep, number)
+    return fly_sample(sweep, run)
 
 
-def fly_very_slowly(sweep: Sweep, number: int) -> Row:
+def fly_very_slowly(sweep: Sweep, run: Run) -> Row:
     """As `fly_sample`, in 0.5 s."""
     time.sleep(0.5)
-    return fly_sample(sweep, number)
+    return fly_sample(sweep, run)
 
 
-def fly_out_of_order(sweep: Sweep, number: int) -> Row:
+def fly_out_of_order(sweep: Sweep, run: Run) -> Row:
     """As `fly_sample`; runs of even number take longer than others."""
-    time.sleep(0.0 if number % 2 else 0.04)
-    return fly_sample(sweep, number)
+    time.sleep(0.0 if run.number % 2 else 0.04)
+    return fly_sample(sweep, run)
 
 
-def kill_once(sweep: Sweep, number: int) -> Row:
+def kill_once(sweep: Sweep, run: Run) -> Row:
     """As `fly_sample`; run 4 ends its process at the first attempt, which leaves a file in the sweep's folder."""
     mark = sweep.file.with_suffix(".killed")
-    if number == 4 and not mark.exists():
+    if run.number == 4 and not mark.exists():
         mark.touch()
         os.kill(os.getpid(), signal.SIGKILL)
-    return fly_sample(sweep, number)
+    return fly_sample(sweep, run)
 
 
-def kill_always(sweep: Sweep, number: int) -> Row:
+def kill_always(sweep: Sweep, run: Run) -> Row:
     """As `fly_sample`; run 4 ends its process at every attempt."""
-    if number == 4:
+    if run.number == 4:
         os.kill(os.getpid(), signal.SIGKILL)
-    return fly_sample(sweep, number)
+    return fly_sample(sweep, run)
 
 
-def raise_error(sweep: Sweep, number: int) -> Row:
+def raise_error(sweep: Sweep, run: Run) -> Row:
     """As `fly_sample`; run 4 raises an exception."""
-    if number == 4:
+    if run.number == 4:
         raise ZeroDivisionError("no mass")
-    return fly_sample(sweep, number)
+    return fly_sample(sweep, run)

@@ -5,11 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from short_flights import CALIBRATED, SMALL_BIASES
+from short_flights import CALIBRATED, SMALL_BIASES, flown_directly
 from test_pipeline_flight import flown_in_graph
 
 from rosflight_py_sim.sweep.definition import Sweep
-from rosflight_py_sim.sweep.fly_run import fly_run
 from rosflight_py_sim.sweep.sweep_file import read_sweep
 
 SWEEP = f"""
@@ -53,7 +52,7 @@ def landing_sweep(tmp_path: Path, plan: str, wind: str, step: float) -> Sweep:
 def test_included_landing_plan_is_flown_softly_near_its_point(
     wind: str, sink_rate: float, off: float, tmp_path: Path
 ) -> None:
-    row = fly_run(landing_sweep(tmp_path, "aerosonde_landing.yaml", wind, 0.02), 0)
+    row = flown_directly(landing_sweep(tmp_path, "aerosonde_landing.yaml", wind, 0.02))
     assert row.succeeded, row.reason
     assert 0.2 < row.measures["sink_rate"] < sink_rate
     assert row.measures["off"] < off
@@ -64,7 +63,7 @@ def test_landing_is_the_same_with_and_without_ros(tmp_path: Path, ros_domain: in
     (tmp_path / "short.yaml").write_text(SHORT, encoding="utf-8")
     # The longest step.
     sweep = landing_sweep(tmp_path, str(tmp_path / "short.yaml"), "true", 0.02)
-    direct, graph = fly_run(sweep, 0), flown_in_graph(sweep.file, 0, ros_domain)
+    direct, graph = flown_directly(sweep), flown_in_graph(sweep.file, 0, ros_domain)
     assert direct.succeeded, direct.reason
     assert graph.succeeded, graph.reason
     assert graph.signals == direct.signals
@@ -77,7 +76,7 @@ def test_landing_off_its_place_is_no_success(tmp_path: Path) -> None:
     sweep = landing_sweep(tmp_path, str(tmp_path / "short.yaml"), "false", 0.02)
     text = sweep.file.read_text(encoding="utf-8").replace("parameters:", "parameters:\n  touch_down_radius: 0.01")
     sweep.file.write_text(text, encoding="utf-8")
-    row = fly_run(read_sweep(sweep.file), 0)
+    row = flown_directly(read_sweep(sweep.file))
     assert not row.succeeded
     assert "the distance of the landing from the planned touch-down is " in row.reason
     assert row.reason.endswith(" m; allowed: at most 0.01 m (touch_down_radius)")

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from short_flights import flown_directly
 from test_pipeline_flight import flown_in_graph
 
-from rosflight_py_sim.sweep.fly_run import fly_run
 from rosflight_py_sim.sweep.sweep_file import read_sweep
 
 
@@ -28,7 +28,7 @@ measures: {rms: judge.tracking_error_rms_m}
 """,
         encoding="utf-8",
     )
-    row = fly_run(read_sweep(file), 0)
+    row = flown_directly(read_sweep(file))
     assert not row.succeeded
     assert row.reason == (
         "take off: the vehicle does not leave the ground: the time with a running motor is 20.02 s; allowed: at most "

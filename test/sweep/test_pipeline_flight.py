@@ -11,12 +11,12 @@ from pathlib import Path
 
 import pytest
 from forked_python import run_forked_python
-from short_flights import CALIBRATED, SMALL_BIASES, SQUARE
+from short_flights import CALIBRATED, SMALL_BIASES, SQUARE, flown_directly
 
 from rosflight_py_sim.graph.fleet import Member
 from rosflight_py_sim.ground.parameters import ParameterError
 from rosflight_py_sim.sweep.definition import Row, Sweep
-from rosflight_py_sim.sweep.fly_run import check_direct, fly_run
+from rosflight_py_sim.sweep.fly_run import check_direct
 from rosflight_py_sim.sweep.pipeline_flight import NeedsGraphError, parts_of
 from rosflight_py_sim.sweep.sweep_file import read_sweep
 from rosflight_py_sim.vehicles import vehicle
@@ -192,8 +192,10 @@ def flown_in_graph(file: Path, number: int, domain: int) -> Row:
     code = (
         "import json, sys; from pathlib import Path; from dataclasses import asdict;"
         "from rosflight_py_sim.sweep.sweep_file import read_sweep;"
+        "from rosflight_py_sim.sweep.definition import run_of;"
         "from rosflight_py_sim.sweep.fly_run import fly_run_in_graph;"
-        "row = fly_run_in_graph(read_sweep(Path(sys.argv[1])), int(sys.argv[2]));"
+        "sweep = read_sweep(Path(sys.argv[1]));"
+        "row = fly_run_in_graph(sweep, run_of(sweep, int(sys.argv[2])));"
         "print(json.dumps(asdict(row)))"
     )
     environment = os.environ | {"ROS_DOMAIN_ID": str(domain), "PYTHONPATH": str(PROJECT)}
@@ -212,7 +214,7 @@ def sweep_of(tmp_path: Path, text: str) -> Sweep:
 def test_run_is_the_same_with_and_without_ros(name: str, tmp_path: Path, ros_domain: int) -> None:
     sweep = sweep_of(tmp_path, SWEEPS[name])
     number = sweep.runs - 1
-    direct, graph = fly_run(sweep, number), flown_in_graph(sweep.file, number, ros_domain)
+    direct, graph = flown_directly(sweep, number), flown_in_graph(sweep.file, number, ros_domain)
     assert graph.reason == direct.reason
     assert graph.succeeded == direct.succeeded == (name in ("gusts", "failures", "late", "firmware"))
     assert len(direct.signals["north"]) > 5
@@ -229,7 +231,7 @@ def test_dive_with_a_flight_controller_without_firmware_is_the_same_with_and_wit
 ) -> None:
     sweep = read_sweep(PROJECT / "docs" / "examples" / "sweeps" / "auv_current.yaml")
     check_direct(sweep)
-    direct, graph = fly_run(sweep, number), flown_in_graph(sweep.file, number, ros_domain)
+    direct, graph = flown_directly(sweep, number), flown_in_graph(sweep.file, number, ros_domain)
     assert direct.reason.startswith(reason)
     assert direct.succeeded == (not reason)
     assert direct.measures["charge"] > 20.0
@@ -245,7 +247,7 @@ def test_vehicle_whose_file_names_a_flight_controller_for_its_autopilot_flies_wi
     )
     sweep = read_sweep(file)
     assert sweep.scenario.members[0].flight_controller == "auv_controller"
-    row = fly_run(sweep, 0)
+    row = flown_directly(sweep)
     assert row.succeeded
     assert row.measures["miss"] < 0.3
 
@@ -253,14 +255,14 @@ def test_vehicle_whose_file_names_a_flight_controller_for_its_autopilot_flies_wi
 def test_firmware_parameter_changes_the_flight(tmp_path: Path) -> None:
     text = f"description: Gain\nvehicle: multirotor\nruns: 1\nlimit: 4\nparameters:\n{SQUARE}\n  step_size: 0.008\n"
     more = ("", ", PID_ROLL_ANG_P: 6.0")
-    rows = [fly_run(sweep_of(tmp_path, f"{text}firmware: {{{CALIBRATED}{gain}}}"), 0) for gain in more]
+    rows = [flown_directly(sweep_of(tmp_path, f"{text}firmware: {{{CALIBRATED}{gain}}}")) for gain in more]
     assert rows[0].run == rows[1].run
     assert rows[0].measures["spin"] != rows[1].measures["spin"]
 
 
 def test_mission_that_does_not_begin_has_no_measures(tmp_path: Path) -> None:
     sweep = sweep_of(tmp_path, "description: Too short\nvehicle: multirotor\nruns: 1\nlimit: 2")
-    row = fly_run(sweep, 0)
+    row = flown_directly(sweep)
     assert not row.succeeded
     assert row.reason == "calibrating the IMU: not done after 2 s"
     assert all(math.isnan(value) for value in row.measures.values())
@@ -292,7 +294,7 @@ def test_vehicle_without_a_mission_needs_no_graph(tmp_path: Path, ros_domain: in
     )
     sweep = read_sweep(file)
     check_direct(sweep)
-    row = fly_run(sweep, 0)
+    row = flown_directly(sweep)
     assert row.succeeded
     assert flown_in_graph(file, 0, ros_domain).measures == row.measures
 
@@ -308,7 +310,7 @@ def test_whole_flight_model_flies_as_in_the_graph(tmp_path: Path, ros_domain: in
         f"parameters:\n  step_size: 0.01\n{SMALL_BIASES}\nfirmware: {{{CALIBRATED}}}\n"
         f"measures: {{fastest: 'max(norm(truth_state.velocity_ned))', used: 'judge.battery_used_mah'}}\n"
     )
-    row = fly_run(read_sweep(file), 0)
+    row = flown_directly(read_sweep(file))
     assert row.measures["fastest"] > 10.0
     graph = flown_in_graph(file, 0, ros_domain)
     assert (graph.reason, graph.measures) == (row.reason, row.measures)

@@ -30,7 +30,7 @@ def stored(folder: Path, sweep: Sweep) -> list[int]:
 def test_rows_are_on_the_disk_after_save(tmp_path: Path, sweep: Sweep) -> None:
     with Store(tmp_path / "out", sweep) as store:
         for number in (3, 1):
-            store.add(fly_sample(sweep, number))
+            store.add(fly_sample(sweep, run_of(sweep, number)))
         store.save()
         (part,) = (tmp_path / "out" / "parts").iterdir()
         assert pq.read_table(part)["run"].to_pylist() == [3, 1]
@@ -43,7 +43,7 @@ def test_rows_are_saved_when_they_are_many_or_a_second_old(
     now_s = 100.0
     monkeypatch.setattr("time.monotonic", lambda: now_s)
     with Store(tmp_path, sweep) as store:
-        store.add(fly_sample(sweep, 0))
+        store.add(fly_sample(sweep, run_of(sweep, 0)))
         now_s += 0.99
         store.save_if_due()
         assert store.stored == 0
@@ -51,13 +51,13 @@ def test_rows_are_saved_when_they_are_many_or_a_second_old(
         store.save_if_due()
         assert store.stored == 1
         for number in range(100):
-            store.add(fly_sample(sweep, number % 20))
+            store.add(fly_sample(sweep, run_of(sweep, number % 20)))
         store.save_if_due()
         assert store.stored == 101
 
 
 def test_table_has_a_row_per_run_in_order_with_all_columns(tmp_path: Path, sweep: Sweep) -> None:
-    rows = [fly_sample(sweep, number) for number in range(20)]
+    rows = [fly_sample(sweep, run_of(sweep, number)) for number in range(20)]
     with Store(tmp_path, sweep) as store:
         for row in reversed(rows):
             store.add(row)
@@ -78,7 +78,7 @@ def test_table_has_a_row_per_run_in_order_with_all_columns(tmp_path: Path, sweep
 def test_table_names_sweep_and_version(tmp_path: Path, sweep: Sweep) -> None:
     with Store(tmp_path / "out", sweep) as store:
         for number in range(20):
-            store.add(fly_sample(sweep, number))
+            store.add(fly_sample(sweep, run_of(sweep, number)))
         store.complete(20)
         metadata = pq.read_schema(store.table).metadata
     assert metadata[b"digest"].decode() == sweep.digest
@@ -91,7 +91,7 @@ def test_table_does_not_depend_on_the_order_or_repetition_of_rows(tmp_path: Path
     for name, numbers in (("up", range(20)), ("down", range(19, -1, -1)), ("twice", [4, *range(20)])):
         with Store(tmp_path / name, sweep) as store:
             for number in numbers:
-                store.add(fly_sample(sweep, number))
+                store.add(fly_sample(sweep, run_of(sweep, number)))
                 if number % 3 == 0:
                     store.save()
             store.complete(20)
@@ -102,7 +102,7 @@ def test_table_does_not_depend_on_the_order_or_repetition_of_rows(tmp_path: Path
 def test_rows_beyond_the_end_of_the_table_are_dropped(tmp_path: Path, sweep: Sweep) -> None:
     with Store(tmp_path, sweep) as store:
         for number in range(9):
-            store.add(fly_sample(sweep, number))
+            store.add(fly_sample(sweep, run_of(sweep, number)))
         store.complete(6)
         assert pq.read_table(store.table)["run"].to_pylist() == list(range(6))
 
@@ -145,7 +145,7 @@ def test_complete_sweep_is_read_from_a_folder_that_holds_nothing_else(tmp_path: 
         with Store(tmp_path / "out", sweep) as store:
             if not store.is_complete:
                 for number in range(20):
-                    store.add(fly_sample(sweep, number))
+                    store.add(fly_sample(sweep, run_of(sweep, number)))
                 store.complete(20)
         assert {path.name for path in (tmp_path / "out").iterdir()} == {"lock", "sweep.json", "table.parquet"}
 
@@ -158,7 +158,7 @@ def test_second_process_may_not_write_to_the_folder(tmp_path: Path, sweep: Sweep
 def test_damaged_part_is_refused_by_name_and_other_parts_stay(tmp_path: Path, sweep: Sweep) -> None:
     with Store(tmp_path, sweep) as store:
         for number in range(3):
-            store.add(fly_sample(sweep, number))
+            store.add(fly_sample(sweep, run_of(sweep, number)))
             store.save()
     damaged = tmp_path / "parts" / "000000001.parquet"
     damaged.write_bytes(damaged.read_bytes()[:-9])
@@ -168,13 +168,13 @@ def test_damaged_part_is_refused_by_name_and_other_parts_stay(tmp_path: Path, sw
         Store(tmp_path, sweep)
     damaged.unlink()
     with Store(tmp_path, sweep) as store:
-        store.add(fly_sample(sweep, 1))
+        store.add(fly_sample(sweep, run_of(sweep, 1)))
     assert stored(tmp_path, sweep) == [0, 2, 1]
 
 
 def test_partial_file_of_a_killed_process_is_ignored(tmp_path: Path, sweep: Sweep) -> None:
     with Store(tmp_path, sweep) as store:
-        store.add(fly_sample(sweep, 0))
+        store.add(fly_sample(sweep, run_of(sweep, 0)))
     (tmp_path / "parts" / "000000001.parquet.partial").write_bytes(b"PAR1")
     assert stored(tmp_path, sweep) == [0]
 
@@ -186,7 +186,7 @@ def test_full_disk_is_one_line_and_stored_rows_stay(
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     with pytest.raises(SweepError) as refused, Store(tmp_path, sweep) as store:
-        store.add(fly_sample(sweep, 0))
+        store.add(fly_sample(sweep, run_of(sweep, 0)))
         store.save()
         monkeypatch.setattr("os.fsync", fail)
         store.add(Row(run_of(sweep, 1), succeeded=False))

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from short_flights import flown_directly
 from test_pipeline_flight import flown_in_graph
 
 from rosflight_py_sim.autopilot.setpoint import Vector3
@@ -17,7 +18,6 @@ from rosflight_py_sim.parts.slide_watch import SlideWatch
 from rosflight_py_sim.physics.contact_points import CONTACT_PARAMETERS
 from rosflight_py_sim.step.vehicle_state import VehicleState
 from rosflight_py_sim.sweep.definition import Sweep
-from rosflight_py_sim.sweep.fly_run import fly_run
 from rosflight_py_sim.sweep.sweep_file import read_sweep
 
 MASS, GRAVITY = 3.5, 9.81
@@ -46,7 +46,7 @@ def test_sliding_vehicle_ends_with_its_drag_and_friction_alike_with_and_without_
     tmp_path: Path, ros_domain: int
 ) -> None:
     sweep = sweep_in_wind(tmp_path, 25.0)
-    row = fly_run(sweep, 0)
+    row = flown_directly(sweep)
     found = re.fullmatch(r"calibrating the IMU.*: the vehicle slides: drag (\S+) N, friction (\S+) N", row.reason)
     assert found, row.reason
     # The weight rests on the ground: a multirotor has no lift with idle rotors.
@@ -56,7 +56,7 @@ def test_sliding_vehicle_ends_with_its_drag_and_friction_alike_with_and_without_
 
 
 def test_vehicle_that_the_wind_carries_away_ends(tmp_path: Path) -> None:
-    reason = fly_run(sweep_in_wind(tmp_path, 15.0), 0).reason
+    reason = flown_directly(sweep_in_wind(tmp_path, 15.0)).reason
     assert re.fullmatch(r"take off: the wind of 1\d\.\d m/s carries the vehicle away: \d+ m from its set-point", reason)
 
 

@@ -16,6 +16,7 @@ KEYS = {
 
 WITHOUT_KEY = {
     "SALib": ("SALib",),
+    "cmaes": ("cmaes",),
     "gymnasium": ("gymnasium",),
     "jsbsim": ("jsbsim",),
     "mcap": ("mcap", "zstandard"),
