@@ -188,10 +188,13 @@ def _progress(text: str) -> None:
 
 
 def _logs_of(paths: Sequence[Path], chosen: Vehicle) -> list[FlightLog]:
+    from rosflight_py_sim.identification.flight_log import FlightLogError
     from rosflight_py_sim.identification.log_files import read_log
+    from rosflight_py_sim.vehicles.physics_model import vehicle_class
 
     motors = [one.output for one in chosen.actuators if one.is_motor]
     logs = [read_log(path, motors) for path in paths]
+    own_class = vehicle_class(chosen)
     for log in logs:
         print(
             f"{log.file}: {log.program}{f', {log.vehicle}' if log.vehicle else ''}{f', {log.date}' if log.date else ''}"
@@ -200,6 +203,11 @@ def _logs_of(paths: Sequence[Path], chosen: Vehicle) -> list[FlightLog]:
             print(f"  {note}")
         if log.missing:
             print(f"  not logged: {', '.join(log.missing)}")
+        mismatch = log.kind.mismatch(own_class, len(motors)) if log.kind else ""
+        if mismatch:
+            raise FlightLogError(
+                f"'{log.file}' {mismatch}; allowed: a vehicle of the log's type (--vehicle {chosen.name} given)"
+            )
     return logs
 
 

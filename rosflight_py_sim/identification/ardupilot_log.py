@@ -18,6 +18,7 @@ import numpy as np
 from rosflight_py_sim.ground.extras import missing_extra
 from rosflight_py_sim.ground.pulse_width import OUTPUTS
 from rosflight_py_sim.identification.flight_log import Array, FlightLog, FlightLogError, north_east_down
+from rosflight_py_sim.identification.logged_vehicle import vehicle_of_ardupilot
 
 DATAFLASH = b"\xa3\x95\x80"
 """First bytes of a dataflash file: head of a message, and the number of the message FMT."""
@@ -62,10 +63,14 @@ def read_ardupilot(path: Path) -> FlightLog:
     log = FlightLog(path, "ArduPilot")
     times: dict[str, list[float]] = defaultdict(list)
     rows: dict[str, list[list[float]]] = defaultdict(list)
+    parameters: dict[str, float] = {}
     try:
         reader = DFReader_binary(str(path), zero_time_base=False)
-        while (message := reader.recv_match(type=[*_FIELDS, "MSG"])) is not None:
-            _take(message, log, times, rows)
+        while (message := reader.recv_match(type=[*_FIELDS, "MSG", "PARM"])) is not None:
+            if message.get_type() == "PARM":
+                parameters[str(message.Name)] = float(message.Value)
+            else:
+                _take(message, log, times, rows)
         _set_date(log, reader)
     except (
         struct.error,
@@ -79,6 +84,8 @@ def read_ardupilot(path: Path) -> FlightLog:
         OSError,
     ) as error:
         raise FlightLogError(f"'{path}' is a damaged dataflash file: {error or type(error).__name__}") from error
+    named = _VEHICLE.match(log.vehicle)
+    log.kind = vehicle_of_ardupilot(named[0] if named else "", parameters)
     found = {kind: (np.array(times[kind]), np.array(rows[kind], np.float64)) for kind in rows}
     _fill(log, found)
     return log

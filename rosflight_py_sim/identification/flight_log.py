@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rosflight_py_sim.ground.pulse_width import OUTPUTS
+from rosflight_py_sim.identification.logged_vehicle import LoggedVehicle
 from rosflight_py_sim.physics.earth import SEMI_MAJOR
 
 Array = NDArray[np.float64]
@@ -96,7 +97,8 @@ class FlightLog:
     Attributes:
         file: the log.
         program: what wrote it: ROSflight, PX4 or ArduPilot.
-        vehicle: type of the vehicle as the log names it; empty if it does not.
+        vehicle: name of the vehicle or program that flew it; empty if the log does not tell.
+        kind: type of the vehicle; None if the log does not tell.
         date: start of the log, UTC, as in 2026-11-27; empty if the log does not tell.
         channels: samples by name of the channel, out of CHANNELS.
         altitude: altitude of the first fix above mean sea level, m; NaN without a fix.
@@ -106,6 +108,7 @@ class FlightLog:
     file: Path
     program: str
     vehicle: str = ""
+    kind: LoggedVehicle | None = None
     date: str = ""
     channels: dict[str, Series] = field(default_factory=dict)
     altitude: float = float("nan")

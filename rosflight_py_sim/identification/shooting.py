@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rosflight_py_sim.identification.flight_log import Array, FlightLog, FlightLogError
+from rosflight_py_sim.identification.flight_log import Array, FlightLog, FlightLogError, Series
 
 NEEDED = ("gyro", "accel", "attitude", "velocity", "outputs")
 """Channels that a log needs."""
@@ -130,9 +130,9 @@ def shots_of(
         for number, log in enumerate(logs)
     ]
     if not sum(map(len, parts)):
-        names = ", ".join(f"'{log.file}'" for log in logs)
+        reasons = ", ".join(f"'{log.file}' ({_time_aloft(log, outputs)})" for log in logs)
         raise FlightLogError(
-            f"{names}: no stretch of {steps * step_s:g} s in the air, armed, {LEAST_HEIGHT_M:g} m above the ground"
+            f"no stretch of {steps * step_s:.3g} s in the air, armed, {LEAST_HEIGHT_M:g} m above the ground: {reasons}"
         )
     before = np.cumsum([0, *map(len, parts)])[:-1]
 
@@ -174,7 +174,7 @@ def _shots_of(
     count = max(0, math.floor((last - first) / step_s + 1e-6) + 1)
     time_s: Array = first + step_s * np.arange(count, dtype=np.float64)
     rates, forces = gyro.at(time_s), accel.at(time_s)
-    pulses_us = channels["outputs"].held(time_s)
+    pulses_us = outputs_at(channels["outputs"], time_s)
     aloft = _is_aloft(log, time_s, pulses_us, outputs)
     first_rows, velocities = [], []
     at = warm_up
@@ -238,6 +238,23 @@ def _is_aloft(log: FlightLog, time_s: Array, pulses_us: Array, outputs: Sequence
         down = position.at(time_s)[:, 2]
         driven &= down < np.max(down[~driven]) - LEAST_HEIGHT_M
     return np.asarray(driven)
+
+
+def _time_aloft(log: FlightLog, outputs: Sequence[int]) -> str:
+    """How long a log is, and how long the vehicle is armed, driven and in the air in it."""
+    first, last = log.span_s
+    if last - first < 2.0 * LONGEST_STEP_S:
+        return "gyro and outputs are not logged at the same time"
+    step_s = LONGEST_STEP_S
+    time_s = np.arange(first, last, step_s)
+    pulses_us = log.channels["outputs"].held(time_s)
+    facts = [f"{last - first:.1f} s long"]
+    if (armed := log.channels.get("armed")) is not None:
+        facts.append(f"{step_s * np.count_nonzero(armed.held(time_s)[:, 0] > 0.5):.1f} s armed")
+    driven = (pulses_us[:, list(outputs)] > _LEAST_PULSE_US).any(axis=1)
+    facts.append(f"{step_s * np.count_nonzero(driven):.1f} s with outputs above {_LEAST_PULSE_US:g} us")
+    facts.append(f"{step_s * np.count_nonzero(_is_aloft(log, time_s, pulses_us, outputs)):.1f} s in the air")
+    return ", ".join(facts)
 
 
 def _states(log: FlightLog, time_s: Array, rates: Array, origin_altitude: float) -> Array:
@@ -334,3 +351,29 @@ def _mean_power(log: FlightLog, starts_s: Array, length_s: float) -> tuple[Array
             inside = _between(battery.time_s, start_s, length_s)
             means[row] = battery.values[inside].mean(axis=0) if len(inside) else battery.at(np.array([start_s]))[0]
     return means[:, 0], means[:, 1]
+
+
+def outputs_at(outputs: Series, time_s: Array) -> Array:
+    """Pulse widths at times (n, OUTPUTS), us.
+
+    A log with all outputs shows how long each was in force. One that is slower than flight controllers shows only some
+    of them, which are interpolated: if they were held, those in between would count as late.
+    """
+    return outputs.held(time_s) if outputs.period_s < 1.5 * LONGEST_STEP_S else outputs.at(time_s)
+
+
+def hidden_share(log: FlightLog, outputs: Sequence[int]) -> float:
+    """Share of the variance of the outputs in force that the log does not show, estimated; 0 if it shows them all.
+
+    Flight controllers set outputs with each reading of the gyro. If they are logged more seldom, those in between
+    scatter about the logged ones as these do about the mean of their neighbours: by a deviation of sqrt(3/2) times
+    that of white noise.
+    """
+    logged, gyro = log.channels["outputs"], log.channels["gyro"]
+    if logged.period_s < 1.5 * min(LONGEST_STEP_S, gyro.period_s):
+        return 0.0
+    values = logged.values[(logged.values[:, list(outputs)] > _LEAST_PULSE_US).any(axis=1)][:, list(outputs)]
+    if len(values) < 3:
+        return 0.0
+    scatter = (values[1:-1] - 0.5 * (values[2:] + values[:-2])).var(axis=0) / 1.5
+    return float(np.max(scatter / np.maximum(values.var(axis=0), 1.0)))

@@ -13,7 +13,7 @@ from proof.identification import Twin, twin
 from rosflight_py_sim.commands.identify import places_of, subject_of
 from rosflight_py_sim.ground.parameters import ParameterError
 from rosflight_py_sim.identification.comparison import compare
-from rosflight_py_sim.identification.flight_log import FlightLogError
+from rosflight_py_sim.identification.flight_log import FlightLogError, Series
 from rosflight_py_sim.identification.identification import Identification, Subject, identify
 from rosflight_py_sim.identification.identified_vehicle import write_vehicle
 from rosflight_py_sim.identification.report import comparison_page, identification_page
@@ -93,11 +93,19 @@ def test_log_without_flight_is_refused(flown: Twin, subject: Subject) -> None:
     short = dataclasses.replace(flown.log, channels=dict(flown.log.channels))
     outputs = short.channels["outputs"]
     short.channels["outputs"] = outputs._replace(values=np.full_like(outputs.values, 1000.0))
-    with pytest.raises(FlightLogError, match=r"no stretch of 1 s in the air"):
+    with pytest.raises(FlightLogError, match=r"no stretch of 1 s in the air.*17.0 s long, 0.0 s with outputs above"):
         identify(subject, [short], ["CT_0"])
     del short.channels["velocity"]
     with pytest.raises(FlightLogError, match=r"has no velocity"):
         identify(subject, [short], ["CT_0"])
+
+
+def test_log_that_hides_outputs_is_refused(flown: Twin, subject: Subject) -> None:
+    outputs = flown.log.channels["outputs"]
+    seldom = dataclasses.replace(flown.log, channels=dict(flown.log.channels))
+    seldom.channels["outputs"] = Series(outputs.time_s[::4], outputs.values[::4])
+    with pytest.raises(FlightLogError, match=r"shows outputs every 10 ms, and those in between make up \d+ % of their"):
+        identify(subject, [seldom], ["CT_0"])
 
 
 def test_vehicle_file_of_the_estimates_is_a_vehicle_with_their_sources(
