@@ -88,7 +88,7 @@ def reading_of(name: str) -> int | None:
 
 _MULTIROTOR = ("CT_0", "CQ_0", "Jxx", "Jyy", "Jzz", "CD", "CD_induced", "motor_time_constant")
 _FIXEDWING = (
-    *("C_L_O", "C_L_alpha", "C_D_O", "C_m_O", "C_m_alpha", "C_m_q", "C_m_delta_e"),
+    *("CT_0", "C_L_O", "C_L_alpha", "C_D_O", "C_m_O", "C_m_alpha", "C_m_q", "C_m_delta_e"),
     *("C_Y_beta", "C_ell_beta", "C_ell_p", "C_ell_delta_a", "C_n_beta", "C_n_r", "C_n_delta_r"),
 )
 

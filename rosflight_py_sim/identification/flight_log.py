@@ -90,6 +90,16 @@ def series(time_s: Array, values: Array) -> Series:
     return Series(time_s[forward], values[forward])
 
 
+def white_variance(readings: Array) -> float:
+    """Variance of the white noise in readings (k, n), from their second differences at quiet times.
+
+    White noise depends on no output, so that it makes estimates uncertain, but not biased.
+    """
+    second = readings[:, 1:-1] - 0.5 * (readings[:, 2:] + readings[:, :-2])
+    # The median of the size of a normally distributed number is 0.6745 times its deviation.
+    return float(np.median(np.abs(second)) / 0.6745) ** 2 / 1.5
+
+
 @dataclass
 class FlightLog:
     """A flight as a log shows it.

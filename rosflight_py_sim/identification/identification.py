@@ -10,8 +10,9 @@ from typing import Any, cast
 import numpy as np
 
 from rosflight_py_sim.ground.parameters import Parameter, ParameterError, Value, Values, number
+from rosflight_py_sim.identification.estimates import LARGEST_ERROR, Estimated, Refused
 from rosflight_py_sim.identification.fitted_parameters import DEFAULTS, MANOEUVRES, fitted, reading_of, scale_of
-from rosflight_py_sim.identification.flight_log import Array, FlightLog, FlightLogError
+from rosflight_py_sim.identification.flight_log import Array, FlightLog, FlightLogError, white_variance
 from rosflight_py_sim.identification.logged_vehicle import in_words
 from rosflight_py_sim.identification.output_error import (
     ACCEL_BIAS,
@@ -22,15 +23,14 @@ from rosflight_py_sim.identification.output_error import (
     WIND,
     Mounting,
     Residuals,
+    errors_of,
 )
 from rosflight_py_sim.identification.search import COLOUR, Estimate, ResidualSearch, fit
-from rosflight_py_sim.identification.shooting import NEEDED, Shots, hidden_share, shots_of
+from rosflight_py_sim.identification.shooting import NEEDED, Shots, first_wind, hidden_share, shots_of
 from rosflight_py_sim.identification.uncertainty import covariance_of, white_covariance
 from rosflight_py_sim.identification.vehicle_model import VehicleModel
 from rosflight_py_sim.physics.dynamics import DYNAMICS_PARAMETERS, StateDivergedError
-
-LARGEST_ERROR = 0.25
-"""Standard error over the value from which on a parameter counts as not shown by the logs."""
+from rosflight_py_sim.vehicles.physics_model import VehicleClass
 
 LARGEST_DISTURBANCE = 0.1
 """Deviation of a reading's residuals over that of the reading from which on parameters that it shows are refused.
@@ -53,14 +53,14 @@ _LARGEST_FIRST_ERROR = 1.0
 STRETCH_S = 1.0
 """Length of a stretch, s: long enough for some measurements of GNSS, short enough for disturbances to stay small."""
 
-_LEAST_STRETCHES, _MOST_STRETCHES = 8, 60
+_LEAST_STRETCHES, _MOST_STRETCHES = 8, 120
 """Least number of stretches, and the most that are used: those with the most motion."""
 
 _HELD_OUT = 4
 """Every fourth stretch does not take part in the fit, and tests it."""
 
 _LEAST_ERROR = 2e-3
-_LEAST_ERRORS = {"CD": 0.03, "A_c": 0.03, "Jxx": 5e-3, "Jyy": 5e-3, "Jzz": 5e-3}
+_LEAST_ERRORS = {"CD": 0.03, "A_c": 0.03, "C_D_O": 0.03, "Jxx": 5e-3, "Jyy": 5e-3, "Jzz": 5e-3}
 """Least standard errors over the values, in general and by parameter: errors of the model that residuals do not show.
 
 They are the scatter of the estimates of vehicles with known parameters beyond their calculated errors
@@ -68,7 +68,7 @@ They are the scatter of the estimates of vehicles with known parameters beyond t
 that its speed is not independent of the error that they cause.
 """
 
-LONGEST_WARM_UP_LAGS = 10.0
+LONGEST_WARM_UP_LAGS = 6.0
 """Time before a stretch in which the actuators take on their speeds, over their lag."""
 
 # Wind of a stretch is held, and a log has no ground and no battery beyond its voltage.
@@ -108,6 +108,11 @@ class Subject:
         return VehicleModel(self.forces, {**forces, **simplified}, dynamics, self.mixer)
 
     @property
+    def has_pitot_tube(self) -> bool:
+        """Whether the flow comes from ahead, so that a pitot tube shows the airspeed."""
+        return self.forces.VEHICLE_CLASS is VehicleClass.FIXED_WING
+
+    @property
     def mounting(self) -> Mounting:
         """Positions of the sensors."""
         imu, antenna = (
@@ -123,53 +128,12 @@ class Subject:
 
 
 @dataclass(frozen=True)
-class Estimated:
-    """A parameter and its estimate.
-
-    Attributes:
-        parameter: the parameter.
-        before: value in the vehicle's file.
-        value: estimate.
-        standard_error: of the estimate.
-    """
-
-    parameter: Parameter
-    before: float
-    value: float
-    standard_error: float
-
-    @property
-    def name(self) -> str:
-        """Name of the parameter."""
-        return self.parameter.name
-
-
-@dataclass(frozen=True)
-class Refused:
-    """A parameter that the logs do not show.
-
-    Attributes:
-        name: of the parameter.
-        reason: why.
-        manoeuvre: that would show it; empty if unknown.
-    """
-
-    name: str
-    reason: str
-    manoeuvre: str
-
-    def __str__(self) -> str:
-        text = f"{self.name} is not estimated: {self.reason}"
-        return f"{text}; it takes {self.manoeuvre}" if self.manoeuvre else text
-
-
-@dataclass(frozen=True)
 class HeldOut:
     """Stretches that took no part in the fit.
 
     Attributes:
         shots: the stretches.
-        measured: readings of the IMU (blocks, 6) and velocities (m, 3), as logged.
+        measured: readings of the IMU (blocks, 6), and velocities with the airspeed (m, 4), as logged.
         before: the same as the model of the vehicle's file gives.
         after: the same as the identified model gives.
     """
@@ -180,12 +144,11 @@ class HeldOut:
     after: tuple[Array, Array]
 
     def errors(self, modelled: tuple[Array, Array]) -> Array:
-        """Root mean square of measured minus modelled over the deviation of the measured, for READINGS (9,)."""
-        found = []
-        for measured, model in zip(self.measured, modelled, strict=True):
-            rms = np.sqrt(np.mean((measured - model) ** 2, axis=0))
-            found.append(rms / np.maximum(measured.std(axis=0), 1e-12))
-        return np.concatenate(found)
+        """Root mean square of measured minus modelled over the deviation of the measured, for READINGS (10,).
+
+        NaN for a reading that is not logged.
+        """
+        return np.concatenate([errors_of(*both)[1] for both in zip(self.measured, modelled, strict=True)])
 
 
 @dataclass(frozen=True)
@@ -202,7 +165,7 @@ class Identification:
         biases: of gyro (rad/s) and accelerometer (m/s^2) in each log (logs, 6).
         stretches: number of stretches in the fit.
         stretch_s: length of each.
-        deviations: of the residuals, by READINGS (9,).
+        deviations: of the residuals, by READINGS (10,).
         held_out: test of the result.
         converged: whether the search has ended by itself.
     """
@@ -262,6 +225,7 @@ def identify(
         length_s=stretch_s,
         warm_up_s=LONGEST_WARM_UP_LAGS * lag_of(subject),
         origin_altitude=number(subject.dynamics_values, "origin_altitude"),
+        with_airspeed=subject.has_pitot_tube,
     )
     if len(shots) < _LEAST_STRETCHES:
         raise FlightLogError(
@@ -294,7 +258,7 @@ def identify(
     of_logs = estimate.theta[count:].reshape(-1, OF_LOG)
     held_out = work.tested(chosen, estimate, shots.taken(np.flatnonzero(tested)))
     notes = notes_on(logs, shots)
-    if held_out.errors(held_out.after).mean() > held_out.errors(held_out.before).mean():
+    if np.nanmean(held_out.errors(held_out.after)) > np.nanmean(held_out.errors(held_out.before)):
         notes.append(
             "the estimates explain the stretches that took no part in the fit worse than the vehicle's file: do not "
             "use them, and fly the manoeuvres in calm air"
@@ -372,7 +336,10 @@ class _Work:
         self._subject, self._scales, self._progress = subject, scales, progress
         self._knows_current = not np.isnan(shots.current).any() and not np.isnan(shots.voltage).any()
         self._theta: dict[str, float] = {}
-        self._of_logs = np.zeros(OF_LOG * (int(shots.log.max()) + 1))
+        of_logs = np.zeros((int(shots.log.max()) + 1, OF_LOG))
+        for log, of_log in enumerate(of_logs):
+            of_log[WIND] = first_wind(shots.measured[1][shots.log[shots.velocity_of] == log])
+        self._of_logs = of_logs.ravel()
         self._local = np.zeros((len(shots), LOCALS))
 
     def _residuals(self, chosen: Sequence[Parameter], shots: Shots) -> Residuals:
@@ -479,7 +446,8 @@ class _Work:
         if reading is None:
             return False
         measured = np.concatenate([self.shots.gyro, self.shots.accel], axis=2)[:, :, reading]
-        share = float(estimate.deviations[reading] / max(measured.std(), 1e-12))
+        unexplained = float(estimate.deviations[reading]) ** 2 - white_variance(measured)
+        share = math.sqrt(max(0.0, unexplained)) / max(float(measured.std()), 1e-12)
         if share <= LARGEST_DISTURBANCE:
             return False
         reason = f"gusts and vibration make up {100.0 * share:.0f} % of the {READINGS[reading]}, at most "
@@ -497,8 +465,7 @@ class _Work:
         theta = estimate.theta.copy()
         theta[: len(chosen)] = 0.0
         before = self._flown(chosen, theta, estimate.deviations, shots)
-        measured = np.concatenate([shots.gyro.reshape(-1, 3), shots.accel.reshape(-1, 3)], axis=1), shots.velocity
-        return HeldOut(shots, measured, before, after)
+        return HeldOut(shots, shots.measured, before, after)
 
     def _flown(self, chosen: Sequence[Parameter], theta: Array, deviations: Array, shots: Shots) -> tuple[Array, Array]:
         """Readings of the model, from the states at the starts that fit it best."""

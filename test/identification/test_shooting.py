@@ -8,9 +8,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from rosflight_py_sim.identification.excitation import PERIOD_S, multistep, steps
+from rosflight_py_sim.identification.excitation import multistep
 from rosflight_py_sim.identification.fitted_parameters import DEFAULTS, MANOEUVRES, reading_of
 from rosflight_py_sim.identification.flight_log import FlightLog, north_east_down, series
+from rosflight_py_sim.identification.multirotor_excitation import PERIOD_S, steps
 from rosflight_py_sim.identification.output_error import LOCALS, moved
 from rosflight_py_sim.identification.shooting import rotations, shots_of
 from rosflight_py_sim.parts.fixedwing_forces import FixedwingForces

@@ -9,10 +9,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from proof.identification import Twin, twin
+from proof.identification import Twin, twin, with_values
 from rosflight_py_sim.commands.identify import places_of, subject_of
 from rosflight_py_sim.ground.parameters import ParameterError
 from rosflight_py_sim.identification.comparison import compare
+from rosflight_py_sim.identification.findings import Findings
 from rosflight_py_sim.identification.flight_log import FlightLogError, Series
 from rosflight_py_sim.identification.identification import Identification, Subject, identify
 from rosflight_py_sim.identification.identified_vehicle import write_vehicle
@@ -34,14 +35,6 @@ def flown() -> Twin:
 @pytest.fixture(scope="module")
 def subject() -> Subject:
     return subject_of(vehicle("multirotor"))
-
-
-def with_values(subject: Subject, values: dict[str, float]) -> Subject:
-    forces, dynamics = (
-        {**given, **{name: value for name, value in values.items() if name in given}}
-        for given in (subject.forces_values, subject.dynamics_values)
-    )
-    return dataclasses.replace(subject, forces_values=forces, dynamics_values=dynamics)
 
 
 @pytest.fixture(scope="module")
@@ -113,7 +106,7 @@ def test_vehicle_file_of_the_estimates_is_a_vehicle_with_their_sources(
 ) -> None:
     chosen = vehicle("multirotor")
     places = {one.name: places_of(chosen, one.name) for one in result.estimates}
-    written = write_vehicle(result, chosen.file, chosen.parameter_file, places, tmp_path)
+    written = write_vehicle(result.estimates, result.logs, chosen.file, chosen.parameter_file, places, tmp_path)
     own = vehicle(str(written))
     assert own.actuators == chosen.actuators
     assert own.firmware_file == chosen.firmware_file
@@ -129,7 +122,7 @@ def test_vehicle_file_of_the_estimates_is_a_vehicle_with_their_sources(
 
 
 def test_page_shows_estimates_errors_and_plots(result: Identification) -> None:
-    page = identification_page(result)
+    page = identification_page(Findings(result, None, None), "multirotor", result.logs)
     for text in ("Identification of multirotor", "standard error", "Correlations", "gyro x", "mean wind"):
         assert text in page
     assert page.count("<svg") == 9
