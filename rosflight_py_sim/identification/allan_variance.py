@@ -32,6 +32,9 @@ _DEPENDENCE = 1.3
 
 _DECAY_RATES = 60
 _LEAST_IMPROVEMENT = 12.0
+
+# A walk that may be a drift is not estimated, so that its estimate does not depend on the temperature.
+_LEAST_DRIFT = 2.0
 _ROUNDS = 30
 
 
@@ -114,7 +117,7 @@ def walk_variance(lengths_s: Array, decay_rate: float) -> Array:
 def noise_of(allan: AllanVariance) -> Noise:
     """Noise that explains an Allan variance best: a random walk, or a walk that decays if it explains much more."""
     (decay, loss), (decay_of_drift, loss_of_drift) = (_decay_rate(allan, drift=drift) for drift in (False, True))
-    drifts = loss - loss_of_drift > _LEAST_IMPROVEMENT
+    drifts = loss - loss_of_drift > _LEAST_DRIFT
     if drifts:
         decay = decay_of_drift
     white, walk = _fitted(allan, decay, drift=drifts)[0][:2]

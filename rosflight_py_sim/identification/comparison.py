@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from rosflight_py_sim.ground.parameters import number
+from rosflight_py_sim.identification.fitted_parameters import LATENCY
 from rosflight_py_sim.identification.flight_log import Array, FlightLog, FlightLogError
 from rosflight_py_sim.identification.identification import LONGEST_WARM_UP_LAGS, Subject, lag_of, notes_on
 from rosflight_py_sim.identification.output_error import LOCALS, OF_LOG, WIND, Residuals, errors_of
@@ -94,7 +95,8 @@ def compare(
     knows_current = not np.isnan(shots.current).any() and not np.isnan(shots.voltage).any()
     resistance = number(subject.values, "battery_internal_resistance") if knows_current else 0.0
     model = subject.model({}, battery=knows_current)
-    problem = Residuals(shots, lambda _: model, 0, subject.mounting, resistance)
+    latency_s = number(subject.values, LATENCY)
+    problem = Residuals(shots, lambda _: model, 0, subject.mounting, resistance, lambda _: latency_s)
     start, free = np.zeros((len(shots), LOCALS)), np.full(OF_LOG, np.inf)
     try:
         flight = fit(ResidualSearch(problem, np.zeros(OF_LOG), start, (-free, free)), progress)

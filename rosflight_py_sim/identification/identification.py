@@ -9,9 +9,17 @@ from typing import Any, cast
 
 import numpy as np
 
-from rosflight_py_sim.ground.parameters import Parameter, ParameterError, Value, Values, number
+from rosflight_py_sim.ground.parameters import Parameter, ParameterError, ParameterTable, Value, Values, number
 from rosflight_py_sim.identification.estimates import LARGEST_ERROR, Estimated, Refused
-from rosflight_py_sim.identification.fitted_parameters import DEFAULTS, MANOEUVRES, fitted, reading_of, scale_of
+from rosflight_py_sim.identification.fitted_parameters import (
+    DEFAULTS,
+    LATENCY,
+    MANOEUVRES,
+    fitted,
+    least_size_of,
+    reading_of,
+    scale_of,
+)
 from rosflight_py_sim.identification.flight_log import Array, FlightLog, FlightLogError, white_variance
 from rosflight_py_sim.identification.logged_vehicle import in_words
 from rosflight_py_sim.identification.output_error import (
@@ -30,6 +38,7 @@ from rosflight_py_sim.identification.shooting import NEEDED, Shots, first_wind, 
 from rosflight_py_sim.identification.uncertainty import covariance_of, white_covariance
 from rosflight_py_sim.identification.vehicle_model import VehicleModel
 from rosflight_py_sim.physics.dynamics import DYNAMICS_PARAMETERS, StateDivergedError
+from rosflight_py_sim.sensing import SENSOR_PARAMETERS
 from rosflight_py_sim.vehicles.physics_model import VehicleClass
 
 LARGEST_DISTURBANCE = 0.1
@@ -123,8 +132,8 @@ class Subject:
 
     @property
     def values(self) -> dict[str, Value]:
-        """Values of all parameters of forces and dynamics."""
-        return {**self.dynamics_values, **self.forces_values}
+        """Values of all parameters of forces and dynamics, and the latency of the IMU."""
+        return {LATENCY: self.sensor_values[LATENCY], **self.dynamics_values, **self.forces_values}
 
 
 @dataclass(frozen=True)
@@ -211,7 +220,7 @@ def identify(
         ParameterError: a name is not allowed.
         FlightLogError: the logs lack channels, show no flight, or show none of the parameters.
     """
-    tables = (subject.forces.PARAMETERS, DYNAMICS_PARAMETERS)
+    tables = (subject.forces.PARAMETERS, DYNAMICS_PARAMETERS, ParameterTable(SENSOR_PARAMETERS[LATENCY]))
     chosen = fitted(names or _defaults(subject), tables)
     if not names:
         chosen = [one for one in chosen if number(subject.values, one.name) != 0.0]
@@ -354,7 +363,12 @@ class _Work:
             return subject.model(changes, battery=self._knows_current)
 
         resistance = number(values, "battery_internal_resistance") if self._knows_current else 0.0
-        return Residuals(shots, model_of, len(chosen), subject.mounting, resistance)
+
+        def latency_of(theta: Array) -> float:
+            known = number(values, LATENCY)
+            return known + scales[LATENCY] * float(theta[names.index(LATENCY)]) if LATENCY in names else known
+
+        return Residuals(shots, model_of, len(chosen), subject.mounting, resistance, latency_of)
 
     def _unknowns(self, chosen: Sequence[Parameter]) -> Array:
         return np.concatenate([[self._theta.get(one.name, 0.0) for one in chosen], self._of_logs])
@@ -374,6 +388,11 @@ class _Work:
             [(getattr(one, side) - number(self._subject.values, one.name)) / self._scales[one.name] for one in chosen]
             for side in ("minimum", "maximum")
         )
+        # Outputs before the warm-up are not at hand.
+        most = [
+            min(one, self.shots.warm_up * self.shots.step_s / self._scales[LATENCY]) if each.name == LATENCY else one
+            for one, each in zip(most, chosen, strict=True)
+        ]
         rest = np.full(len(self._of_logs), math.inf)
         bounds = (np.concatenate([least, -rest]), np.concatenate([most, rest]))
         try:
@@ -409,7 +428,12 @@ class _Work:
             covariance = covariance_of(own) if colour == 0.0 else white_covariance(own) * colour**2
             count = len(left)
             errors = np.sqrt(np.diag(covariance))[:count]
-            sizes = np.array([max(0.05, abs(self._relative(chosen[index], estimate.theta[index]))) for index in left])
+            sizes = np.array(
+                [
+                    max(least_size_of(chosen[index].name), abs(self._relative(chosen[index], estimate.theta[index])))
+                    for index in left
+                ]
+            )
             shares = errors / sizes
             worst = int(np.argmax(shares))
             if shares[worst] <= limit:

@@ -110,11 +110,21 @@ class Residuals:
         known: whether a residual is that of a reading that was logged (m,); others are 0.
     """
 
-    def __init__(self, shots: Shots, model_of: ModelOf, parameters: int, mounting: Mounting, resistance: float) -> None:
+    def __init__(
+        self,
+        shots: Shots,
+        model_of: ModelOf,
+        parameters: int,
+        mounting: Mounting,
+        resistance: float,
+        latency_of: Callable[[Array], float],
+    ) -> None:
         """Prepare the residuals of a vehicle with so many fitted parameters.
 
         `resistance` is the battery's internal resistance, ohm, by which the open-circuit voltage follows from the log.
+        `latency_of` gives the age of the IMU's readings at their stamps, s, for changes of the fitted parameters.
         """
+        self._latency_of = latency_of
         self.shots, self._model_of, self.parameters, self._mounting = shots, model_of, parameters, mounting
         self.deviations = TYPICAL_DEVIATIONS.copy()
         self._voltages = shots.voltage + resistance * np.nan_to_num(shots.current)
@@ -123,9 +133,6 @@ class Residuals:
         self.of = np.concatenate([np.repeat(of_imu, 6), np.repeat(shots.velocity_of, 4)])
         imu = np.tile(np.arange(6), len(of_imu))
         self.reading = np.concatenate([imu, np.tile(np.arange(6, 10), len(shots.velocity_of))])
-        self._row = shots.velocity_of * shots.steps + np.floor(shots.velocity_step).astype(np.int64)
-        self._next_row = np.minimum(self._row + 1, count * shots.steps - 1)
-        self._share = (shots.velocity_step - np.floor(shots.velocity_step))[:, None]
         self._log_of_block = shots.log[of_imu]
         self._log_of_velocity = shots.log[shots.velocity_of]
         self._measured = shots.measured
@@ -154,11 +161,13 @@ class Residuals:
     def states(self, theta: Array, local: Array) -> Array:
         """States of all stretches (k * steps, 19), for unknowns (n,) and (k, LOCALS)."""
         shots = self.shots
+        delay = self._delay(theta)
+        pulses_us = delayed(shots.pulses_us.reshape(len(shots), -1, shots.pulses_us.shape[1]), delay)
         starts, changes = moved(shots.starts, local), local[:, CHANGE]
         winds = self._winds(theta, local) - 0.5 * changes
         model = self._model_of(theta[: self.parameters])
         states = model.fly(
-            shots.pulses_us,
+            pulses_us.reshape(-1, pulses_us.shape[2]),
             starts,
             shots.warm_up,
             shots.steps,
@@ -194,10 +203,17 @@ class Residuals:
         imu[:, 5] -= gravity * (1.0 - 2.0 * (x * x + y * y))
         imu[:, 3:] += states[:, 13:16]
         means: Array = np.add.reduceat(imu, np.arange(0, len(imu), self.shots.block)) / self.shots.block
-        of, share = self.shots.velocity_of, self.shots.velocity_step[:, None] / self.shots.steps - 0.5
-        winds = self._winds(theta, local)[of] + share * local[of, CHANGE]
-        here, after = (self._speeds(states[rows], winds) for rows in (self._row, self._next_row))
-        return means, here + self._share * (after - here)
+        # In the time of the model, which is that of the IMU's stamps, all that is not late comes later by the latency.
+        of, step = self.shots.velocity_of, self.shots.velocity_step + self._delay(theta)
+        row = np.minimum(np.floor(step).astype(np.int64), self.shots.steps - 2)
+        winds = self._winds(theta, local)[of] + (step / self.shots.steps - 0.5)[:, None] * local[of, CHANGE]
+        first = of * self.shots.steps + row
+        here, after = (self._speeds(states[rows], winds) for rows in (first, first + 1))
+        return means, here + (step - row)[:, None] * (after - here)
+
+    def _delay(self, theta: Array) -> float:
+        """Latency of the IMU in steps of the model."""
+        return self._latency_of(theta[: self.parameters]) / self.shots.step_s
 
     def _speeds(self, states: Array, winds: Array) -> Array:
         """Velocity of the GNSS antenna, NED, and airspeed (m, 4)."""
@@ -272,6 +288,16 @@ class Residuals:
             place, airspeed = blocks * 6 + 4 * rows + 3, speeds[rows, 3]
             pitot = np.column_stack([airspeed, 1.0 / np.maximum(airspeed, _LEAST_AIRSPEED)])
             of_all[place, first + PITOT.start : first + PITOT.stop] = -pitot / self.deviations[9]
+
+
+def delayed(values: Array, steps: float) -> Array:
+    """Values (k, n, m) that come later by some steps, not whole: linear between them, constant before the first."""
+    if steps == 0.0:
+        return values
+    places = np.maximum(np.arange(values.shape[1]) - steps, 0.0)
+    first = np.minimum(np.floor(places).astype(np.int64), values.shape[1] - 2)
+    share = (places - first)[:, None]
+    return np.asarray(values[:, first] * (1.0 - share) + values[:, first + 1] * share)
 
 
 def errors_of(measured: Array, modelled: Array) -> tuple[Array, Array]:

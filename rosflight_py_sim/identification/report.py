@@ -34,13 +34,14 @@ _SHOWN = 12
 
 @dataclass(frozen=True)
 class Table:
-    """A table of a page; without heads, the first column names the rows."""
+    """A table of a page; without heads, the first column names the rows. Cells are numbers, unless `is_text`."""
 
     title: str
     heads: Sequence[str]
     rows: Sequence[Sequence[str]]
     note: str = ""
     is_wide: bool = False
+    is_text: bool = False
 
 
 @dataclass(frozen=True)
@@ -158,7 +159,8 @@ def _estimates(found: Findings) -> Iterator[Table]:
     yield Table("Estimates", heads, rows, note, is_wide=True)
     if found.refused:
         texts = [(one.name, one.reason, one.manoeuvre) for one in found.refused]
-        yield Table("Not shown by the logs", ("parameter", "reason", "manoeuvre that shows it"), texts, is_wide=True)
+        heads = ("parameter", "reason", "what shows it")
+        yield Table("Not shown by the logs", heads, texts, is_wide=True, is_text=True)
 
 
 def _allan_picture(rest: RestNoise, channel: str) -> Picture:
@@ -246,8 +248,8 @@ def _picture(number: int, shots: Shots, measured: tuple[Array, Array], lines: Se
         shown = min(len(shots), _SHOWN)
         for shot in range(shown):
             _draw(axes, number, shot, shots, measured, lines)
-        axes.set_xticks(range(shown), [f"{time_s:.0f}" for time_s in shots.time_s[:shown]])
-        axes.set_xlabel("start of the stretch, s")
+        axes.set_xticks(range(shown), [f"{time_s:.0f}" for time_s in shots.time_s[:shown] - shots.time_s[0]])
+        axes.set_xlabel("start of the stretch after that of the first, s")
         axes.set_ylabel(f"{READINGS[number]}, {UNITS[number]}")
         axes.legend(loc="upper right", ncols=len(lines) + 1)
         return Picture(READINGS[number], svg_of(figure))

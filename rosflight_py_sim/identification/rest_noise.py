@@ -23,6 +23,9 @@ from rosflight_py_sim.identification.flight_log import Array, FlightLog, FlightL
 SHORTEST_REST_S = 60.0
 """Least time at rest, s: that of white noise; a bias walk takes more."""
 
+SHORTEST_WALK_S = 240.0
+"""Least time at rest for a bias walk, s: in less, the drift of an IMU that warms up looks like one."""
+
 
 class Sensor(NamedTuple):
     """A sensor of the IMU.
@@ -119,6 +122,9 @@ def _shown(noise: Noise, length_s: float) -> list[tuple[float, float, str]]:
     too_rough = ""
     if noise.drifts:
         too_rough = "the bias drifts steadily, as it does while an IMU warms up; log after that"
+    elif length_s < SHORTEST_WALK_S:
+        too_rough = f"{length_s:.0f} s at rest do not tell a bias walk from a drift; log for "
+        too_rough += f"{SHORTEST_WALK_S / 60.0:g} min or more"
     elif walk_share > LARGEST_ERROR:
         too_rough = f"in {length_s:.0f} s at rest, "
         if math.isinf(walk_share):
