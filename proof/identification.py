@@ -49,8 +49,8 @@ from rosflight_py_sim.vehicles.physics_model import VehicleClass
 TITLE = "Identification"
 
 NOTES = (
-    "Wind up to 4 m/s in each direction, with turbulence (Dryden, 3 m/s at 20 ft). Sensors have their default errors; "
-    "the IMU has the biases of one that was calibrated on the ground.",
+    "Wind up to 4 m/s in each direction. Sensors have their default errors; the IMU has the biases of one that was "
+    "calibrated on the ground.",
     "The least standard errors (0.2 % of the value, 0.5 % for inertia, 3 % for drag) were chosen after flights of "
     "the same vehicles with other manoeuvres; without them, fewer estimates would be within three standard errors.",
 )
@@ -70,6 +70,7 @@ class Kind:
         largest_errors: largest relative errors of estimates.
         height_m: height of the flight above the origin.
         step_ns: step of the simulation.
+        turbulence: wind at 20 ft that gives the turbulence, m/s.
         fits: parameters of each fit; empty for the default ones.
         note: what is drawn, in words.
     """
@@ -79,6 +80,7 @@ class Kind:
     largest_errors: Mapping[str, float]
     height_m: float
     step_ns: int
+    turbulence: float
     fits: Sequence[Sequence[str]]
     note: str
 
@@ -92,9 +94,10 @@ KINDS = {
         {"CT_0": 0.02, "Jxx": 0.05, "Jyy": 0.05, "Jzz": 0.05, "CD": 0.1, "CD_induced": 0.1},
         50.0,
         2_500_000,
+        3.0,
         ((),),
-        "Inertia, thrust, propeller torque, drag and motor lag are drawn within -20 to 25 % of the vehicle's file, "
-        "rotor drag from 0.02 to 0.06 s/m.",
+        "Turbulence (Dryden) of 3 m/s at 20 ft. Inertia, thrust, propeller torque, drag and motor lag are drawn within "
+        "-20 to 25 % of the vehicle's file, rotor drag from 0.02 to 0.06 s/m.",
     ),
     **{
         name: Kind(
@@ -103,10 +106,11 @@ KINDS = {
             {"CT_0": 0.02, "C_D_O": 0.1, **dict.fromkeys(_INERTIA, 0.05)},
             200.0,
             5_000_000,
+            1.0,
             ((), _INERTIA),
-            "Thrust, inertia and all derivatives are drawn within -20 to 25 % of the vehicle's file. A flight shows "
-            "moments over inertia: one fit takes the inertia as known, as it is from a measurement on the ground, "
-            "another the aerodynamics.",
+            "Turbulence (Dryden) of 1 m/s at 20 ft: the manoeuvres are for calm air. Thrust, inertia and all derivatives "
+            "are drawn within -20 to 25 % of the vehicle's file. A flight shows moments over inertia: one fit takes the "
+            "inertia as known, as it is from a measurement on the ground, another the aerodynamics.",
         )
         for name in ("anaconda", "aerosonde")
     },
@@ -152,7 +156,7 @@ def flown_messages(
         "use_random_wind": False,
         "steady_state_wind": [*rng.uniform(-4.0, 4.0, 2).tolist(), 0.0],
         "turbulence_model": "dryden_8785c",
-        "turbulence_wind_speed_20ft": 3.0,
+        "turbulence_wind_speed_20ft": kind.turbulence,
         "gyro_bias_range": 0.01,
         "acc_bias_range": 0.1,
         "firmware_parameters": ["OFFBOARD_TIMEOUT 100000"],

@@ -24,6 +24,7 @@ from rosflight_py_sim.identification.flight_log import Array, FlightLog, FlightL
 from rosflight_py_sim.identification.logged_vehicle import in_words
 from rosflight_py_sim.identification.output_error import (
     ACCEL_BIAS,
+    GUST,
     GYRO_BIAS,
     LOCALS,
     OF_LOG,
@@ -76,6 +77,16 @@ They are the scatter of the estimates of vehicles with known parameters beyond t
 (`proof/identification.py`). That of the drag comes from gusts that change within a stretch: they move the vehicle, so
 that its speed is not independent of the error that they cause.
 """
+
+_DRAG_ERROR_OF_GUSTS = 0.35
+"""Least standard error of a fixed wing's drag over its value, for each m/s of the vertical gusts' deviation.
+
+A vertical gust tilts the lift. It is the scatter of the estimates of nine simulated vehicles in turbulence of 3 m/s at
+20 ft beyond their calculated errors.
+"""
+
+_LEAST_LATENCY_ERROR_STEPS = 0.2
+"""Least standard error of the latency in steps of the model: outputs that are held for a step are interpolated."""
 
 LONGEST_WARM_UP_LAGS = 6.0
 """Time before a stretch in which the actuators take on their speeds, over their lag."""
@@ -262,6 +273,10 @@ def identify(
         scale, before = scales[one.name], number(subject.values, one.name)
         value = before + scale * float(estimate.theta[index])
         least = _LEAST_ERRORS.get(one.name, _LEAST_ERROR) * abs(value)
+        if one.name == "C_D_O":
+            least = max(least, _DRAG_ERROR_OF_GUSTS * abs(value) * float(np.std(estimate.local[:, GUST.stop - 1])))
+        if one.name == LATENCY:
+            least = _LEAST_LATENCY_ERROR_STEPS * shots.step_s
         error = max(scale * float(deviations[index]), least)
         estimates.append(Estimated(one, before, value, error))
     of_logs = estimate.theta[count:].reshape(-1, OF_LOG)

@@ -184,7 +184,7 @@ def _allan_picture(rest: RestNoise, channel: str) -> Picture:
         axes.set_yscale("log")
         axes.set_xlabel("length of a cluster, s")
         axes.set_ylabel(f"{channel}, {CHANNELS[channel].unit}")
-        axes.legend(loc="upper right")
+        axes.legend(loc="lower right", bbox_to_anchor=(1.0, 0.98), ncols=2)
         note = f"Mean of the axes. Bias instability {allan.bias_instability:.3g} {CHANNELS[channel].unit}."
         return Picture(channel, svg_of(figure), note)
 
@@ -196,7 +196,7 @@ def _battery_picture(battery: BatteryFit) -> Picture:
         axes.plot(battery.time_s, battery.modelled, color=BLUE, linewidth=1.0, label="estimate")
         axes.set_xlabel("time, s")
         axes.set_ylabel("voltage, V")
-        axes.legend(loc="upper right")
+        axes.legend(loc="lower right", bbox_to_anchor=(1.0, 0.98), ncols=2)
         return Picture("voltage", svg_of(figure))
 
 
@@ -251,7 +251,7 @@ def _picture(number: int, shots: Shots, measured: tuple[Array, Array], lines: Se
         axes.set_xticks(range(shown), [f"{time_s:.0f}" for time_s in shots.time_s[:shown] - shots.time_s[0]])
         axes.set_xlabel("start of the stretch after that of the first, s")
         axes.set_ylabel(f"{READINGS[number]}, {UNITS[number]}")
-        axes.legend(loc="upper right", ncols=len(lines) + 1)
+        axes.legend(loc="lower right", bbox_to_anchor=(1.0, 0.98), ncols=len(lines) + 1)
         return Picture(READINGS[number], svg_of(figure))
 
 

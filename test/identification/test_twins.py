@@ -71,6 +71,17 @@ def test_parameters_that_have_the_same_effect_are_refused_by_name(flown: Twin, s
     assert "CT_0" in flight.changes
 
 
+def test_latency_of_the_imu_is_told_from_the_lag_of_the_motors(subject: Subject) -> None:
+    # Stamped at their arrival, 10 ms late.
+    late = twin(5, seconds=SECONDS, settings={"imu_latency": 0.01, "sensor_stamps": "arrival", "gnss_latency": 0.0})
+    names = ["Jxx", "Jyy", "motor_time_constant", "imu_latency"]
+    found = {one.name: one for one in identify(with_values(subject, late.true, names), [late.log], names).estimates}
+    latency, lag = found["imu_latency"], found["motor_time_constant"]
+    assert abs(latency.value - 0.01) < 3.0 * latency.standard_error
+    assert latency.value == pytest.approx(0.01, abs=1e-3)
+    assert lag.value == pytest.approx(late.true["motor_time_constant"], rel=0.03)
+
+
 def test_names_that_cannot_be_fitted_are_refused(flown: Twin, subject: Subject) -> None:
     for names, reason in (
         (["CT_O"], r"--fit: CT_O given; allowed: parameters of the vehicle, such as .*CT_0"),
