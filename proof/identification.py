@@ -55,6 +55,9 @@ NOTES = (
     "the same vehicles with other manoeuvres; without them, fewer estimates would be within three standard errors.",
 )
 
+TURBULENCE = 3.0
+"""Wind at 20 ft of the turbulence, m/s."""
+
 _COMMAND_NS = 20_000_000
 
 _TAKEN: Sequence[StepTopic[Any]] = (IMU_DATA, PWM_OUTPUT, GNSS_FIX, BATTERY, DIFF_PRESSURE)
@@ -70,7 +73,6 @@ class Kind:
         largest_errors: largest relative errors of estimates.
         height_m: height of the flight above the origin.
         step_ns: step of the simulation.
-        turbulence: wind at 20 ft that gives the turbulence, m/s.
         fits: parameters of each fit; empty for the default ones.
         note: what is drawn, in words.
     """
@@ -80,7 +82,6 @@ class Kind:
     largest_errors: Mapping[str, float]
     height_m: float
     step_ns: int
-    turbulence: float
     fits: Sequence[Sequence[str]]
     note: str
 
@@ -94,10 +95,9 @@ KINDS = {
         {"CT_0": 0.02, "Jxx": 0.05, "Jyy": 0.05, "Jzz": 0.05, "CD": 0.1, "CD_induced": 0.1},
         50.0,
         2_500_000,
-        3.0,
         ((),),
-        "Turbulence (Dryden) of 3 m/s at 20 ft. Inertia, thrust, propeller torque, drag and motor lag are drawn within "
-        "-20 to 25 % of the vehicle's file, rotor drag from 0.02 to 0.06 s/m.",
+        "Inertia, thrust, propeller torque, drag and motor lag are drawn within -20 to 25 % of the vehicle's file, "
+        "rotor drag from 0.02 to 0.06 s/m.",
     ),
     **{
         name: Kind(
@@ -106,11 +106,10 @@ KINDS = {
             {"CT_0": 0.02, "C_D_O": 0.1, **dict.fromkeys(_INERTIA, 0.05)},
             200.0,
             5_000_000,
-            1.0,
             ((), _INERTIA),
-            "Turbulence (Dryden) of 1 m/s at 20 ft: the manoeuvres are for calm air. Thrust, inertia and all derivatives "
-            "are drawn within -20 to 25 % of the vehicle's file. A flight shows moments over inertia: one fit takes the "
-            "inertia as known, as it is from a measurement on the ground, another the aerodynamics.",
+            "Thrust, inertia and derivatives are drawn within -20 to 25 % of the vehicle's file. A flight shows moments "
+            "over inertia: one fit takes the inertia as known, as it is from a measurement on the ground, another the "
+            "aerodynamics.",
         )
         for name in ("anaconda", "aerosonde")
     },
@@ -156,7 +155,7 @@ def flown_messages(
         "use_random_wind": False,
         "steady_state_wind": [*rng.uniform(-4.0, 4.0, 2).tolist(), 0.0],
         "turbulence_model": "dryden_8785c",
-        "turbulence_wind_speed_20ft": kind.turbulence,
+        "turbulence_wind_speed_20ft": TURBULENCE,
         "gyro_bias_range": 0.01,
         "acc_bias_range": 0.1,
         "firmware_parameters": ["OFFBOARD_TIMEOUT 100000"],
@@ -258,9 +257,10 @@ class Scored(NamedTuple):
         return f"flight {self.seed} {self.name}: {self.value:.5g}, true {self.true:.5g}, {self.errors:+.2f} errors"
 
 
-def scored(seed: int, name: str) -> list[Scored]:
+def scored(seed: int, name: str, turbulence: float) -> list[Scored]:
     """Estimates of a flight of a vehicle."""
-    flown, subject = twin(seed, name=name), subject_of(vehicle(name))
+    flown = twin(seed, name=name, settings={"turbulence_wind_speed_20ft": turbulence})
+    subject = subject_of(vehicle(name))
     found = []
     for fit in KINDS[name].fits:
         # Parameters that are not fitted are known.
@@ -319,15 +319,20 @@ def main() -> None:
     parser.add_argument("--flights", type=int, default=20)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--processes", type=int, default=2)
+    parser.add_argument("--turbulence", type=float, default=TURBULENCE, help="wind at 20 ft, m/s (default: 3)")
     options = parser.parse_args()
     name, kind = options.vehicle, KINDS[options.vehicle]
     found: list[Scored] = []
     with ProcessPoolExecutor(options.processes, get_context("spawn")) as pool:
-        for of_flight in pool.map(partial(scored, name=name), range(options.seed, options.seed + options.flights)):
+        for of_flight in pool.map(
+            partial(scored, name=name, turbulence=options.turbulence),
+            range(options.seed, options.seed + options.flights),
+        ):
             found += of_flight
             print(*of_flight, sep="\n", flush=True)
     rows = rows_of(found, kind.largest_errors)
-    sys.exit(publish("identification", f"{TITLE} of the {name}", rows, (kind.note, *NOTES)))
+    air = f"Turbulence (Dryden) of {options.turbulence:g} m/s at 20 ft. "
+    sys.exit(publish("identification", f"{TITLE} of the {name}", rows, (air + kind.note, *NOTES)))
 
 
 if __name__ == "__main__":

@@ -6,6 +6,7 @@ angles in deg, times in us since the start.
 
 from __future__ import annotations
 
+import math
 import re
 import struct
 from collections import defaultdict
@@ -19,6 +20,7 @@ from rosflight_py_sim.ground.extras import missing_extra
 from rosflight_py_sim.ground.pulse_width import OUTPUTS
 from rosflight_py_sim.identification.flight_log import Array, FlightLog, FlightLogError, north_east_down
 from rosflight_py_sim.identification.logged_vehicle import vehicle_of_ardupilot
+from rosflight_py_sim.physics.atmosphere import density
 
 DATAFLASH = b"\xa3\x95\x80"
 """First bytes of a dataflash file: head of a message, and the number of the message FMT."""
@@ -140,7 +142,10 @@ def _fill(log: FlightLog, found: dict[str, tuple[Array, Array]]) -> None:
                 log.add("position", found["GPS"][0][fixed], north_east_down(place[fixed]))
     add("outputs", "RCOU", slice(0, OUTPUTS))
     add("battery", "BAT" if "BAT" in found else "CURR", slice(0, 2))
-    add("airspeed", "ARSP", slice(0, 1))
+    if "ARSP" in found:
+        # It is equivalent airspeed, of air at sea level.
+        thinner = math.sqrt(density(0.0) / density(log.altitude)) if math.isfinite(log.altitude) else 1.0
+        log.add("airspeed", found["ARSP"][0], thinner * found["ARSP"][1])
     if "ARM" in found:
         add("armed", "ARM", slice(0, 1))
     elif "EV" in found:

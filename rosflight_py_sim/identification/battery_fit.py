@@ -142,7 +142,7 @@ def _fit(
             linear = np.linalg.lstsq(np.column_stack([columns[name] for name in free]), rest, rcond=None)[0]
             values.update(zip(free, linear.tolist(), strict=True))
         values["battery_capacity_mah"] = capacity
-        return values, sum(values[name] * one for name, one in columns.items())
+        return values, values["V_max"] * curve - values["battery_internal_resistance"] * current
 
     def loss(capacity: float) -> float:
         return float(np.sum((voltage - solved(capacity)[1]) ** 2))

@@ -285,9 +285,9 @@ class Residuals:
                     place = first + matrix.start + 3 * axis
                     table[own, row, place : place + 3] = -imu[own, channel : channel + 3] / self.deviations[row]
             rows = np.flatnonzero((self._log_of_velocity == log) & np.isfinite(self._measured[1][:, 3]))
-            place, airspeed = blocks * 6 + 4 * rows + 3, speeds[rows, 3]
+            places, airspeed = blocks * 6 + 4 * rows + 3, speeds[rows, 3]
             pitot = np.column_stack([airspeed, 1.0 / np.maximum(airspeed, _LEAST_AIRSPEED)])
-            of_all[place, first + PITOT.start : first + PITOT.stop] = -pitot / self.deviations[9]
+            of_all[places, first + PITOT.start : first + PITOT.stop] = -pitot / self.deviations[9]
 
 
 def delayed(values: Array, steps: float) -> Array:

@@ -159,8 +159,8 @@ def _estimates(found: Findings) -> Iterator[Table]:
     yield Table("Estimates", heads, rows, note, is_wide=True)
     if found.refused:
         texts = [(one.name, one.reason, one.manoeuvre) for one in found.refused]
-        heads = ("parameter", "reason", "what shows it")
-        yield Table("Not shown by the logs", heads, texts, is_wide=True, is_text=True)
+        of_text = ("parameter", "reason", "what shows it")
+        yield Table("Not shown by the logs", of_text, texts, is_wide=True, is_text=True)
 
 
 def _allan_picture(rest: RestNoise, channel: str) -> Picture:

@@ -188,13 +188,14 @@ def test_ardupilot_log_shows_rates_forces_attitude_velocity_and_outputs(tmp_path
                 [(t, core, 3.0 + core, -2.0, 0.5, 10.0, 20.0, -30.0) for t in times for core in (0, 1)],
             ),
             "RCOU": ("QHHHH", "TimeUS,C1,C2,C3,C4", [(t, 1500, 1100, 1100, 1100) for t in times]),
+            "ARSP": ("QBf", "TimeUS,I,Airspeed", [(t, 0, 20.0) for t in times]),
             "BAT": ("QBff", "TimeUS,Instance,Volt,Curr", [(t, 0, 15.5, 12.0) for t in times]),
             "GPS": ("QBLLf", "TimeUS,I,Lat,Lng,Alt", [(t, 0, 401234567, -1112345678, 488.0) for t in times[::10]]),
             "ARM": ("QB", "TimeUS,ArmState", [(times[0], 0), (times[30], 1)]),
         },
     )
     log = read_log(file, MOTORS)
-    assert (log.program, log.vehicle, log.missing) == ("ArduPilot", "ArduCopter, quad/x", ["airspeed"])
+    assert (log.program, log.vehicle, log.missing) == ("ArduPilot", "ArduCopter, quad/x", [])
     first = {name: log.channels[name].values[0].tolist() for name in log.channels}
     assert first["gyro"] == pytest.approx([0.1, 0.2, 0.3])
     assert first["accel"] == pytest.approx([1.0, 2.0, -9.5])
@@ -204,6 +205,8 @@ def test_ardupilot_log_shows_rates_forces_attitude_velocity_and_outputs(tmp_path
     assert first["position"] == pytest.approx([10.0, 20.0, -30.0])
     assert first["outputs"][:5] == [1500.0, 1100.0, 1100.0, 1100.0, 0.0]
     assert first["battery"] == pytest.approx([15.5, 12.0])
+    # At 488 m, the density of the standard atmosphere is 0.954 times that at sea level.
+    assert first["airspeed"] == pytest.approx([20.0 / math.sqrt(0.9540)], rel=1e-3)
     assert log.altitude == pytest.approx(488.0)
     assert log.channels["armed"].values[:, 0].tolist() == [0.0, 1.0]
 
