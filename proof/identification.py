@@ -107,7 +107,7 @@ KINDS = {
             200.0,
             5_000_000,
             ((), _INERTIA),
-            "Thrust, inertia and derivatives are drawn within -20 to 25 % of the vehicle's file. A flight shows moments "
+            "Thrust, inertia, derivatives are drawn within -20 to 25 % of the vehicle's file. A flight shows moments "
             "over inertia: one fit takes the inertia as known, as it is from a measurement on the ground, another the "
             "aerodynamics.",
         )
