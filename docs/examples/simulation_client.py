@@ -114,14 +114,14 @@ class SimulationClient(Node):
         return text
 
 
-def run(script: type[SimulationClient]) -> None:
+def run(script: Callable[[], SimulationClient]) -> None:
     """Run a script and exit."""
     os.environ.setdefault("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")
     rclpy.init()
     one: SimulationClient | None = None
     code = 0
     try:
-        one = script()  # type: ignore[call-arg]
+        one = script()
         one.act()
     except StoppedError as reason:
         print(f"stopped: {reason}", file=sys.stderr, flush=True)

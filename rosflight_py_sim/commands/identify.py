@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import math
 import sys
 from collections.abc import Sequence
 from importlib import import_module
@@ -17,8 +18,10 @@ from rosflight_py_sim.vehicles import Vehicle, vehicle
 
 if TYPE_CHECKING:
     from rosflight_py_sim.identification.comparison import Comparison
+    from rosflight_py_sim.identification.excitation import Excitation
+    from rosflight_py_sim.identification.findings import Findings
     from rosflight_py_sim.identification.flight_log import FlightLog
-    from rosflight_py_sim.identification.identification import Identification, Subject
+    from rosflight_py_sim.identification.identification import Subject
     from rosflight_py_sim.identification.identified_vehicle import Place
 
 _LOGS = (
@@ -44,7 +47,8 @@ def add_identify_parsers(commands: argparse._SubParsersAction[argparse.ArgumentP
         type=_names,
         default=(),
         metavar="NAME,...",
-        help="parameters to fit (default: those that logs of such a vehicle usually show)",
+        help="parameters to fit (default: those that logs of such a vehicle usually show); imu_noise for the noise "
+        "of the IMU in a log at rest, battery for the parameters of the battery",
     )
     identify.add_argument(
         "--output", type=Path, default=Path("identified"), metavar="DIR", help="output folder (default: identified)"
@@ -88,7 +92,6 @@ def _stretch(text: str) -> float:
 
 def _identify(options: argparse.Namespace) -> int:
     from rosflight_py_sim.identification.flight_log import FlightLogError
-    from rosflight_py_sim.identification.identification import identify
     from rosflight_py_sim.identification.identified_vehicle import write_vehicle
     from rosflight_py_sim.identification.report import identification_page
     from rosflight_py_sim.kernels.preparation import prepare_kernels
@@ -100,16 +103,18 @@ def _identify(options: argparse.Namespace) -> int:
         logs = _logs_of(options.logs, chosen)
         subject = subject_of(chosen)
         prepare_kernels()
-        result = identify(subject, logs, options.fit, stretch_s=options.stretch, progress=_progress)
-        page = identification_page(result)
+        found = _identified(subject, logs, options)
+        if not found.estimates:
+            return _refused("; ".join(map(str, found.refused)))
+        page = identification_page(found, subject.name, logs)
     except FlightLogError as error:
         return _refused(str(error))
-    _print(result)
+    _print(found, subject.name)
     folder: Path = options.output
     try:
         prepare(folder)
-        places = {one.name: places_of(chosen, one.name) for one in result.estimates}
-        written = write_vehicle(result, chosen.file, chosen.parameter_file, places, folder)
+        places = {one.name: places_of(chosen, one.name) for one in found.estimates}
+        written = write_vehicle(found.estimates, logs, chosen.file, chosen.parameter_file, places, folder)
         report = folder / "identification.html"
         report.write_text(page, encoding="utf-8")
     except OSError as error:
@@ -118,6 +123,35 @@ def _identify(options: argparse.Namespace) -> int:
     vehicle(str(written))
     print(f"vehicle: {written.resolve()}\nreport: {report.resolve()}")
     return 0
+
+
+def _identified(subject: Subject, logs: Sequence[FlightLog], options: argparse.Namespace) -> Findings:
+    """What the logs show about the parameters of --fit.
+
+    Raises:
+        FlightLogError: the logs lack what a parameter takes.
+        ParameterError: a name is not allowed, or too many logs are given.
+    """
+    from rosflight_py_sim.identification.battery_fit import BATTERY_NAMES, battery_fit
+    from rosflight_py_sim.identification.findings import Findings
+    from rosflight_py_sim.identification.identification import identify
+    from rosflight_py_sim.identification.rest_noise import REST_NAMES, rest_noise
+    from rosflight_py_sim.sensing import SENSOR_PARAMETERS
+
+    groups = {"imu_noise": REST_NAMES, "battery": BATTERY_NAMES}
+    names = [name for one in options.fit for name in groups.get(one, (one,))]
+    of_rest, of_battery = ([name for name in names if name in group] for group in groups.values())
+    of_flight = [name for name in names if name not in (*of_rest, *of_battery)]
+    if (of_rest or of_battery) and len(logs) > 1:
+        raise ParameterError(f"--fit {','.join(options.fit)}: {len(logs)} logs given; allowed: one")
+    flight = rest = battery = None
+    if of_flight or not names:
+        flight = identify(subject, logs, of_flight, stretch_s=options.stretch, progress=_progress)
+    if of_rest:
+        rest = rest_noise(logs[0], of_rest, SENSOR_PARAMETERS, subject.sensor_values)
+    if of_battery:
+        battery = battery_fit(logs[0], of_battery, subject.forces.PARAMETERS, subject.forces_values)
+    return Findings(flight, rest, battery)
 
 
 def _require_packages() -> None:
@@ -174,6 +208,8 @@ def _print_gap(result: Comparison) -> None:
         table.add_column(f"up to {horizon_s:.3g} s", justify="right", no_wrap=True)
         errors.append(result.errors(horizon_s))
     for number, name in enumerate(READINGS):
+        if math.isnan(errors[0][0][number]):
+            continue
         cells = [f"{rms[number]:.3g} ({100.0 * relative[number]:.1f} %)" for rms, relative in errors]
         table.add_row(f"{name}, {UNITS[number]}", *cells)
     console = Console()
@@ -188,10 +224,13 @@ def _progress(text: str) -> None:
 
 
 def _logs_of(paths: Sequence[Path], chosen: Vehicle) -> list[FlightLog]:
+    from rosflight_py_sim.identification.flight_log import FlightLogError
     from rosflight_py_sim.identification.log_files import read_log
+    from rosflight_py_sim.vehicles.physics_model import vehicle_class
 
     motors = [one.output for one in chosen.actuators if one.is_motor]
     logs = [read_log(path, motors) for path in paths]
+    own_class = vehicle_class(chosen)
     for log in logs:
         print(
             f"{log.file}: {log.program}{f', {log.vehicle}' if log.vehicle else ''}{f', {log.date}' if log.date else ''}"
@@ -200,6 +239,11 @@ def _logs_of(paths: Sequence[Path], chosen: Vehicle) -> list[FlightLog]:
             print(f"  {note}")
         if log.missing:
             print(f"  not logged: {', '.join(log.missing)}")
+        mismatch = log.kind.mismatch(own_class, len(motors)) if log.kind else ""
+        if mismatch:
+            raise FlightLogError(
+                f"'{log.file}' {mismatch}; allowed: a vehicle of the log's type (--vehicle {chosen.name} given)"
+            )
     return logs
 
 
@@ -238,8 +282,29 @@ def subject_of(chosen: Vehicle) -> Subject:
     )
 
 
+def excitation_of(chosen: Vehicle, height_m: float) -> Excitation:
+    """Manoeuvres that show the vehicle's parameters, about a height above the origin.
+
+    Raises:
+        ParameterError: a file is unreadable, or there are no manoeuvres for such a vehicle.
+    """
+    from rosflight_py_sim.commands.vehicle_models import given_values
+    from rosflight_py_sim.identification.fixedwing_excitation import FixedwingExcitation
+    from rosflight_py_sim.identification.logged_vehicle import in_words
+    from rosflight_py_sim.identification.multirotor_excitation import MultirotorExcitation
+    from rosflight_py_sim.vehicles.physics_model import VehicleClass, vehicle_class
+
+    own_class = vehicle_class(chosen)
+    if own_class is VehicleClass.ROTORCRAFT:
+        return MultirotorExcitation(height_m)
+    if own_class is VehicleClass.FIXED_WING:
+        table = FixedwingExcitation.PARAMETERS
+        return FixedwingExcitation(given_values(table, [chosen.parameter_file], "autopilot", ""), height_m)
+    raise ParameterError(f"vehicle '{chosen.name}' given, {in_words(own_class)}; allowed: rotorcraft and fixed wing")
+
+
 def places_of(chosen: Vehicle, name: str) -> list[Place]:
-    """Places of a parameter's value for the nodes of forces and dynamics that have it."""
+    """Places of a parameter's value for the nodes of forces, dynamics and sensors that have it."""
     from rosflight_py_sim.ground.registry import registered_node
     from rosflight_py_sim.identification.identified_vehicle import Place
     from rosflight_py_sim.interfaces.given_values import given_by
@@ -249,7 +314,8 @@ def places_of(chosen: Vehicle, name: str) -> list[Place]:
     places = []
     forces = registered_node(physics_node(chosen))
     dynamics = registered_node(chosen.dynamics)
-    for node, one in ((forces.DEFAULT_NAME, forces), ("dynamics", dynamics)):
+    sensors = registered_node(chosen.sensors)
+    for node, one in ((forces.DEFAULT_NAME, forces), ("dynamics", dynamics), ("sensors", sensors)):
         if name in one.PARAMETERS:
             given = [value for value in given_by([chosen.parameter_file], (node, *one.ALIASES)) if value.name == name]
             if given:
@@ -262,31 +328,20 @@ def places_of(chosen: Vehicle, name: str) -> list[Place]:
     return places
 
 
-def _print(result: Identification) -> None:
+def _print(found: Findings, name: str) -> None:
     from rich.console import Console
     from rich.table import Table
 
-    table = Table(title=f"Parameters of {result.subject.name}", title_justify="left")
+    table = Table(title=f"Parameters of {name}", title_justify="left")
     for heading in ("parameter", "before", "estimate", "standard error", "unit"):
         table.add_column(heading, justify="left" if heading in ("parameter", "unit") else "right", no_wrap=True)
-    for one in result.estimates:
-        share = 100.0 * one.standard_error / abs(one.value)
-        error = f"{one.standard_error:.2g} ({share:.2g} %)"
-        table.add_row(one.name, f"{one.before:.5g}", f"{one.value:.5g}", error, one.parameter.unit)
+    for one in found.estimates:
+        table.add_row(one.name, f"{one.before:.5g}", f"{one.value:.5g}", one.error_text, one.parameter.unit)
     console = Console()
     console.print(table)
-    for refused in result.refused:
-        console.print(str(refused), highlight=False)
-    for note in result.notes:
-        console.print(note, highlight=False)
-    before, after = (
-        float(result.held_out.errors(one).mean()) for one in (result.held_out.before, result.held_out.after)
-    )
-    console.print(
-        f"errors in stretches that took no part in the fit: {100.0 * before:.1f} % before, {100.0 * after:.1f} % after",
-        highlight=False,
-    )
-    if not result.converged:
+    for text in (*map(str, found.refused), *found.facts):
+        console.print(text, highlight=False)
+    if found.flight is not None and not found.flight.converged:
         print(
             "rosflight_py_sim: the search did not end by itself; the values are not the best ones yet", file=sys.stderr
         )

@@ -6,6 +6,7 @@ angles in deg, times in us since the start.
 
 from __future__ import annotations
 
+import math
 import re
 import struct
 from collections import defaultdict
@@ -18,6 +19,8 @@ import numpy as np
 from rosflight_py_sim.ground.extras import missing_extra
 from rosflight_py_sim.ground.pulse_width import OUTPUTS
 from rosflight_py_sim.identification.flight_log import Array, FlightLog, FlightLogError, north_east_down
+from rosflight_py_sim.identification.logged_vehicle import vehicle_of_ardupilot
+from rosflight_py_sim.physics.atmosphere import density
 
 DATAFLASH = b"\xa3\x95\x80"
 """First bytes of a dataflash file: head of a message, and the number of the message FMT."""
@@ -62,10 +65,14 @@ def read_ardupilot(path: Path) -> FlightLog:
     log = FlightLog(path, "ArduPilot")
     times: dict[str, list[float]] = defaultdict(list)
     rows: dict[str, list[list[float]]] = defaultdict(list)
+    parameters: dict[str, float] = {}
     try:
         reader = DFReader_binary(str(path), zero_time_base=False)
-        while (message := reader.recv_match(type=[*_FIELDS, "MSG"])) is not None:
-            _take(message, log, times, rows)
+        while (message := reader.recv_match(type=[*_FIELDS, "MSG", "PARM"])) is not None:
+            if message.get_type() == "PARM":
+                parameters[str(message.Name)] = float(message.Value)
+            else:
+                _take(message, log, times, rows)
         _set_date(log, reader)
     except (
         struct.error,
@@ -79,6 +86,8 @@ def read_ardupilot(path: Path) -> FlightLog:
         OSError,
     ) as error:
         raise FlightLogError(f"'{path}' is a damaged dataflash file: {error or type(error).__name__}") from error
+    named = _VEHICLE.match(log.vehicle)
+    log.kind = vehicle_of_ardupilot(named[0] if named else "", parameters)
     found = {kind: (np.array(times[kind]), np.array(rows[kind], np.float64)) for kind in rows}
     _fill(log, found)
     return log
@@ -133,7 +142,10 @@ def _fill(log: FlightLog, found: dict[str, tuple[Array, Array]]) -> None:
                 log.add("position", found["GPS"][0][fixed], north_east_down(place[fixed]))
     add("outputs", "RCOU", slice(0, OUTPUTS))
     add("battery", "BAT" if "BAT" in found else "CURR", slice(0, 2))
-    add("airspeed", "ARSP", slice(0, 1))
+    if "ARSP" in found:
+        # It is equivalent airspeed, of air at sea level.
+        thinner = math.sqrt(density(0.0) / density(log.altitude)) if math.isfinite(log.altitude) else 1.0
+        log.add("airspeed", found["ARSP"][0], thinner * found["ARSP"][1])
     if "ARM" in found:
         add("armed", "ARM", slice(0, 1))
     elif "EV" in found:

@@ -13,9 +13,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from rosflight_py_sim.ground.parameters import number
+from rosflight_py_sim.identification.fitted_parameters import LATENCY
 from rosflight_py_sim.identification.flight_log import Array, FlightLog, FlightLogError
 from rosflight_py_sim.identification.identification import LONGEST_WARM_UP_LAGS, Subject, lag_of, notes_on
-from rosflight_py_sim.identification.output_error import LOCALS, OF_LOG, WIND, Residuals
+from rosflight_py_sim.identification.output_error import LOCALS, OF_LOG, WIND, Residuals, errors_of
 from rosflight_py_sim.identification.search import ResidualSearch, fit
 from rosflight_py_sim.identification.shooting import Shots, shots_of
 from rosflight_py_sim.physics.dynamics import StateDivergedError
@@ -32,7 +33,7 @@ class Comparison:
         subject: the vehicle.
         log: the log.
         shots: the stretches.
-        measured: readings of the IMU (blocks, 6) and velocities (m, 3), as logged.
+        measured: readings of the IMU (blocks, 6), and velocities with the airspeed (m, 4), as logged.
         modelled: the same as the model gives.
         wind: mean wind north and east (2,), m/s.
         notes: what was left out or assumed.
@@ -55,7 +56,7 @@ class Comparison:
     def errors(self, horizon_s: float) -> tuple[Array, Array]:
         """Root mean square of log minus model up to a time after the starts, and that over the deviation of the log.
 
-        Each for READINGS (9,), in their units.
+        Each for READINGS (10,), in their units; NaN for a reading that is not logged.
         """
         shots = self.shots
         blocks = shots.steps // shots.block
@@ -63,9 +64,9 @@ class Comparison:
         rows_velocity = shots.velocity_step * shots.step_s <= horizon_s + 1e-9
         rms, relative = [], []
         for measured, modelled, rows in zip(self.measured, self.modelled, (rows_imu, rows_velocity), strict=True):
-            found = np.sqrt(np.mean((measured[rows] - modelled[rows]) ** 2, axis=0))
+            found, over_deviation = errors_of(measured[rows], modelled[rows])
             rms.append(found)
-            relative.append(found / np.maximum(measured.std(axis=0), 1e-12))
+            relative.append(over_deviation)
         return np.concatenate(rms), np.concatenate(relative)
 
 
@@ -89,11 +90,13 @@ def compare(
         length_s=stretch_s,
         warm_up_s=LONGEST_WARM_UP_LAGS * lag_of(subject),
         origin_altitude=number(subject.dynamics_values, "origin_altitude"),
+        with_airspeed=subject.has_pitot_tube,
     )
     knows_current = not np.isnan(shots.current).any() and not np.isnan(shots.voltage).any()
     resistance = number(subject.values, "battery_internal_resistance") if knows_current else 0.0
     model = subject.model({}, battery=knows_current)
-    problem = Residuals(shots, lambda _: model, 0, subject.mounting, resistance)
+    latency_s = number(subject.values, LATENCY)
+    problem = Residuals(shots, lambda _: model, 0, subject.mounting, resistance, lambda _: latency_s)
     start, free = np.zeros((len(shots), LOCALS)), np.full(OF_LOG, np.inf)
     try:
         flight = fit(ResidualSearch(problem, np.zeros(OF_LOG), start, (-free, free)), progress)
@@ -102,5 +105,4 @@ def compare(
         raise FlightLogError(
             f"the vehicle '{subject.name}' cannot fly the outputs of '{log.file}' for {stretch_s:g} s: {error}"
         ) from error
-    measured = np.concatenate([shots.gyro.reshape(-1, 3), shots.accel.reshape(-1, 3)], axis=1), shots.velocity
-    return Comparison(subject, log, shots, measured, modelled, flight.theta[WIND], notes_on([log], shots))
+    return Comparison(subject, log, shots, shots.measured, modelled, flight.theta[WIND], notes_on([log], shots))

@@ -14,6 +14,9 @@ _THROTTLE_STEPS = "throttle steps to and fro (3-2-1-1, 0.1 to 0.3 s each)"
 _RUDDER_STEPS = "rudder steps to and fro (3-2-1-1, half the period of the Dutch roll each)"
 _SPEEDS = "level flight at several airspeeds, from slow to fast"
 
+LATENCY = "imu_latency"
+"""Parameter of the time between outputs and response: the age of the IMU's readings at their stamps."""
+
 MANOEUVRES: Mapping[str, str] = {
     "mass": "climbs, descents and accelerated flight, with a known thrust: CT_0 and the inertia must not be fitted too",
     "CT_0": "hover and throttle steps, with a known mass and a logged battery voltage",
@@ -35,6 +38,7 @@ MANOEUVRES: Mapping[str, str] = {
     "KQ": f"{_THROTTLE_STEPS} from idle to full, with a known CT_0, CQ_0 and R_motor",
     "I_0": "flight near idle, with a known CQ_0 and KQ",
     "servo_tau": f"{_ROLL_STEPS}, logged at 100 Hz or more",
+    LATENCY: f"{_ROLL_STEPS} and {_PITCH_STEPS}, logged at 200 Hz or more",
     "C_L_O": _SPEEDS,
     "C_L_alpha": f"{_PITCH_STEPS}, and {_SPEEDS}",
     "C_L_q": _PITCH_STEPS,
@@ -76,6 +80,7 @@ _READINGS: Mapping[str, int] = {
     "CD": _AHEAD,
     "CD_induced": _AHEAD,
     "servo_tau": _ROLL,
+    LATENCY: _ROLL,
 }
 _COEFFICIENTS = {"C_L": _LIFT, "C_D": _AHEAD, "C_Y": _SIDE, "C_ell": _ROLL, "C_m": _PITCH, "C_n": _YAW}
 
@@ -88,7 +93,7 @@ def reading_of(name: str) -> int | None:
 
 _MULTIROTOR = ("CT_0", "CQ_0", "Jxx", "Jyy", "Jzz", "CD", "CD_induced", "motor_time_constant")
 _FIXEDWING = (
-    *("C_L_O", "C_L_alpha", "C_D_O", "C_m_O", "C_m_alpha", "C_m_q", "C_m_delta_e"),
+    *("CT_0", "C_L_O", "C_L_alpha", "C_D_O", "C_m_O", "C_m_alpha", "C_m_q", "C_m_delta_e"),
     *("C_Y_beta", "C_ell_beta", "C_ell_p", "C_ell_delta_a", "C_n_beta", "C_n_r", "C_n_delta_r"),
 )
 
@@ -99,12 +104,17 @@ DEFAULTS: Mapping[VehicleClass, Sequence[str]] = {
 """Parameters that are fitted unless others are named, by class of the vehicle."""
 
 
+_LATENCY_SCALE_S = 0.02
+
+
 def scale_of(parameter: Parameter, values: Values) -> float:
     """Size of the value in the vehicle's file, in which changes are counted.
 
     Raises:
         ParameterError: the parameter is no number, or 0, so that it has no size.
     """
+    if parameter.name == LATENCY:
+        return _LATENCY_SCALE_S
     value: Value = values[parameter.name]
     if parameter.scalar_type is not float or isinstance(value, (list, str)):
         raise ParameterError(f"--fit: {parameter.name} given, a {parameter.type_name}; allowed: numbers")
@@ -114,6 +124,11 @@ def scale_of(parameter: Parameter, values: Values) -> float:
             "from which the search starts"
         )
     return abs(number(values, parameter.name))
+
+
+def least_size_of(name: str) -> float:
+    """Least size of a value over its scale, by which its standard error is judged: a latency may be 0."""
+    return 0.2 if name == LATENCY else 0.05
 
 
 def fitted(names: Sequence[str], tables: Sequence[ParameterTable]) -> list[Parameter]:

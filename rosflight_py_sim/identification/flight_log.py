@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rosflight_py_sim.ground.pulse_width import OUTPUTS
+from rosflight_py_sim.identification.logged_vehicle import LoggedVehicle
 from rosflight_py_sim.physics.earth import SEMI_MAJOR
 
 Array = NDArray[np.float64]
@@ -89,6 +90,16 @@ def series(time_s: Array, values: Array) -> Series:
     return Series(time_s[forward], values[forward])
 
 
+def white_variance(readings: Array) -> float:
+    """Variance of the white noise in readings (k, n), from their second differences at quiet times.
+
+    White noise depends on no output, so that it makes estimates uncertain, but not biased.
+    """
+    second = readings[:, 1:-1] - 0.5 * (readings[:, 2:] + readings[:, :-2])
+    # The median of the size of a normally distributed number is 0.6745 times its deviation.
+    return float(np.median(np.abs(second)) / 0.6745) ** 2 / 1.5
+
+
 @dataclass
 class FlightLog:
     """A flight as a log shows it.
@@ -96,7 +107,8 @@ class FlightLog:
     Attributes:
         file: the log.
         program: what wrote it: ROSflight, PX4 or ArduPilot.
-        vehicle: type of the vehicle as the log names it; empty if it does not.
+        vehicle: name of the vehicle or program that flew it; empty if the log does not tell.
+        kind: type of the vehicle; None if the log does not tell.
         date: start of the log, UTC, as in 2026-11-27; empty if the log does not tell.
         channels: samples by name of the channel, out of CHANNELS.
         altitude: altitude of the first fix above mean sea level, m; NaN without a fix.
@@ -106,6 +118,7 @@ class FlightLog:
     file: Path
     program: str
     vehicle: str = ""
+    kind: LoggedVehicle | None = None
     date: str = ""
     channels: dict[str, Series] = field(default_factory=dict)
     altitude: float = float("nan")

@@ -9,11 +9,22 @@ from typing import Any, cast
 
 import numpy as np
 
-from rosflight_py_sim.ground.parameters import Parameter, ParameterError, Value, Values, number
-from rosflight_py_sim.identification.fitted_parameters import DEFAULTS, MANOEUVRES, fitted, reading_of, scale_of
-from rosflight_py_sim.identification.flight_log import Array, FlightLog, FlightLogError
+from rosflight_py_sim.ground.parameters import Parameter, ParameterError, ParameterTable, Value, Values, number
+from rosflight_py_sim.identification.estimates import LARGEST_ERROR, Estimated, Refused
+from rosflight_py_sim.identification.fitted_parameters import (
+    DEFAULTS,
+    LATENCY,
+    MANOEUVRES,
+    fitted,
+    least_size_of,
+    reading_of,
+    scale_of,
+)
+from rosflight_py_sim.identification.flight_log import Array, FlightLog, FlightLogError, white_variance
+from rosflight_py_sim.identification.logged_vehicle import in_words
 from rosflight_py_sim.identification.output_error import (
     ACCEL_BIAS,
+    GUST,
     GYRO_BIAS,
     LOCALS,
     OF_LOG,
@@ -21,15 +32,15 @@ from rosflight_py_sim.identification.output_error import (
     WIND,
     Mounting,
     Residuals,
+    errors_of,
 )
 from rosflight_py_sim.identification.search import COLOUR, Estimate, ResidualSearch, fit
-from rosflight_py_sim.identification.shooting import Shots, shots_of
+from rosflight_py_sim.identification.shooting import NEEDED, Shots, first_wind, hidden_share, shots_of
 from rosflight_py_sim.identification.uncertainty import covariance_of, white_covariance
 from rosflight_py_sim.identification.vehicle_model import VehicleModel
 from rosflight_py_sim.physics.dynamics import DYNAMICS_PARAMETERS, StateDivergedError
-
-LARGEST_ERROR = 0.25
-"""Standard error over the value from which on a parameter counts as not shown by the logs."""
+from rosflight_py_sim.sensing import SENSOR_PARAMETERS
+from rosflight_py_sim.vehicles.physics_model import VehicleClass
 
 LARGEST_DISTURBANCE = 0.1
 """Deviation of a reading's residuals over that of the reading from which on parameters that it shows are refused.
@@ -42,20 +53,24 @@ both demand manoeuvres well above the disturbances for identification in closed 
 LARGEST_UNEXPLAINED = 0.5
 """The same for a rate, from which on the model is not that of the vehicle."""
 
+LARGEST_HIDDEN = 0.01
+"""Share of the variance of the outputs that a log hides from which on it is refused: with 4 %, the inertia of
+simulated multirotors comes out a fifth too large, and no other parameter within its errors."""
+
 _LARGEST_FIRST_ERROR = 1.0
 """The same before a fit, when the errors are rough."""
 
 STRETCH_S = 1.0
 """Length of a stretch, s: long enough for some measurements of GNSS, short enough for disturbances to stay small."""
 
-_LEAST_STRETCHES, _MOST_STRETCHES = 8, 60
+_LEAST_STRETCHES, _MOST_STRETCHES = 8, 120
 """Least number of stretches, and the most that are used: those with the most motion."""
 
 _HELD_OUT = 4
 """Every fourth stretch does not take part in the fit, and tests it."""
 
 _LEAST_ERROR = 2e-3
-_LEAST_ERRORS = {"CD": 0.03, "A_c": 0.03, "Jxx": 5e-3, "Jyy": 5e-3, "Jzz": 5e-3}
+_LEAST_ERRORS = {"CD": 0.03, "A_c": 0.03, "C_D_O": 0.03, "Jxx": 5e-3, "Jyy": 5e-3, "Jzz": 5e-3}
 """Least standard errors over the values, in general and by parameter: errors of the model that residuals do not show.
 
 They are the scatter of the estimates of vehicles with known parameters beyond their calculated errors
@@ -63,7 +78,17 @@ They are the scatter of the estimates of vehicles with known parameters beyond t
 that its speed is not independent of the error that they cause.
 """
 
-LONGEST_WARM_UP_LAGS = 10.0
+_DRAG_ERROR_OF_GUSTS = 0.35
+"""Least standard error of a fixed wing's drag over its value, for each m/s of the vertical gusts' deviation.
+
+A vertical gust tilts the lift. It is the scatter of the estimates of nine simulated vehicles in turbulence of 3 m/s at
+20 ft beyond their calculated errors.
+"""
+
+_LEAST_LATENCY_ERROR_STEPS = 0.2
+"""Least standard error of the latency in steps of the model: outputs that are held for a step are interpolated."""
+
+LONGEST_WARM_UP_LAGS = 6.0
 """Time before a stretch in which the actuators take on their speeds, over their lag."""
 
 # Wind of a stretch is held, and a log has no ground and no battery beyond its voltage.
@@ -103,6 +128,11 @@ class Subject:
         return VehicleModel(self.forces, {**forces, **simplified}, dynamics, self.mixer)
 
     @property
+    def has_pitot_tube(self) -> bool:
+        """Whether the flow comes from ahead, so that a pitot tube shows the airspeed."""
+        return self.forces.VEHICLE_CLASS is VehicleClass.FIXED_WING
+
+    @property
     def mounting(self) -> Mounting:
         """Positions of the sensors."""
         imu, antenna = (
@@ -113,49 +143,8 @@ class Subject:
 
     @property
     def values(self) -> dict[str, Value]:
-        """Values of all parameters of forces and dynamics."""
-        return {**self.dynamics_values, **self.forces_values}
-
-
-@dataclass(frozen=True)
-class Estimated:
-    """A parameter and its estimate.
-
-    Attributes:
-        parameter: the parameter.
-        before: value in the vehicle's file.
-        value: estimate.
-        standard_error: of the estimate.
-    """
-
-    parameter: Parameter
-    before: float
-    value: float
-    standard_error: float
-
-    @property
-    def name(self) -> str:
-        """Name of the parameter."""
-        return self.parameter.name
-
-
-@dataclass(frozen=True)
-class Refused:
-    """A parameter that the logs do not show.
-
-    Attributes:
-        name: of the parameter.
-        reason: why.
-        manoeuvre: that would show it; empty if unknown.
-    """
-
-    name: str
-    reason: str
-    manoeuvre: str
-
-    def __str__(self) -> str:
-        text = f"{self.name} is not estimated: {self.reason}"
-        return f"{text}; it takes {self.manoeuvre}" if self.manoeuvre else text
+        """Values of all parameters of forces and dynamics, and the latency of the IMU."""
+        return {LATENCY: self.sensor_values[LATENCY], **self.dynamics_values, **self.forces_values}
 
 
 @dataclass(frozen=True)
@@ -164,7 +153,7 @@ class HeldOut:
 
     Attributes:
         shots: the stretches.
-        measured: readings of the IMU (blocks, 6) and velocities (m, 3), as logged.
+        measured: readings of the IMU (blocks, 6), and velocities with the airspeed (m, 4), as logged.
         before: the same as the model of the vehicle's file gives.
         after: the same as the identified model gives.
     """
@@ -175,12 +164,11 @@ class HeldOut:
     after: tuple[Array, Array]
 
     def errors(self, modelled: tuple[Array, Array]) -> Array:
-        """Root mean square of measured minus modelled over the deviation of the measured, for READINGS (9,)."""
-        found = []
-        for measured, model in zip(self.measured, modelled, strict=True):
-            rms = np.sqrt(np.mean((measured - model) ** 2, axis=0))
-            found.append(rms / np.maximum(measured.std(axis=0), 1e-12))
-        return np.concatenate(found)
+        """Root mean square of measured minus modelled over the deviation of the measured, for READINGS (10,).
+
+        NaN for a reading that is not logged.
+        """
+        return np.concatenate([errors_of(*both)[1] for both in zip(self.measured, modelled, strict=True)])
 
 
 @dataclass(frozen=True)
@@ -197,7 +185,7 @@ class Identification:
         biases: of gyro (rad/s) and accelerometer (m/s^2) in each log (logs, 6).
         stretches: number of stretches in the fit.
         stretch_s: length of each.
-        deviations: of the residuals, by READINGS (9,).
+        deviations: of the residuals, by READINGS (10,).
         held_out: test of the result.
         converged: whether the search has ended by itself.
     """
@@ -243,21 +231,26 @@ def identify(
         ParameterError: a name is not allowed.
         FlightLogError: the logs lack channels, show no flight, or show none of the parameters.
     """
-    tables = (subject.forces.PARAMETERS, DYNAMICS_PARAMETERS)
+    tables = (subject.forces.PARAMETERS, DYNAMICS_PARAMETERS, ParameterTable(SENSOR_PARAMETERS[LATENCY]))
     chosen = fitted(names or _defaults(subject), tables)
     if not names:
         chosen = [one for one in chosen if number(subject.values, one.name) != 0.0]
     scales = {one.name: scale_of(one, subject.values) for one in chosen}
+    for log in logs:
+        log.require(NEEDED)
+        _require_all_outputs(log, subject.outputs)
     shots = shots_of(
         logs,
         subject.outputs,
         length_s=stretch_s,
         warm_up_s=LONGEST_WARM_UP_LAGS * lag_of(subject),
         origin_altitude=number(subject.dynamics_values, "origin_altitude"),
+        with_airspeed=subject.has_pitot_tube,
     )
     if len(shots) < _LEAST_STRETCHES:
         raise FlightLogError(
-            f"{len(shots)} stretches of {stretch_s:g} s in the air given; allowed: at least {_LEAST_STRETCHES}"
+            f"{len(shots)} stretches of {stretch_s:g} s in the air given by "
+            f"{', '.join(str(log.file) for log in logs)}; allowed: at least {_LEAST_STRETCHES}"
         )
     shots = shots.taken(_liveliest(shots))
     tested = np.arange(len(shots)) % _HELD_OUT == _HELD_OUT - 1
@@ -280,12 +273,16 @@ def identify(
         scale, before = scales[one.name], number(subject.values, one.name)
         value = before + scale * float(estimate.theta[index])
         least = _LEAST_ERRORS.get(one.name, _LEAST_ERROR) * abs(value)
+        if one.name == "C_D_O":
+            least = max(least, _DRAG_ERROR_OF_GUSTS * abs(value) * float(np.std(estimate.local[:, GUST.stop - 1])))
+        if one.name == LATENCY:
+            least = _LEAST_LATENCY_ERROR_STEPS * shots.step_s
         error = max(scale * float(deviations[index]), least)
         estimates.append(Estimated(one, before, value, error))
     of_logs = estimate.theta[count:].reshape(-1, OF_LOG)
     held_out = work.tested(chosen, estimate, shots.taken(np.flatnonzero(tested)))
     notes = notes_on(logs, shots)
-    if held_out.errors(held_out.after).mean() > held_out.errors(held_out.before).mean():
+    if np.nanmean(held_out.errors(held_out.after)) > np.nanmean(held_out.errors(held_out.before)):
         notes.append(
             "the estimates explain the stretches that took no part in the fit worse than the vehicle's file: do not "
             "use them, and fly the manoeuvres in calm air"
@@ -309,11 +306,26 @@ def identify(
 
 def _defaults(subject: Subject) -> Sequence[str]:
     if subject.forces.VEHICLE_CLASS not in DEFAULTS:
-        kinds = " and ".join(one.name.lower().replace("_", " ") for one in DEFAULTS)
+        kinds = " and ".join(map(in_words, DEFAULTS))
         raise ParameterError(
-            f"vehicle '{subject.name}' given, {subject.forces.VEHICLE_CLASS.name.lower()}; allowed: {kinds}"
+            f"vehicle '{subject.name}' given, {in_words(subject.forces.VEHICLE_CLASS)}; allowed: {kinds}"
         )
     return DEFAULTS[subject.forces.VEHICLE_CLASS]
+
+
+def _require_all_outputs(log: FlightLog, outputs: Sequence[int]) -> None:
+    """Refuse a log that does not show what the outputs were between its samples.
+
+    Raises:
+        FlightLogError: those in between make up too much of their variance.
+    """
+    share = hidden_share(log, outputs)
+    if share > LARGEST_HIDDEN:
+        raise FlightLogError(
+            f"'{log.file}' shows outputs every {1e3 * log.channels['outputs'].period_s:.3g} ms, and those in between "
+            f"make up {100.0 * share:.2g} % of their variance; allowed: at most {100.0 * LARGEST_HIDDEN:g} %, or "
+            "outputs logged at the rate of the gyro"
+        )
 
 
 def lag_of(subject: Subject) -> float:
@@ -348,7 +360,10 @@ class _Work:
         self._subject, self._scales, self._progress = subject, scales, progress
         self._knows_current = not np.isnan(shots.current).any() and not np.isnan(shots.voltage).any()
         self._theta: dict[str, float] = {}
-        self._of_logs = np.zeros(OF_LOG * (int(shots.log.max()) + 1))
+        of_logs = np.zeros((int(shots.log.max()) + 1, OF_LOG))
+        for log, of_log in enumerate(of_logs):
+            of_log[WIND] = first_wind(shots.measured[1][shots.log[shots.velocity_of] == log])
+        self._of_logs = of_logs.ravel()
         self._local = np.zeros((len(shots), LOCALS))
 
     def _residuals(self, chosen: Sequence[Parameter], shots: Shots) -> Residuals:
@@ -363,7 +378,12 @@ class _Work:
             return subject.model(changes, battery=self._knows_current)
 
         resistance = number(values, "battery_internal_resistance") if self._knows_current else 0.0
-        return Residuals(shots, model_of, len(chosen), subject.mounting, resistance)
+
+        def latency_of(theta: Array) -> float:
+            known = number(values, LATENCY)
+            return known + scales[LATENCY] * float(theta[names.index(LATENCY)]) if LATENCY in names else known
+
+        return Residuals(shots, model_of, len(chosen), subject.mounting, resistance, latency_of)
 
     def _unknowns(self, chosen: Sequence[Parameter]) -> Array:
         return np.concatenate([[self._theta.get(one.name, 0.0) for one in chosen], self._of_logs])
@@ -383,6 +403,11 @@ class _Work:
             [(getattr(one, side) - number(self._subject.values, one.name)) / self._scales[one.name] for one in chosen]
             for side in ("minimum", "maximum")
         )
+        # Outputs before the warm-up are not at hand.
+        most = [
+            min(one, self.shots.warm_up * self.shots.step_s / self._scales[LATENCY]) if each.name == LATENCY else one
+            for one, each in zip(most, chosen, strict=True)
+        ]
         rest = np.full(len(self._of_logs), math.inf)
         bounds = (np.concatenate([least, -rest]), np.concatenate([most, rest]))
         try:
@@ -418,7 +443,12 @@ class _Work:
             covariance = covariance_of(own) if colour == 0.0 else white_covariance(own) * colour**2
             count = len(left)
             errors = np.sqrt(np.diag(covariance))[:count]
-            sizes = np.array([max(0.05, abs(self._relative(chosen[index], estimate.theta[index]))) for index in left])
+            sizes = np.array(
+                [
+                    max(least_size_of(chosen[index].name), abs(self._relative(chosen[index], estimate.theta[index])))
+                    for index in left
+                ]
+            )
             shares = errors / sizes
             worst = int(np.argmax(shares))
             if shares[worst] <= limit:
@@ -455,7 +485,8 @@ class _Work:
         if reading is None:
             return False
         measured = np.concatenate([self.shots.gyro, self.shots.accel], axis=2)[:, :, reading]
-        share = float(estimate.deviations[reading] / max(measured.std(), 1e-12))
+        unexplained = float(estimate.deviations[reading]) ** 2 - white_variance(measured)
+        share = math.sqrt(max(0.0, unexplained)) / max(float(measured.std()), 1e-12)
         if share <= LARGEST_DISTURBANCE:
             return False
         reason = f"gusts and vibration make up {100.0 * share:.0f} % of the {READINGS[reading]}, at most "
@@ -473,8 +504,7 @@ class _Work:
         theta = estimate.theta.copy()
         theta[: len(chosen)] = 0.0
         before = self._flown(chosen, theta, estimate.deviations, shots)
-        measured = np.concatenate([shots.gyro.reshape(-1, 3), shots.accel.reshape(-1, 3)], axis=1), shots.velocity
-        return HeldOut(shots, measured, before, after)
+        return HeldOut(shots, shots.measured, before, after)
 
     def _flown(self, chosen: Sequence[Parameter], theta: Array, deviations: Array, shots: Shots) -> tuple[Array, Array]:
         """Readings of the model, from the states at the starts that fit it best."""

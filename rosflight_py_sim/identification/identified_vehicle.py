@@ -12,7 +12,8 @@ import yaml
 
 from rosflight_py_sim.ground.bounded_yaml import compose_yaml
 from rosflight_py_sim.ground.parameters import ParameterError
-from rosflight_py_sim.identification.identification import Identification
+from rosflight_py_sim.identification.estimates import Estimated
+from rosflight_py_sim.identification.flight_log import FlightLog
 
 # The parameter file is in a folder of its own: every YAML file beside a vehicle file is a vehicle.
 _PARAMETERS = "parameters"
@@ -34,7 +35,8 @@ class Place:
 
 
 def write_vehicle(
-    result: Identification,
+    estimates: Sequence[Estimated],
+    logs: Sequence[FlightLog],
     vehicle_file: Path,
     parameter_file: Path,
     places: Mapping[str, Sequence[Place]],
@@ -43,7 +45,8 @@ def write_vehicle(
     """Write vehicle file and parameter file of the identified vehicle; return the path of the former.
 
     Args:
-        result: the estimates.
+        estimates: the estimates.
+        logs: the logs that show them.
         vehicle_file: file of the vehicle from which the identification began.
         parameter_file: its parameter file.
         places: places of each estimated parameter's value, by name.
@@ -58,9 +61,9 @@ def write_vehicle(
     parameters.parent.mkdir(exist_ok=True)
     written = folder / f"{name}.yaml"
     text = _with_paths(vehicle_file, {parameter_file: f"{_PARAMETERS}/{name}.yaml"})
-    sources = ", ".join(_source(log.file, log.date) for log in result.logs)
+    sources = ", ".join(_source(log.file, log.date) for log in logs)
     begun = f"# Identified from {sources}, beginning with {vehicle_file}.\n"
-    parameters.write_text(begun + _with_values(result, parameter_file, places), encoding="utf-8")
+    parameters.write_text(begun + _with_values(estimates, sources, parameter_file, places), encoding="utf-8")
     written.write_text(begun + text, encoding="utf-8")
     return written
 
@@ -69,11 +72,10 @@ def _source(file: Path, date: str) -> str:
     return f"{file.name} ({date})" if date else file.name
 
 
-def _with_values(result: Identification, file: Path, places: Mapping[str, Sequence[Place]]) -> str:
+def _with_values(estimates: Sequence[Estimated], source: str, file: Path, places: Mapping[str, Sequence[Place]]) -> str:
     lines = file.read_text(encoding="utf-8").splitlines()
     further: dict[str, list[str]] = {}
-    source = ", ".join(_source(log.file, log.date) for log in result.logs)
-    for one in result.estimates:
+    for one in estimates:
         unit = f" {one.parameter.unit}" if one.parameter.unit else ""
         comment = f"standard error {one.standard_error:.2g}{unit}; before {one.before:g}; from {source}"
         entry = f"{one.name}: {_number(one.value)}  # {comment}"

@@ -1,14 +1,15 @@
 """Output-error estimation of a vehicle's parameters with multiple shooting.
 
 The package's own model (`vehicle_model.py`) flies the logged outputs from the state at the start of each stretch
-(`shooting.py`). The parameters minimise the weighted squares of the differences between the log's gyro, accelerometer
-and velocity and those of the model (Jategaonkar, Flight Vehicle System Identification, 2nd ed., chapter 4; Klein and
-Morelli, Aircraft System Identification, chapter 6):
+(`shooting.py`). The parameters minimise the weighted squares of the differences between the log's gyro, accelerometer,
+velocity and airspeed and those of the model (Jategaonkar, Flight Vehicle System Identification, 2nd ed., chapter 4;
+Klein and Morelli, Aircraft System Identification, chapter 6):
 
     J = sum rho(((z - y(theta, x_0)) / s)^2) / 2 + priors
 
 Unknown besides the vehicle's parameters are, for each log, the steady wind and the errors of the IMU, a bias and a
-matrix of scale factors and cross-axis sensitivities, with z = b + (1 + M) y; and for each stretch, velocity, attitude
+matrix of scale factors and cross-axis sensitivities, with z = b + (1 + M) y, and those of the pitot tube, with
+z = (1 + k) y + b / y; and for each stretch, velocity, attitude
 and rates at its start. The errors of the IMU and the attitude have a prior: without one, an error of the
 accelerometer's scale could not be told from one of the thrust. The loss rho is Huber's, so that single outliers have
 little weight.
@@ -28,18 +29,18 @@ from rosflight_py_sim.identification.flight_log import Array
 from rosflight_py_sim.identification.shooting import Shots, rotations
 from rosflight_py_sim.identification.vehicle_model import VehicleModel
 
-LOCALS = 12
-"""Unknowns of a stretch: velocity (m/s), attitude (rotation vector, rad) and rates (rad/s) at its start, body axes, and
-the difference of its wind to the log's mean wind (NED, m/s)."""
+LOCALS = 15
+"""Unknowns of a stretch: velocity (m/s), attitude (rotation vector, rad) and rates (rad/s) at its start, body axes, the
+difference of its mean wind to the log's mean wind, and the change of its wind from begin to end (NED, m/s)."""
 
-GUST = slice(9, 12)
-"""Place of the wind's difference among them."""
+GUST, CHANGE = slice(9, 12), slice(12, 15)
+"""Places of the wind's difference and change among them."""
 
-_LOCAL_STEPS = np.array([1e-3] * 3 + [1e-4] * 3 + [1e-3] * 3 + [1e-2] * 3)
+_LOCAL_STEPS = np.array([1e-3] * 3 + [1e-4] * 3 + [1e-3] * 3 + [1e-2] * 6)
 
 # Velocity and rates are free. The attitude is that of the kinematics, to some degrees; its heading where the flight
 # shows none is the log's, which drifts without a magnetometer. The wind changes by gusts of light turbulence.
-LOCAL_DEVIATIONS = np.array([1e3] * 3 + [0.35, 0.35, 1.0] + [1e3] * 3 + [0.7] * 3)
+LOCAL_DEVIATIONS = np.array([1e3] * 3 + [0.35, 0.35, 1.0] + [1e3] * 3 + [0.7] * 3 + [0.3] * 3)
 
 WIND, GYRO_BIAS, ACCEL_BIAS, GYRO_MATRIX, ACCEL_MATRIX = (
     slice(0, 2),
@@ -48,8 +49,10 @@ WIND, GYRO_BIAS, ACCEL_BIAS, GYRO_MATRIX, ACCEL_MATRIX = (
     slice(8, 17),
     slice(17, 26),
 )
-OF_LOG = 26
-"""Unknowns of a log: steady wind north and east, biases, and matrices of the IMU's errors."""
+PITOT = slice(26, 28)
+OF_LOG = 28
+"""Unknowns of a log: steady wind north and east, biases and matrices of the IMU's errors, and the errors of the pitot
+tube: a share of the airspeed, and a pressure over the air's density (m^2/s^2)."""
 
 # Deviations of the errors of a small MEMS unit from its data sheet (InvenSense, MPU-6000 product specification,
 # revision 3.4: scale factors within 3 %, cross-axis sensitivity 2 %, taken as uniform) and half a degree of
@@ -57,15 +60,23 @@ OF_LOG = 26
 # shows it.
 _SCALE, _CROSS = 0.03 / math.sqrt(3.0), math.hypot(0.02 / math.sqrt(3.0), 0.008)
 _MATRIX = np.where(np.eye(3, dtype=bool), _SCALE, _CROSS).ravel()
-PRIOR = np.concatenate([[15.0] * 2, [0.05] * 3, [0.4] * 3, _MATRIX, _MATRIX])
+# Static pressure of an aircraft within 3 % of the airspeed (14 CFR 23.1323(b), until 2017), taken as uniform; 5 Pa.
+_PITOT = (0.03 / math.sqrt(3.0), 4.0)
+PRIOR = np.concatenate([[15.0] * 2, [0.05] * 3, [0.4] * 3, _MATRIX, _MATRIX, _PITOT])
 
-READINGS = ("gyro x", "gyro y", "gyro z", "accel x", "accel y", "accel z", "velocity n", "velocity e", "velocity d")
-"""Names of the compared readings, three of each channel."""
+READINGS = (
+    *("gyro x", "gyro y", "gyro z", "accel x", "accel y", "accel z"),
+    *("velocity n", "velocity e", "velocity d", "airspeed"),
+)
+"""Names of the compared readings."""
 
-TYPICAL_DEVIATIONS = np.array([0.01] * 3 + [0.15] * 3 + [0.05] * 3)
+TYPICAL_DEVIATIONS = np.array([0.01] * 3 + [0.15] * 3 + [0.05] * 3 + [0.3])
 """Deviations of the readings that a good model leaves, by READINGS: vibration, noise and gusts."""
 
 _RELATIVE_STEP = 1e-4
+
+_LEAST_AIRSPEED = 3.0
+"""Airspeed below which a pressure shows none, m/s."""
 
 
 @dataclass(frozen=True)
@@ -93,29 +104,39 @@ class Residuals:
     Attributes:
         shots: the stretches.
         parameters: number of fitted parameters.
-        deviations: of the readings, in the order of READINGS (9,).
+        deviations: of the readings, in the order of READINGS (10,).
         of: number of the stretch of each residual (m,).
         reading: number of the reading of each residual, in the order of READINGS (m,).
+        known: whether a residual is that of a reading that was logged (m,); others are 0.
     """
 
-    def __init__(self, shots: Shots, model_of: ModelOf, parameters: int, mounting: Mounting, resistance: float) -> None:
+    def __init__(
+        self,
+        shots: Shots,
+        model_of: ModelOf,
+        parameters: int,
+        mounting: Mounting,
+        resistance: float,
+        latency_of: Callable[[Array], float],
+    ) -> None:
         """Prepare the residuals of a vehicle with so many fitted parameters.
 
         `resistance` is the battery's internal resistance, ohm, by which the open-circuit voltage follows from the log.
+        `latency_of` gives the age of the IMU's readings at their stamps, s, for changes of the fitted parameters.
         """
+        self._latency_of = latency_of
         self.shots, self._model_of, self.parameters, self._mounting = shots, model_of, parameters, mounting
         self.deviations = TYPICAL_DEVIATIONS.copy()
         self._voltages = shots.voltage + resistance * np.nan_to_num(shots.current)
         count, blocks = len(shots), shots.steps // shots.block
         of_imu = np.repeat(np.arange(count), blocks)
-        self.of = np.concatenate([np.repeat(of_imu, 6), np.repeat(shots.velocity_of, 3)])
+        self.of = np.concatenate([np.repeat(of_imu, 6), np.repeat(shots.velocity_of, 4)])
         imu = np.tile(np.arange(6), len(of_imu))
-        self.reading = np.concatenate([imu, np.tile(np.arange(6, 9), len(shots.velocity_of))])
-        self._row = shots.velocity_of * shots.steps + np.floor(shots.velocity_step).astype(np.int64)
-        self._next_row = np.minimum(self._row + 1, count * shots.steps - 1)
-        self._share = (shots.velocity_step - np.floor(shots.velocity_step))[:, None]
+        self.reading = np.concatenate([imu, np.tile(np.arange(6, 10), len(shots.velocity_of))])
         self._log_of_block = shots.log[of_imu]
-        self._measured = np.concatenate([shots.gyro.reshape(-1, 3), shots.accel.reshape(-1, 3)], axis=1)
+        self._log_of_velocity = shots.log[shots.velocity_of]
+        self._measured = shots.measured
+        self.known = np.isfinite(np.concatenate([one.ravel() for one in self._measured]))
         self.rows = [np.flatnonzero(self.of == number) for number in range(count)]
 
     @property
@@ -140,16 +161,33 @@ class Residuals:
     def states(self, theta: Array, local: Array) -> Array:
         """States of all stretches (k * steps, 19), for unknowns (n,) and (k, LOCALS)."""
         shots = self.shots
-        starts = moved(shots.starts, local)
-        winds = local[:, GUST].copy()
-        winds[:, :2] += self.of_log(theta)[shots.log, WIND]
+        delay = self._delay(theta)
+        pulses_us = delayed(shots.pulses_us.reshape(len(shots), -1, shots.pulses_us.shape[1]), delay)
+        starts, changes = moved(shots.starts, local), local[:, CHANGE]
+        winds = self._winds(theta, local) - 0.5 * changes
         model = self._model_of(theta[: self.parameters])
-        states = model.fly(shots.pulses_us, starts, shots.warm_up, shots.steps, shots.step_s, winds, self._voltages)
+        states = model.fly(
+            pulses_us.reshape(-1, pulses_us.shape[2]),
+            starts,
+            shots.warm_up,
+            shots.steps,
+            shots.step_s,
+            winds,
+            changes / shots.steps,
+            self._voltages,
+        )
         whole = states.reshape(len(shots), -1, states.shape[1])
         return np.ascontiguousarray(whole[:, shots.warm_up :]).reshape(-1, states.shape[1])
 
-    def readings(self, states: Array) -> tuple[Array, Array]:
-        """Readings of perfect sensors: of the IMU (blocks, 6) and velocities (m, 3)."""
+    def _winds(self, theta: Array, local: Array) -> Array:
+        """Mean wind of each stretch, NED (k, 3)."""
+        winds = local[:, GUST].copy()
+        winds[:, :2] += self.of_log(theta)[self.shots.log, WIND]
+        return winds
+
+    def readings(self, theta: Array, local: Array) -> tuple[Array, Array]:
+        """Readings of perfect sensors: of the IMU (blocks, 6), and velocities NED with the airspeed (m, 4)."""
+        states = self.states(theta, local)
         w, x, y, z = states[:, 3:7].T
         p, q, r = states[:, 10:13].T
         # a_imu = a + w' x arm + w x (w x arm), less gravity.
@@ -165,43 +203,56 @@ class Residuals:
         imu[:, 5] -= gravity * (1.0 - 2.0 * (x * x + y * y))
         imu[:, 3:] += states[:, 13:16]
         means: Array = np.add.reduceat(imu, np.arange(0, len(imu), self.shots.block)) / self.shots.block
-        here, after = self._velocity(states[self._row]), self._velocity(states[self._next_row])
-        return means, here + self._share * (after - here)
+        # In the time of the model, which is that of the IMU's stamps, all that is not late comes later by the latency.
+        of, step = self.shots.velocity_of, self.shots.velocity_step + self._delay(theta)
+        row = np.minimum(np.floor(step).astype(np.int64), self.shots.steps - 2)
+        winds = self._winds(theta, local)[of] + (step / self.shots.steps - 0.5)[:, None] * local[of, CHANGE]
+        first = of * self.shots.steps + row
+        here, after = (self._speeds(states[rows], winds) for rows in (first, first + 1))
+        return means, here + (step - row)[:, None] * (after - here)
 
-    def _velocity(self, states: Array) -> Array:
-        """Velocity of the GNSS antenna, NED (m, 3)."""
-        body = states[:, 7:10] + np.cross(states[:, 10:13], self._mounting.antenna)
-        return np.asarray(np.einsum("kij,kj->ki", rotations(states[:, 3:7]), body))
+    def _delay(self, theta: Array) -> float:
+        """Latency of the IMU in steps of the model."""
+        return self._latency_of(theta[: self.parameters]) / self.shots.step_s
+
+    def _speeds(self, states: Array, winds: Array) -> Array:
+        """Velocity of the GNSS antenna, NED, and airspeed (m, 4)."""
+        turned = rotations(states[:, 3:7])
+        arm = np.cross(states[:, 10:13], self._mounting.antenna)
+        velocity, of_antenna = (np.einsum("kij,kj->ki", turned, one) for one in (states[:, 7:10], arm))
+        return np.column_stack([velocity + of_antenna, np.linalg.norm(velocity - winds, axis=1)])
 
     def residuals(self, theta: Array, local: Array) -> Array:
         """Differences over their deviations (m,)."""
-        return self._residuals(theta, self.readings(self.states(theta, local)))
+        return self._residuals(theta, self.readings(theta, local))
 
     def modelled(self, theta: Array, local: Array) -> tuple[Array, Array]:
-        """Readings with the errors of the IMU: of the IMU (blocks, 6) and velocities (m, 3)."""
-        imu, velocity = self.readings(self.states(theta, local))
-        return self._erring(theta, imu), velocity
+        """Readings with the errors of the sensors: of the IMU (blocks, 6), and velocities with the airspeed (m, 4)."""
+        return self._erring(theta, self.readings(theta, local))
 
     def _residuals(self, theta: Array, readings: tuple[Array, Array]) -> Array:
-        imu, velocity = readings
-        left_imu = self._measured - self._erring(theta, imu)
-        left_velocity = self.shots.velocity - velocity
-        scaled = left_imu / self.deviations[:6], left_velocity / self.deviations[6:]
-        return np.concatenate([scaled[0].ravel(), scaled[1].ravel()])
+        left = [one - other for one, other in zip(self._measured, self._erring(theta, readings), strict=True)]
+        scaled = left[0] / self.deviations[:6], left[1] / self.deviations[6:]
+        return np.where(self.known, np.concatenate([scaled[0].ravel(), scaled[1].ravel()]), 0.0)
 
-    def _erring(self, theta: Array, imu: Array) -> Array:
-        """Readings of the IMU with its errors."""
+    def _erring(self, theta: Array, readings: tuple[Array, Array]) -> tuple[Array, Array]:
+        """Readings with the errors of the sensors."""
+        imu, speeds = readings
         errors = self.of_log(theta)[self._log_of_block]
         gyro = imu[:, :3] + np.einsum("kij,kj->ki", errors[:, GYRO_MATRIX].reshape(-1, 3, 3), imu[:, :3])
         accel = imu[:, 3:] + np.einsum("kij,kj->ki", errors[:, ACCEL_MATRIX].reshape(-1, 3, 3), imu[:, 3:])
-        return np.concatenate([gyro + errors[:, GYRO_BIAS], accel + errors[:, ACCEL_BIAS]], axis=1)
+        share, pressure = self.of_log(theta)[self._log_of_velocity, PITOT].T
+        airspeed = speeds[:, 3]
+        read = airspeed * (1.0 + share) + pressure / np.maximum(airspeed, _LEAST_AIRSPEED)
+        erring = np.concatenate([gyro + errors[:, GYRO_BIAS], accel + errors[:, ACCEL_BIAS]], axis=1)
+        return erring, np.column_stack([speeds[:, :3], read])
 
     def jacobian(self, theta: Array, local: Array, *, locally: bool = False) -> tuple[Array, Array]:
         """Derivatives of the residuals by the unknowns (m, n) and by those of the stretches (m, LOCALS).
 
         With `locally`, the former are zero.
         """
-        base = self.readings(self.states(theta, local))
+        base = self.readings(theta, local)
         first = self._residuals(theta, base)
         of_local = np.empty((len(first), LOCALS))
         for column, step in enumerate(_LOCAL_STEPS):
@@ -217,11 +268,11 @@ class Residuals:
             other = theta.copy()
             other[column] += step
             of_all[:, column] = (self.residuals(other, local) - first) / step
-        self._add_errors(of_all, base[0])
+        self._add_errors(of_all, *base)
         return of_all, of_local
 
-    def _add_errors(self, of_all: Array, imu: Array) -> None:
-        """Derivatives by the errors of the IMU, which enter linearly."""
+    def _add_errors(self, of_all: Array, imu: Array, speeds: Array) -> None:
+        """Derivatives by the errors of the sensors, which enter linearly."""
         blocks = len(imu)
         table = of_all[: blocks * 6].reshape(blocks, 6, -1)
         for log in range(self.logs):
@@ -233,6 +284,34 @@ class Residuals:
                     table[own, row, first + bias.start + axis] = -1.0 / self.deviations[row]
                     place = first + matrix.start + 3 * axis
                     table[own, row, place : place + 3] = -imu[own, channel : channel + 3] / self.deviations[row]
+            rows = np.flatnonzero((self._log_of_velocity == log) & np.isfinite(self._measured[1][:, 3]))
+            places, airspeed = blocks * 6 + 4 * rows + 3, speeds[rows, 3]
+            pitot = np.column_stack([airspeed, 1.0 / np.maximum(airspeed, _LEAST_AIRSPEED)])
+            of_all[places, first + PITOT.start : first + PITOT.stop] = -pitot / self.deviations[9]
+
+
+def delayed(values: Array, steps: float) -> Array:
+    """Values (k, n, m) that come later by some steps, not whole: linear between them, constant before the first."""
+    if steps == 0.0:
+        return values
+    places = np.maximum(np.arange(values.shape[1]) - steps, 0.0)
+    first = np.minimum(np.floor(places).astype(np.int64), values.shape[1] - 2)
+    share = (places - first)[:, None]
+    return np.asarray(values[:, first] * (1.0 - share) + values[:, first + 1] * share)
+
+
+def errors_of(measured: Array, modelled: Array) -> tuple[Array, Array]:
+    """Root mean square of measured minus modelled readings (n, k), and that over the deviation of the measured (k,).
+
+    NaN for a reading that is not logged.
+    """
+    known = np.isfinite(measured)
+    count = np.where(known.any(axis=0), known.sum(axis=0), math.nan)
+    mean = np.where(known, measured, 0.0).sum(axis=0) / count
+    rms, deviation = (
+        np.sqrt(np.where(known, (measured - other) ** 2, 0.0).sum(axis=0) / count) for other in (modelled, mean)
+    )
+    return rms, rms / np.maximum(deviation, 1e-12)
 
 
 def moved(starts: Array, local: Array) -> Array:

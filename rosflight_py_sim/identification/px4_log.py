@@ -7,7 +7,7 @@ quaternions w x y z, times in us since the start.
 from __future__ import annotations
 
 import struct
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
@@ -17,12 +17,10 @@ import numpy as np
 from rosflight_py_sim.ground.extras import missing_extra
 from rosflight_py_sim.ground.pulse_width import MOTOR, OUTPUTS, SERVO
 from rosflight_py_sim.identification.flight_log import Array, FlightLog, FlightLogError, north_east_down
+from rosflight_py_sim.identification.logged_vehicle import vehicle_of_px4
 
 ULOG = b"ULog\x01\x12\x35"
 """First bytes of a ULog file."""
-
-_TYPES = {0: "unknown", 1: "rotary wing", 2: "fixed wing", 3: "rover", 4: "airship"}
-"""vehicle_status.vehicle_type."""
 
 _ARMED = 2
 """vehicle_status.arming_state of an armed vehicle."""
@@ -65,7 +63,7 @@ def read_px4(path: Path, motors: Collection[int]) -> FlightLog:
     if file.file_corruption:
         log.notes.append("a part of the file is damaged and left out")
     topics = _Topics(file, log)
-    _fill(log, topics, motors)
+    _fill(log, topics, file.initial_parameters, motors)
     return log
 
 
@@ -87,7 +85,7 @@ class _Topics:
         return np.asarray(found[time], np.float64) * _MICROSECOND, values
 
 
-def _fill(log: FlightLog, topics: _Topics, motors: Collection[int]) -> None:
+def _fill(log: FlightLog, topics: _Topics, parameters: Mapping[str, float], motors: Collection[int]) -> None:
     def add(name: str, found: tuple[Array, Array] | None) -> None:
         if found is not None:
             log.add(name, *found)
@@ -106,8 +104,8 @@ def _fill(log: FlightLog, topics: _Topics, motors: Collection[int]) -> None:
     if state is not None:
         log.add("armed", state[0], state[1] == _ARMED)
     kind = topics.fields("vehicle_status", "vehicle_type") or topics.fields("vehicle_status", "is_rotary_wing")
-    if kind is not None:
-        log.vehicle = _TYPES.get(int(kind[1][-1, 0]), "unknown")
+    log.kind = vehicle_of_px4(parameters, int(kind[1][-1, 0]) if kind is not None else 0)
+    log.vehicle = log.kind.name if log.kind else ""
     _add_place(log, topics)
     _add_outputs(log, topics, motors)
 

@@ -30,6 +30,13 @@ def take_outputs(row: Row, pulses_us: NDArray[np.float64], pwm_us: NDArray[np.fl
 
 
 @kernel
+def pass_wind(change_ned: NDArray[np.float64], wind_ned: NDArray[np.float64]) -> None:
+    """Change the wind (3,), m/s, by what it changes in a step."""
+    for axis in range(wind_ned.shape[0]):
+        wind_ned[axis] += change_ned[axis]
+
+
+@kernel
 def keep_state(row: Row, truth: NDArray[np.float64], states: NDArray[np.float64]) -> None:
     """Write the state (19,) into the present row of `states` (n, 19)."""
     for element in range(truth.shape[0]):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -9,10 +10,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rosflight_py_sim import __version__
+from rosflight_py_sim.identification.allan_variance import walk_variance
+from rosflight_py_sim.identification.battery_fit import BatteryFit
 from rosflight_py_sim.identification.comparison import Comparison
-from rosflight_py_sim.identification.flight_log import Array, FlightLog
+from rosflight_py_sim.identification.findings import Findings
+from rosflight_py_sim.identification.flight_log import CHANNELS, Array, FlightLog
 from rosflight_py_sim.identification.identification import Identification
 from rosflight_py_sim.identification.output_error import READINGS
+from rosflight_py_sim.identification.rest_noise import RestNoise
 from rosflight_py_sim.identification.shooting import Shots
 from rosflight_py_sim.viewer.html_page import html_page
 from rosflight_py_sim.viewer.picture_page import BLACK, BLUE, GREY, ORANGE, svg_figure, svg_of
@@ -20,7 +25,7 @@ from rosflight_py_sim.viewer.picture_page import BLACK, BLUE, GREY, ORANGE, svg_
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-UNITS = ("rad/s",) * 3 + ("m/s²",) * 3 + ("m/s",) * 3
+UNITS = ("rad/s",) * 3 + ("m/s²",) * 3 + ("m/s",) * 4
 """Unit of each reading."""
 
 _SHOWN = 12
@@ -29,13 +34,14 @@ _SHOWN = 12
 
 @dataclass(frozen=True)
 class Table:
-    """A table of a page; without heads, the first column names the rows."""
+    """A table of a page; without heads, the first column names the rows. Cells are numbers, unless `is_text`."""
 
     title: str
     heads: Sequence[str]
     rows: Sequence[Sequence[str]]
     note: str = ""
     is_wide: bool = False
+    is_text: bool = False
 
 
 @dataclass(frozen=True)
@@ -57,24 +63,30 @@ class Section:
 
 @dataclass(frozen=True)
 class Line:
-    """A model's readings in a plot: of the IMU (blocks, 6) and velocities (m, 3)."""
+    """A model's readings in a plot: of the IMU (blocks, 6), and velocities with the airspeed (m, 4)."""
 
     label: str
     colour: str
     readings: tuple[Array, Array]
 
 
-def identification_page(result: Identification) -> str:
-    """Page about an identification."""
-    held_out = result.held_out
-    lines = [Line("before", ORANGE, held_out.before), Line("after", BLUE, held_out.after)]
-    facts = [*map(fact_of_log, result.logs), f"{result.stretches} stretches of {result.stretch_s:.3g} s in the fit"]
-    return page(
-        f"Identification of {result.subject.name}",
-        facts,
-        list(_tables(result)),
-        [Section("Stretches that took no part in the fit", pictures(held_out.shots, held_out.measured, lines))],
-    )
+def identification_page(found: Findings, name: str, logs: Sequence[FlightLog]) -> str:
+    """Page about what logs show of a vehicle of a name."""
+    facts, tables, sections = [fact_of_log(log) for log in logs], [*_estimates(found)], []
+    if (flight := found.flight) is not None:
+        held_out = flight.held_out
+        facts.append(f"{flight.stretches} stretches of {flight.stretch_s:.3g} s in the fit")
+        tables += _tables(flight)
+        lines = [Line("before", ORANGE, held_out.before), Line("after", BLUE, held_out.after)]
+        plots = pictures(held_out.shots, held_out.measured, lines)
+        sections.append(Section("Stretches that took no part in the fit", plots))
+    if (rest := found.rest) is not None:
+        sections.append(Section("Allan deviation at rest", [_allan_picture(rest, sensor) for sensor in rest.allan]))
+    if (battery := found.battery) is not None:
+        sections.append(Section("Battery", [_battery_picture(battery)]))
+    if found.facts:
+        tables.append(Table("Notes", (), [(fact,) for fact in found.facts], is_wide=True))
+    return page(f"Identification of {name}", facts, tables, sections)
 
 
 def comparison_page(result: Comparison) -> str:
@@ -88,6 +100,7 @@ def comparison_page(result: Comparison) -> str:
             [
                 (f"{name}, {UNITS[number]}" if part == 0 else name, *(form(one[part][number]) for one in errors))
                 for number, name in enumerate(READINGS)
+                if not math.isnan(errors[0][0][number])
             ],
             note,
             is_wide=True,
@@ -128,28 +141,71 @@ def fact_of_log(log: FlightLog) -> str:
     return f"{log.file.name} ({kind}{f', {log.date}' if log.date else ''})"
 
 
-def _tables(result: Identification) -> Iterator[Table]:
+def _estimates(found: Findings) -> Iterator[Table]:
     rows = [
         (
             one.name,
             f"{one.before:.5g}",
             f"{one.value:.5g}",
             f"{one.standard_error:.2g}",
-            f"{100.0 * one.standard_error / abs(one.value):.2g} %",
+            one.share_text,
             one.parameter.unit,
         )
-        for one in result.estimates
+        for one in found.estimates
     ]
-    note = "" if result.converged else "The search did not end by itself: the values are not the best ones yet."
+    converged = found.flight is None or found.flight.converged
+    note = "" if converged else "The search did not end by itself: the values are not the best ones yet."
     heads = ("parameter", "before", "estimate", "standard error", "of the value", "unit")
     yield Table("Estimates", heads, rows, note, is_wide=True)
-    if result.refused:
-        texts = [(one.name, one.reason, one.manoeuvre) for one in result.refused]
-        yield Table("Not shown by the logs", ("parameter", "reason", "manoeuvre that shows it"), texts, is_wide=True)
+    if found.refused:
+        texts = [(one.name, one.reason, one.manoeuvre) for one in found.refused]
+        of_text = ("parameter", "reason", "what shows it")
+        yield Table("Not shown by the logs", of_text, texts, is_wide=True, is_text=True)
+
+
+def _allan_picture(rest: RestNoise, channel: str) -> Picture:
+    allan, noise = rest.allan[channel], rest.noise[channel]
+    lengths = allan.lengths_s
+    model = noise.density**2 / lengths + noise.walk**2 * walk_variance(lengths, noise.decay_rate)
+    with svg_figure(7.6, 3.2) as figure:
+        axes = figure.add_subplot()
+        deviations = np.sqrt(allan.variances)
+        axes.errorbar(
+            lengths,
+            deviations,
+            yerr=deviations * np.minimum(0.9, 0.5 * np.sqrt(2.0 / allan.freedom)),
+            color=BLACK,
+            marker=".",
+            linewidth=1.0,
+            label="log",
+        )
+        axes.plot(lengths, np.sqrt(model), color=BLUE, linewidth=1.0, label="estimate")
+        axes.set_xscale("log")
+        axes.set_yscale("log")
+        axes.set_xlabel("length of a cluster, s")
+        axes.set_ylabel(f"{channel}, {CHANNELS[channel].unit}")
+        axes.legend(loc="lower right", bbox_to_anchor=(1.0, 0.98), ncols=2)
+        note = f"Mean of the axes. Bias instability {allan.bias_instability:.3g} {CHANNELS[channel].unit}."
+        return Picture(channel, svg_of(figure), note)
+
+
+def _battery_picture(battery: BatteryFit) -> Picture:
+    with svg_figure(7.6, 3.2) as figure:
+        axes = figure.add_subplot()
+        axes.plot(battery.time_s, battery.measured, color=BLACK, linewidth=0.8, label="log")
+        axes.plot(battery.time_s, battery.modelled, color=BLUE, linewidth=1.0, label="estimate")
+        axes.set_xlabel("time, s")
+        axes.set_ylabel("voltage, V")
+        axes.legend(loc="lower right", bbox_to_anchor=(1.0, 0.98), ncols=2)
+        return Picture("voltage", svg_of(figure))
+
+
+def _tables(result: Identification) -> Iterator[Table]:
     before, after = (result.held_out.errors(one) for one in (result.held_out.before, result.held_out.after))
     errors = [
         (name, f"{100.0 * first:.1f} %", f"{100.0 * second:.1f} %", f"{deviation:.3g} {unit}")
         for name, first, second, deviation, unit in zip(READINGS, before, after, result.deviations, UNITS, strict=True)
+        if not math.isnan(first)
     ]
     yield Table(
         "Errors in stretches that took no part in the fit",
@@ -178,13 +234,12 @@ def _tables(result: Identification) -> Iterator[Table]:
                 ("bias of the accelerometer", f"{', '.join(f'{one:.3f}' for one in biases[3:])} m/s²"),
             ],
         )
-    if result.notes:
-        yield Table("Notes", (), [(note,) for note in result.notes], is_wide=True)
 
 
 def pictures(shots: Shots, measured: tuple[Array, Array], lines: Sequence[Line]) -> list[Picture]:
     """A plot of each reading: log and models in stretches, side by side."""
-    return [_picture(number, shots, measured, lines) for number in range(len(READINGS))]
+    known = np.isfinite(np.concatenate([one.sum(axis=0) for one in measured]))
+    return [_picture(number, shots, measured, lines) for number in range(len(READINGS)) if known[number]]
 
 
 def _picture(number: int, shots: Shots, measured: tuple[Array, Array], lines: Sequence[Line]) -> Picture:
@@ -193,10 +248,10 @@ def _picture(number: int, shots: Shots, measured: tuple[Array, Array], lines: Se
         shown = min(len(shots), _SHOWN)
         for shot in range(shown):
             _draw(axes, number, shot, shots, measured, lines)
-        axes.set_xticks(range(shown), [f"{time_s:.0f}" for time_s in shots.time_s[:shown]])
-        axes.set_xlabel("start of the stretch, s")
+        axes.set_xticks(range(shown), [f"{time_s:.0f}" for time_s in shots.time_s[:shown] - shots.time_s[0]])
+        axes.set_xlabel("start of the stretch after that of the first, s")
         axes.set_ylabel(f"{READINGS[number]}, {UNITS[number]}")
-        axes.legend(loc="upper right", ncols=len(lines) + 1)
+        axes.legend(loc="lower right", bbox_to_anchor=(1.0, 0.98), ncols=len(lines) + 1)
         return Picture(READINGS[number], svg_of(figure))
 
 

@@ -24,7 +24,7 @@ HUBER = 2.5
 """Residual over its deviation from which on its loss is linear."""
 
 # Velocity: the states of the stretches follow the few measurements of GNSS, so that their residuals look too small.
-_LEAST_DEVIATIONS = np.array([1e-4] * 3 + [1e-3] * 3 + [0.03] * 3)
+_LEAST_DEVIATIONS = np.array([1e-4] * 3 + [1e-3] * 3 + [0.03] * 3 + [0.03])
 
 COLOUR = 4.0
 """Standard errors with the usual colour of residuals over those of white ones: vibration, gusts and the model's errors
@@ -52,7 +52,7 @@ class Estimate:
     Attributes:
         theta: changes of the parameters over their sizes, and the unknowns of each log (n,).
         local: unknowns of the stretches (k, LOCALS).
-        deviations: of the readings, in the order of READINGS (9,).
+        deviations: of the readings, in the order of READINGS (10,).
         residuals: over their deviations (m,).
         information: second derivatives of the loss by theta, the unknowns of the stretches eliminated (n, n).
         prior: information of the priors about theta, the inverse of their variances (n,).
@@ -145,7 +145,7 @@ class ResidualSearch:
         """Take the deviations of the readings from the residuals; return their greatest relative change."""
         problem = self.problem
         before = problem.deviations
-        found = before * deviations(self.residuals, problem.reading)
+        found = before * deviations(self.residuals[problem.known], problem.reading[problem.known])
         problem.deviations = np.maximum(found, _LEAST_DEVIATIONS)
         factors = problem.deviations / before
         self.residuals = self.residuals / factors[problem.reading]
@@ -308,16 +308,18 @@ def fit(search: ResidualSearch, progress: Callable[[str], None]) -> Estimate:
 
 
 def deviations(residuals: Array, reading: np.typing.NDArray[np.int64]) -> Array:
-    """Deviations of the residuals of each reading (9,), from the median of their sizes, which outliers do not change.
+    """Deviations of the residuals of each reading (10,), from the median of their sizes, which outliers do not change.
 
     The three axes of the velocity have one in common.
     """
     sizes = np.abs(residuals)
-    groups = [(number, reading == number) for number in range(6)] + [(slice(6, 9), reading >= 6)]
+    groups = [(number, reading == number) for number in (*range(6), 9)]
+    groups.append((slice(6, 9), (reading >= 6) & (reading < 9)))
     found = np.ones(len(READINGS))
     for place, own in groups:
         # The median of the size of a normally distributed number is 0.6745 times its deviation.
-        found[place] = max(1e-6, float(np.median(sizes[own])) / 0.6745)
+        if own.any():
+            found[place] = max(1e-6, float(np.median(sizes[own])) / 0.6745)
     return found
 
 

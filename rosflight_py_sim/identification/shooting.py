@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rosflight_py_sim.identification.flight_log import Array, FlightLog, FlightLogError
+from rosflight_py_sim.identification.flight_log import Array, FlightLog, FlightLogError, Series
 
 NEEDED = ("gyro", "accel", "attitude", "velocity", "outputs")
 """Channels that a log needs."""
@@ -54,6 +54,7 @@ class Shots:
         velocity: measured velocities NED (m, 3), of all stretches.
         velocity_of: number of the stretch of each (m,).
         velocity_step: time of each since the start of its stretch in steps, not whole (m,).
+        airspeed: mean airspeed about the time of each (m,); NaN where it is not logged.
         voltage: mean voltage of the battery (k,), V; NaN if unknown.
         current: mean current of the battery (k,), A; NaN if unknown.
     """
@@ -71,11 +72,18 @@ class Shots:
     velocity: Array
     velocity_of: np.typing.NDArray[np.int64]
     velocity_step: Array
+    airspeed: Array
     voltage: Array
     current: Array
 
     def __len__(self) -> int:
         return len(self.time_s)
+
+    @property
+    def measured(self) -> tuple[Array, Array]:
+        """Readings of the IMU (blocks, 6), and velocities NED with the airspeed (m, 4), of all stretches."""
+        imu = np.concatenate([self.gyro.reshape(-1, 3), self.accel.reshape(-1, 3)], axis=1)
+        return imu, np.column_stack([self.velocity, self.airspeed])
 
     def taken(self, numbers: Sequence[int] | np.typing.NDArray[np.int64]) -> Shots:
         """The stretches of these numbers."""
@@ -98,13 +106,20 @@ class Shots:
             self.velocity[kept],
             place[self.velocity_of[kept]],
             self.velocity_step[kept],
+            self.airspeed[kept],
             self.voltage[numbers],
             self.current[numbers],
         )
 
 
 def shots_of(
-    logs: Sequence[FlightLog], outputs: Sequence[int], *, length_s: float, warm_up_s: float, origin_altitude: float
+    logs: Sequence[FlightLog],
+    outputs: Sequence[int],
+    *,
+    length_s: float,
+    warm_up_s: float,
+    origin_altitude: float,
+    with_airspeed: bool = False,
 ) -> Shots:
     """Cut flight logs into stretches in the air.
 
@@ -114,6 +129,7 @@ def shots_of(
         length_s: length of a stretch, s.
         warm_up_s: time before a stretch in which the actuators take on their speeds, s.
         origin_altitude: altitude of the model's origin above mean sea level, m.
+        with_airspeed: whether a logged airspeed is that of the vehicle.
 
     Raises:
         FlightLogError: a log lacks a channel, or no log has a stretch in the air.
@@ -126,13 +142,13 @@ def shots_of(
     steps = block * max(1, round(length_s / (block * step_s)))
     warm_up = math.ceil(warm_up_s / step_s)
     parts = [
-        _shots_of(number, log, outputs, step_s, warm_up, steps, block, origin_altitude)
+        _shots_of(number, log, outputs, step_s, warm_up, steps, block, origin_altitude, with_airspeed)
         for number, log in enumerate(logs)
     ]
     if not sum(map(len, parts)):
-        names = ", ".join(f"'{log.file}'" for log in logs)
+        reasons = ", ".join(f"'{log.file}' ({_time_aloft(log, outputs)})" for log in logs)
         raise FlightLogError(
-            f"{names}: no stretch of {steps * step_s:g} s in the air, armed, {LEAST_HEIGHT_M:g} m above the ground"
+            f"no stretch of {steps * step_s:.3g} s in the air, armed, {LEAST_HEIGHT_M:g} m above the ground: {reasons}"
         )
     before = np.cumsum([0, *map(len, parts)])[:-1]
 
@@ -153,6 +169,7 @@ def shots_of(
         joined("velocity"),
         np.concatenate([one.velocity_of + first for one, first in zip(parts, before, strict=True)]),
         joined("velocity_step"),
+        joined("airspeed"),
         joined("voltage"),
         joined("current"),
     )
@@ -167,6 +184,7 @@ def _shots_of(
     steps: int,
     block: int,
     origin_altitude: float,
+    with_airspeed: bool,
 ) -> Shots:
     channels = log.channels
     gyro, accel, velocity = channels["gyro"], channels["accel"], channels["velocity"]
@@ -174,7 +192,7 @@ def _shots_of(
     count = max(0, math.floor((last - first) / step_s + 1e-6) + 1)
     time_s: Array = first + step_s * np.arange(count, dtype=np.float64)
     rates, forces = gyro.at(time_s), accel.at(time_s)
-    pulses_us = channels["outputs"].held(time_s)
+    pulses_us = outputs_at(channels["outputs"], time_s)
     aloft = _is_aloft(log, time_s, pulses_us, outputs)
     first_rows, velocities = [], []
     at = warm_up
@@ -216,6 +234,7 @@ def _shots_of(
         velocity.values[samples],
         of,
         (velocity.time_s[samples] - time_s[rows][of]) / step_s,
+        _mean_airspeed(log.channels.get("airspeed") if with_airspeed else None, velocity.time_s[samples]),
         *_mean_power(log, time_s[rows], steps * step_s),
     )
 
@@ -238,6 +257,23 @@ def _is_aloft(log: FlightLog, time_s: Array, pulses_us: Array, outputs: Sequence
         down = position.at(time_s)[:, 2]
         driven &= down < np.max(down[~driven]) - LEAST_HEIGHT_M
     return np.asarray(driven)
+
+
+def _time_aloft(log: FlightLog, outputs: Sequence[int]) -> str:
+    """How long a log is, and how long the vehicle is armed, driven and in the air in it."""
+    first, last = log.span_s
+    if last - first < 2.0 * LONGEST_STEP_S:
+        return "gyro and outputs are not logged at the same time"
+    step_s = LONGEST_STEP_S
+    time_s = np.arange(first, last, step_s)
+    pulses_us = log.channels["outputs"].held(time_s)
+    facts = [f"{last - first:.1f} s long"]
+    if (armed := log.channels.get("armed")) is not None:
+        facts.append(f"{step_s * np.count_nonzero(armed.held(time_s)[:, 0] > 0.5):.1f} s armed")
+    driven = (pulses_us[:, list(outputs)] > _LEAST_PULSE_US).any(axis=1)
+    facts.append(f"{step_s * np.count_nonzero(driven):.1f} s with outputs above {_LEAST_PULSE_US:g} us")
+    facts.append(f"{step_s * np.count_nonzero(_is_aloft(log, time_s, pulses_us, outputs)):.1f} s in the air")
+    return ", ".join(facts)
 
 
 def _states(log: FlightLog, time_s: Array, rates: Array, origin_altitude: float) -> Array:
@@ -325,6 +361,38 @@ def rotations(quaternions: Array) -> Array:
     return np.stack([np.stack(row, axis=-1) for row in rows], axis=-2)
 
 
+_AIRSPEED_S = 0.1
+"""Time over which the airspeed is averaged, s: less noise."""
+
+
+def _mean_airspeed(airspeed: Series | None, time_s: Array) -> Array:
+    """Mean airspeed about times (m,), NaN where it is not logged."""
+    if airspeed is None:
+        return np.full(len(time_s), math.nan)
+    known, values = airspeed.time_s, airspeed.values[:, 0]
+    flown = np.concatenate([[0.0], np.cumsum(0.5 * (values[1:] + values[:-1]) * np.diff(known))])
+    first, last = (np.interp(time_s + side * _AIRSPEED_S, known, flown) for side in (-0.5, 0.5))
+    inside = (time_s - 0.5 * _AIRSPEED_S >= known[0]) & (time_s + 0.5 * _AIRSPEED_S <= known[-1])
+    return np.where(inside, (last - first) / _AIRSPEED_S, math.nan)
+
+
+_STRONGEST_WIND = 25.0
+"""m/s."""
+
+
+def first_wind(speeds: Array) -> Array:
+    """Wind north and east (2,), m/s, from velocities NED with the airspeed (m, 4); 0 without airspeeds.
+
+    |v - w|^2 = V^2 is linear in w and |w|^2: v^2 - V^2 = 2 v w - |w|^2. It takes flight in several directions.
+    """
+    known = speeds[np.isfinite(speeds[:, 3])]
+    if len(known) < 3:
+        return np.zeros(2)
+    design = np.column_stack([2.0 * known[:, :2], -np.ones(len(known))])
+    wind = np.linalg.lstsq(design, np.sum(known[:, :3] ** 2, axis=1) - known[:, 3] ** 2, rcond=1e-3)[0][:2]
+    return np.asarray(wind * min(1.0, _STRONGEST_WIND / max(float(np.linalg.norm(wind)), 1e-12)))
+
+
 def _mean_power(log: FlightLog, starts_s: Array, length_s: float) -> tuple[Array, Array]:
     """Mean voltage and current of each stretch (k,), NaN where unknown."""
     battery = log.channels.get("battery")
@@ -334,3 +402,29 @@ def _mean_power(log: FlightLog, starts_s: Array, length_s: float) -> tuple[Array
             inside = _between(battery.time_s, start_s, length_s)
             means[row] = battery.values[inside].mean(axis=0) if len(inside) else battery.at(np.array([start_s]))[0]
     return means[:, 0], means[:, 1]
+
+
+def outputs_at(outputs: Series, time_s: Array) -> Array:
+    """Pulse widths at times (n, OUTPUTS), us.
+
+    A log with all outputs shows how long each was in force. One that is slower than flight controllers shows only some
+    of them, which are interpolated: if they were held, those in between would count as late.
+    """
+    return outputs.held(time_s) if outputs.period_s < 1.5 * LONGEST_STEP_S else outputs.at(time_s)
+
+
+def hidden_share(log: FlightLog, outputs: Sequence[int]) -> float:
+    """Share of the variance of the outputs in force that the log does not show, estimated; 0 if it shows them all.
+
+    Flight controllers set outputs with each reading of the gyro. If they are logged more seldom, those in between
+    scatter about the logged ones as these do about the mean of their neighbours: by a deviation of sqrt(3/2) times
+    that of white noise.
+    """
+    logged, gyro = log.channels["outputs"], log.channels["gyro"]
+    if logged.period_s < 1.5 * min(LONGEST_STEP_S, gyro.period_s):
+        return 0.0
+    values = logged.values[(logged.values[:, list(outputs)] > _LEAST_PULSE_US).any(axis=1)][:, list(outputs)]
+    if len(values) < 3:
+        return 0.0
+    scatter = (values[1:-1] - 0.5 * (values[2:] + values[:-2])).var(axis=0) / 1.5
+    return float(np.max(scatter / np.maximum(values.var(axis=0), 1.0)))

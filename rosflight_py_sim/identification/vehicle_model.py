@@ -10,7 +10,7 @@ import numpy as np
 from rosflight_py_sim.ground.parameters import ParameterError, Value, Values, number
 from rosflight_py_sim.ground.pulse_width import OUTPUTS
 from rosflight_py_sim.identification.flight_log import Array
-from rosflight_py_sim.identification.replayed_outputs import Row, keep_state, next_row, take_outputs
+from rosflight_py_sim.identification.replayed_outputs import Row, keep_state, next_row, pass_wind, take_outputs
 from rosflight_py_sim.kernels.jit import bound, chained
 from rosflight_py_sim.parts.modelled_forces import CompiledModel
 from rosflight_py_sim.physics.dynamics import StateDivergedError, VehicleDynamics
@@ -50,7 +50,8 @@ class VehicleModel:
         self._model = model
         self._full_voltage = number(forces_values, "V_max")
         self._dynamics = VehicleDynamics({**dynamics_values, **_ALOFT})
-        self._wind_ned, self._wind_rates, self._pwm_us = np.zeros(3), np.zeros(3), np.zeros(OUTPUTS)
+        self._wind_ned, self._change_ned, self._wind_rates = np.zeros(3), np.zeros(3), np.zeros(3)
+        self._pwm_us = np.zeros(OUTPUTS)
 
     def fly(
         self,
@@ -60,6 +61,7 @@ class VehicleModel:
         steps: int,
         step_s: float,
         winds_ned: Array,
+        changes_ned: Array,
         voltages: Array,
     ) -> Array:
         """States (k * (warm_up + steps), 19) of k flights from `starts` (k, 19).
@@ -72,7 +74,8 @@ class VehicleModel:
             warm_up: number of steps before each start.
             steps: number of steps of each flight; row i of it is the state at the time of its output i.
             step_s: length of a step.
-            winds_ned: steady wind of each flight (k, 3), m/s.
+            winds_ned: wind at the start of each flight (k, 3), m/s.
+            changes_ned: its change from each step to the next (k, 3), m/s.
             voltages: open-circuit voltage of the battery in each flight (k,); NaN for that of the parameters.
 
         Raises:
@@ -87,9 +90,10 @@ class VehicleModel:
         advance = bound(next_row, row)
         settle: Callable[[int], tuple[int, int]] = chained([take, forces, advance])
         keep = bound(keep_state, row, truth, states)
-        fly: Callable[[int], tuple[int, int]] = chained([keep, take, forces, link.run, advance])
+        turn = bound(pass_wind, self._change_ned, self._wind_ned)
+        fly: Callable[[int], tuple[int, int]] = chained([keep, take, forces, link.run, turn, advance])
         for flight, start in enumerate(starts):
-            self._wind_ned[:] = winds_ned[flight]
+            self._wind_ned[:], self._change_ned[:] = winds_ned[flight], changes_ned[flight]
             voltage = voltages[flight]
             model.lose_cells(0, self._full_voltage if np.isnan(voltage) else float(voltage))
             dynamics.set_truth(start)

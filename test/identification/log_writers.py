@@ -17,7 +17,11 @@ from rosflight_py_sim.step.topics import StepTopic
 _ULOG_TYPES = {"f": "float", "Q": "uint64_t", "B": "uint8_t", "i": "int32_t"}
 
 
-def write_ulog(path: Path, topics: Mapping[str, tuple[Sequence[tuple[str, str]], Sequence[Sequence[float]]]]) -> None:
+def write_ulog(
+    path: Path,
+    topics: Mapping[str, tuple[Sequence[tuple[str, str]], Sequence[Sequence[float]]]],
+    parameters: Mapping[str, int] | None = None,
+) -> None:
     """Write a ULog file by pyulog: for each topic its fields (name, struct code), and rows that begin with us."""
     file = io.BytesIO()
     file.write(b"ULog\x01\x12\x35\x01" + struct.pack("<Q", 0))
@@ -28,6 +32,9 @@ def write_ulog(path: Path, topics: Mapping[str, tuple[Sequence[tuple[str, str]],
     for name, (fields, _) in topics.items():
         parts = ["uint64_t timestamp", *(f"{_typed(code)} {field}" for field, code in fields)]
         message(b"F", f"{name}:{';'.join(parts)};".encode())
+    for name, value in (parameters or {}).items():
+        key = f"int32_t {name}".encode()
+        message(b"P", bytes([len(key)]) + key + struct.pack("<i", value))
     for number, name in enumerate(topics):
         message(b"A", struct.pack("<BH", 0, number) + name.encode())
     for number, (fields, rows) in enumerate(topics.values()):
@@ -42,7 +49,7 @@ def _typed(code: str) -> str:
     return f"{_ULOG_TYPES[code[-1]]}[{code[:-1]}]" if len(code) > 1 else _ULOG_TYPES[code]
 
 
-_DATAFLASH_CODES = {"Q": "Q", "f": "f", "B": "B", "H": "H", "L": "i", "Z": "64s"}
+_DATAFLASH_CODES = {"Q": "Q", "N": "16s", "f": "f", "B": "B", "H": "H", "L": "i", "Z": "64s"}
 
 
 def write_dataflash(path: Path, messages: Mapping[str, tuple[str, str, Iterable[Sequence[Any]]]]) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from log_writers import write_recording
+from log_writers import write_recording, write_ulog
 
 from proof.identification import flown_messages
 from rosflight_py_sim.commands.cli import main
@@ -93,6 +93,16 @@ def test_what_cannot_be_used_is_refused_with_what_can(
 ) -> None:
     assert run(*words) == code
     assert reason in capsys.readouterr().err
+
+
+def test_log_of_another_type_of_vehicle_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "flight.ulg"
+    write_ulog(file, {"vehicle_status": ([("vehicle_type", "B")], [(1000, 1), (2000, 1)])}, {"MAV_TYPE": 13})
+    for name, reason in (("aerosonde", "is a fixed wing"), ("multirotor", "with 6 motors, and the vehicle has 4")):
+        assert run("identify", str(file), "--vehicle", name) == 1
+        told = capsys.readouterr().err
+        assert f"'{file}' is the log of a hexarotor (MAV_TYPE 13)" in told
+        assert reason in told
 
 
 def test_vehicle_without_such_a_model_is_refused(recording: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -26,8 +26,10 @@ from rosflight_py_sim.step.topics import (
     Outputs,
     StatusReport,
 )
+from rosflight_py_sim.vehicles.physics_model import VehicleClass
 
 MOTORS = (0, 1, 2, 3)
+ROTORCRAFT, FIXED_WING = VehicleClass.ROTORCRAFT, VehicleClass.FIXED_WING
 
 
 def test_recording_shows_the_messages_that_were_recorded(tmp_path: Path) -> None:
@@ -43,6 +45,8 @@ def test_recording_shows_the_messages_that_were_recorded(tmp_path: Path) -> None
     log, expected = read_log(file, MOTORS), log_of_messages("flight", messages)
     assert (log.program, log.missing) == ("ROSflight", [])
     # Some messages carry 32-bit numbers.
+    # The multirotor's own pitot tube is not recorded here.
+    del expected.channels["airspeed"]
     for name, series in expected.channels.items():
         np.testing.assert_allclose(log.channels[name].time_s, series.time_s, atol=1e-9, err_msg=name)
         np.testing.assert_allclose(log.channels[name].values, series.values, rtol=1e-6, atol=1e-3, err_msg=name)
@@ -87,7 +91,7 @@ def test_px4_log_shows_rates_forces_attitude_velocity_and_outputs(tmp_path: Path
         },
     )
     log = read_log(file, MOTORS)
-    assert (log.program, log.vehicle, log.missing) == ("PX4", "rotary wing", ["airspeed"])
+    assert (log.program, log.vehicle, log.missing) == ("PX4", "rotorcraft", ["airspeed"])
     first = {name: log.channels[name].values[0].tolist() for name in log.channels}
     assert first["gyro"] == pytest.approx([0.1, 0.2, 0.3])
     assert first["accel"] == pytest.approx([1.0, 2.0, -9.5])
@@ -101,6 +105,62 @@ def test_px4_log_shows_rates_forces_attitude_velocity_and_outputs(tmp_path: Path
     assert log.altitude == pytest.approx(488.0)
     assert log.channels["gyro"].time_s[:2] == pytest.approx([1.0, 1.02])
     assert log.channels["armed"].values[:, 0].tolist() == [0.0] * 5 + [1.0] * 5
+
+
+@pytest.mark.parametrize(
+    ("parameters", "vehicle_type", "name", "vehicle_class", "motors"),
+    [
+        ({"MAV_TYPE": 13, "SYS_AUTOSTART": 6001}, 1, "hexarotor (MAV_TYPE 13, SYS_AUTOSTART 6001)", ROTORCRAFT, 6),
+        ({"MAV_TYPE": 1}, 2, "fixed wing (MAV_TYPE 1)", FIXED_WING, 0),
+        # A VTOL aircraft that flies as a fixed wing.
+        ({"MAV_TYPE": 22}, 2, "VTOL aircraft (MAV_TYPE 22)", None, 0),
+        ({}, 2, "fixed wing", FIXED_WING, 0),
+    ],
+)
+def test_px4_log_names_the_type_of_its_vehicle(
+    tmp_path: Path,
+    parameters: dict[str, int],
+    vehicle_type: int,
+    name: str,
+    vehicle_class: VehicleClass | None,
+    motors: int,
+) -> None:
+    file = tmp_path / "flight.ulg"
+    status = ([("vehicle_type", "B")], [(t, vehicle_type) for t in (1000, 2000)])
+    write_ulog(file, {"vehicle_status": status}, parameters)
+    assert read_log(file, MOTORS).kind == (name, vehicle_class, motors)
+
+
+@pytest.mark.parametrize(
+    ("program", "parameters", "name", "vehicle_class", "motors"),
+    [
+        ("ArduCopter", {"FRAME_CLASS": 2}, "hexarotor (FRAME_CLASS 2)", ROTORCRAFT, 6),
+        ("ArduCopter", {"FRAME_CLASS": 6}, "helicopter (FRAME_CLASS 6)", None, 0),
+        ("ArduPlane", {}, "fixed wing", FIXED_WING, 0),
+        ("ArduPlane", {"Q_ENABLE": 1}, "VTOL aircraft (Q_ENABLE 1)", None, 0),
+        ("ArduRover", {}, "ArduRover", None, 0),
+    ],
+)
+def test_ardupilot_log_names_the_type_of_its_vehicle(
+    tmp_path: Path,
+    program: str,
+    parameters: dict[str, int],
+    name: str,
+    vehicle_class: VehicleClass | None,
+    motors: int,
+) -> None:
+    file = tmp_path / "flight.bin"
+    # pymavlink scales the times by those of the IMU.
+    imu = [(t, 0, *[0.0] * 6) for t in (1000, 2000)]
+    write_dataflash(
+        file,
+        {
+            "PARM": ("QNf", "TimeUS,Name,Value", [(1, one.encode(), value) for one, value in parameters.items()]),
+            "MSG": ("QZ", "TimeUS,Message", [(2, f"{program} V4.5.7 (2a3dc4b7)".encode())]),
+            "IMU": ("QBffffff", "TimeUS,I,GyrX,GyrY,GyrZ,AccX,AccY,AccZ", imu),
+        },
+    )
+    assert read_log(file, MOTORS).kind == (name, vehicle_class, motors)
 
 
 def test_ardupilot_log_shows_rates_forces_attitude_velocity_and_outputs(tmp_path: Path) -> None:
@@ -128,13 +188,14 @@ def test_ardupilot_log_shows_rates_forces_attitude_velocity_and_outputs(tmp_path
                 [(t, core, 3.0 + core, -2.0, 0.5, 10.0, 20.0, -30.0) for t in times for core in (0, 1)],
             ),
             "RCOU": ("QHHHH", "TimeUS,C1,C2,C3,C4", [(t, 1500, 1100, 1100, 1100) for t in times]),
+            "ARSP": ("QBf", "TimeUS,I,Airspeed", [(t, 0, 20.0) for t in times]),
             "BAT": ("QBff", "TimeUS,Instance,Volt,Curr", [(t, 0, 15.5, 12.0) for t in times]),
             "GPS": ("QBLLf", "TimeUS,I,Lat,Lng,Alt", [(t, 0, 401234567, -1112345678, 488.0) for t in times[::10]]),
             "ARM": ("QB", "TimeUS,ArmState", [(times[0], 0), (times[30], 1)]),
         },
     )
     log = read_log(file, MOTORS)
-    assert (log.program, log.vehicle, log.missing) == ("ArduPilot", "ArduCopter, quad/x", ["airspeed"])
+    assert (log.program, log.vehicle, log.missing) == ("ArduPilot", "ArduCopter, quad/x", [])
     first = {name: log.channels[name].values[0].tolist() for name in log.channels}
     assert first["gyro"] == pytest.approx([0.1, 0.2, 0.3])
     assert first["accel"] == pytest.approx([1.0, 2.0, -9.5])
@@ -144,6 +205,8 @@ def test_ardupilot_log_shows_rates_forces_attitude_velocity_and_outputs(tmp_path
     assert first["position"] == pytest.approx([10.0, 20.0, -30.0])
     assert first["outputs"][:5] == [1500.0, 1100.0, 1100.0, 1100.0, 0.0]
     assert first["battery"] == pytest.approx([15.5, 12.0])
+    # At 488 m, the density of the standard atmosphere is 0.954 times that at sea level.
+    assert first["airspeed"] == pytest.approx([20.0 / math.sqrt(0.9540)], rel=1e-3)
     assert log.altitude == pytest.approx(488.0)
     assert log.channels["armed"].values[:, 0].tolist() == [0.0, 1.0]
 

@@ -8,9 +8,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from rosflight_py_sim.identification.excitation import PERIOD_S, multistep, steps
-from rosflight_py_sim.identification.fitted_parameters import DEFAULTS, MANOEUVRES, reading_of
+from rosflight_py_sim.identification.excitation import multistep
+from rosflight_py_sim.identification.fitted_parameters import DEFAULTS, LATENCY, MANOEUVRES, reading_of
 from rosflight_py_sim.identification.flight_log import FlightLog, north_east_down, series
+from rosflight_py_sim.identification.multirotor_excitation import PERIOD_S, steps
 from rosflight_py_sim.identification.output_error import LOCALS, moved
 from rosflight_py_sim.identification.shooting import rotations, shots_of
 from rosflight_py_sim.parts.fixedwing_forces import FixedwingForces
@@ -102,7 +103,7 @@ def test_manoeuvres_move_one_axis_at_a_time() -> None:
 
 def test_every_parameter_with_a_manoeuvre_is_one_of_a_vehicle() -> None:
     tables = (MultirotorForces.PARAMETERS, FixedwingForces.PARAMETERS, DYNAMICS_PARAMETERS)
-    known = {one.name for table in tables for one in table}
+    known = {one.name for table in tables for one in table} | {LATENCY}
     assert MANOEUVRES.keys() <= known
     assert {name for names in DEFAULTS.values() for name in names} <= MANOEUVRES.keys()
     assert [reading_of(name) for name in ("C_ell_p", "C_L_alpha", "C_m_q", "Jzz", "KQ")] == [0, 5, 1, 2, None]

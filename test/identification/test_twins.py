@@ -9,11 +9,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from proof.identification import Twin, twin
+from proof.identification import Twin, twin, with_values
 from rosflight_py_sim.commands.identify import places_of, subject_of
 from rosflight_py_sim.ground.parameters import ParameterError
 from rosflight_py_sim.identification.comparison import compare
-from rosflight_py_sim.identification.flight_log import FlightLogError
+from rosflight_py_sim.identification.findings import Findings
+from rosflight_py_sim.identification.flight_log import FlightLogError, Series
 from rosflight_py_sim.identification.identification import Identification, Subject, identify
 from rosflight_py_sim.identification.identified_vehicle import write_vehicle
 from rosflight_py_sim.identification.report import comparison_page, identification_page
@@ -34,14 +35,6 @@ def flown() -> Twin:
 @pytest.fixture(scope="module")
 def subject() -> Subject:
     return subject_of(vehicle("multirotor"))
-
-
-def with_values(subject: Subject, values: dict[str, float]) -> Subject:
-    forces, dynamics = (
-        {**given, **{name: value for name, value in values.items() if name in given}}
-        for given in (subject.forces_values, subject.dynamics_values)
-    )
-    return dataclasses.replace(subject, forces_values=forces, dynamics_values=dynamics)
 
 
 @pytest.fixture(scope="module")
@@ -78,6 +71,17 @@ def test_parameters_that_have_the_same_effect_are_refused_by_name(flown: Twin, s
     assert "CT_0" in flight.changes
 
 
+def test_latency_of_the_imu_is_told_from_the_lag_of_the_motors(subject: Subject) -> None:
+    # Stamped at their arrival, 10 ms late.
+    late = twin(5, seconds=SECONDS, settings={"imu_latency": 0.01, "sensor_stamps": "arrival", "gnss_latency": 0.0})
+    names = ["Jxx", "Jyy", "motor_time_constant", "imu_latency"]
+    found = {one.name: one for one in identify(with_values(subject, late.true, names), [late.log], names).estimates}
+    latency, lag = found["imu_latency"], found["motor_time_constant"]
+    assert abs(latency.value - 0.01) < 3.0 * latency.standard_error
+    assert latency.value == pytest.approx(0.01, abs=1e-3)
+    assert lag.value == pytest.approx(late.true["motor_time_constant"], rel=0.03)
+
+
 def test_names_that_cannot_be_fitted_are_refused(flown: Twin, subject: Subject) -> None:
     for names, reason in (
         (["CT_O"], r"--fit: CT_O given; allowed: parameters of the vehicle, such as .*CT_0"),
@@ -93,11 +97,19 @@ def test_log_without_flight_is_refused(flown: Twin, subject: Subject) -> None:
     short = dataclasses.replace(flown.log, channels=dict(flown.log.channels))
     outputs = short.channels["outputs"]
     short.channels["outputs"] = outputs._replace(values=np.full_like(outputs.values, 1000.0))
-    with pytest.raises(FlightLogError, match=r"no stretch of 1 s in the air"):
+    with pytest.raises(FlightLogError, match=r"no stretch of 1 s in the air.*17.0 s long, 0.0 s with outputs above"):
         identify(subject, [short], ["CT_0"])
     del short.channels["velocity"]
     with pytest.raises(FlightLogError, match=r"has no velocity"):
         identify(subject, [short], ["CT_0"])
+
+
+def test_log_that_hides_outputs_is_refused(flown: Twin, subject: Subject) -> None:
+    outputs = flown.log.channels["outputs"]
+    seldom = dataclasses.replace(flown.log, channels=dict(flown.log.channels))
+    seldom.channels["outputs"] = Series(outputs.time_s[::4], outputs.values[::4])
+    with pytest.raises(FlightLogError, match=r"shows outputs every 10 ms, and those in between make up \d+ % of their"):
+        identify(subject, [seldom], ["CT_0"])
 
 
 def test_vehicle_file_of_the_estimates_is_a_vehicle_with_their_sources(
@@ -105,7 +117,7 @@ def test_vehicle_file_of_the_estimates_is_a_vehicle_with_their_sources(
 ) -> None:
     chosen = vehicle("multirotor")
     places = {one.name: places_of(chosen, one.name) for one in result.estimates}
-    written = write_vehicle(result, chosen.file, chosen.parameter_file, places, tmp_path)
+    written = write_vehicle(result.estimates, result.logs, chosen.file, chosen.parameter_file, places, tmp_path)
     own = vehicle(str(written))
     assert own.actuators == chosen.actuators
     assert own.firmware_file == chosen.firmware_file
@@ -121,7 +133,7 @@ def test_vehicle_file_of_the_estimates_is_a_vehicle_with_their_sources(
 
 
 def test_page_shows_estimates_errors_and_plots(result: Identification) -> None:
-    page = identification_page(result)
+    page = identification_page(Findings(result, None, None), "multirotor", result.logs)
     for text in ("Identification of multirotor", "standard error", "Correlations", "gyro x", "mean wind"):
         assert text in page
     assert page.count("<svg") == 9
