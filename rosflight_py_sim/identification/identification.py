@@ -88,7 +88,7 @@ A vertical gust tilts the lift. It is the scatter of the estimates of nine simul
 _LEAST_LATENCY_ERROR_STEPS = 0.2
 """Least standard error of the latency in steps of the model: outputs that are held for a step are interpolated."""
 
-LONGEST_WARM_UP_LAGS = 6.0
+LONGEST_WARM_UP_LAGS = 10.0
 """Time before a stretch in which the actuators take on their speeds, over their lag."""
 
 # Wind of a stretch is held, and a log has no ground and no battery beyond its voltage.
