@@ -17,5 +17,15 @@ def write_search_report(folder: Path, sweep: Sweep, findings: Findings) -> Path:
         FileNotFoundError: the folder has no complete table.
     """
     lines = summary(sweep, read_property(sweep), findings).splitlines()
-    parts = (line.strip().partition(": ") for line in lines)
-    return write_report(folder, sweep, [(name, text) for name, _, text in parts])
+    return write_report(folder, sweep, [_row(line) for line in lines])
+
+
+def _row(line: str) -> tuple[str, str]:
+    """Name and text of a line of the summary; an indented one is a quantity of the smallest failing case."""
+    name, colon, text = line.strip().partition(": ")
+    if colon:
+        return name, text
+    if line.startswith(" "):
+        name, _, text = name.partition(" ")
+        return name, text.strip()
+    return "", line.rstrip(":")
