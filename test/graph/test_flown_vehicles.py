@@ -66,7 +66,8 @@ def test_user_vehicle_flies_and_is_recorded_with_its_rotors(command_line: Run, t
     ):
         text = (CONFIG / source).read_text(encoding="utf-8")
         assert old in text
-        (tmp_path / name).write_text(text.replace(old, new), encoding="utf-8")
+        own = text.replace(old, new).replace("../px4/", f"{CONFIG}/px4/")
+        (tmp_path / name).write_text(own, encoding="utf-8")
     file = tmp_path / "flight.mcap"
     flown(command_line, tmp_path, str(tmp_path / "plus.yaml"), "--record", str(file))
     assert list(tmp_path.glob("plus-*.png"))
