@@ -288,7 +288,7 @@ def px4(count: int, seed: int = 1) -> Passed:
                     while sum(counters[name] for name in FAULTS) == faults and time.monotonic() < end_s:
                         front_end.exchange(0, shown)
                     counted += sum(counters[name] for name in FAULTS) > faults
-                    while not front_end.is_idle(0):
+                    while not front_end.links[0].peer.is_idle:
                         front_end.exchange(0, shown)
                 if sent < count:
                     effective += taken_step(shown, 1000 + chance.randrange(1001))

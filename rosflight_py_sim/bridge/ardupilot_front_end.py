@@ -9,12 +9,13 @@ from typing import ClassVar
 from rosflight_py_sim.bridge.ardupilot_link import ArduPilotLink
 from rosflight_py_sim.bridge.ardupilot_peer import ArduPilotPeer
 from rosflight_py_sim.bridge.ardupilot_reply import REPLY_PARAMETERS, ReplyMaker
-from rosflight_py_sim.bridge.front_end_interface import ActuatorFrontEnd, Answer, Logger, Snapshot
+from rosflight_py_sim.bridge.front_end_interface import Logger
 from rosflight_py_sim.bridge.incidents import Incidents
+from rosflight_py_sim.bridge.linked_front_end import LinkedFrontEnd
 from rosflight_py_sim.bridge.output_map import output_map_of, output_parameters
 from rosflight_py_sim.bridge.peers import AllowedPeers, address_text
 from rosflight_py_sim.bridge.rare_warnings import RareWarnings
-from rosflight_py_sim.ground.parameters import Parameter, ParameterError, ParameterTable, Values, number, texts
+from rosflight_py_sim.ground.parameters import Parameter, ParameterTable, Values, number, texts
 from rosflight_py_sim.ground.pulse_width import OUTPUTS
 from rosflight_py_sim.protocols.ardupilot_json import CHANNELS_OF_MAGIC
 
@@ -23,7 +24,7 @@ _LAST_PORT = 65535
 _CHANNELS = [str(channel + 1) for channel in range(max(CHANNELS_OF_MAGIC.values()))]
 
 
-class ArduPilotFrontEnd(ActuatorFrontEnd):
+class ArduPilotFrontEnd(LinkedFrontEnd[ArduPilotLink]):
     """Exchanges frames with ArduPilot: each servo frame commands one step and is answered with the state after it.
 
     The ArduPilot started with -I i flies the i-th of its vehicles, see ArduPilotLink. ArduPilot's frame rate sets the
@@ -36,6 +37,10 @@ class ArduPilotFrontEnd(ActuatorFrontEnd):
 
     # As with ArduPilot's option -I.
     PORTS_APART: ClassVar[int] = 10
+
+    PROGRAM: ClassVar[str] = "ArduPilot"
+    TRANSPORT: ClassVar[str] = "UDP"
+    REFUSED: ClassVar[str] = "frames"
 
     PARAMETERS: ClassVar[ParameterTable] = (
         ParameterTable(
@@ -117,7 +122,7 @@ class ArduPilotFrontEnd(ActuatorFrontEnd):
         """Store the parameters; `open` opens the sockets."""
         super().__init__(values, logger, vehicles, observed)
         warn = RareWarnings(logger)
-        self._links: list[ArduPilotLink] = []
+        self.links = []
         self._incidents: list[Incidents] = []
         self._max_steps: list[float] = []
         numbered = self.numbered_values("ardupilot.port", self.PORTS_APART, beside="ardupilot.address")
@@ -127,71 +132,31 @@ class ArduPilotFrontEnd(ActuatorFrontEnd):
             self.required_fields |= replies.required_fields
             address = str(own["ardupilot.address"]), int(number(own, "ardupilot.port"))
             peer = ArduPilotPeer(address, _allowed(own), number(own, "ardupilot.silence"), incidents)
-            self._links.append(ArduPilotLink(peer, output_map_of("ardupilot", own, _CHANNELS), replies, incidents))
+            self.links.append(ArduPilotLink(peer, output_map_of("ardupilot", own, _CHANNELS), replies, incidents))
             self._incidents.append(incidents)
             self._max_steps.append(number(own, "ardupilot.max_step"))
-
-    def peer(self, vehicle: int) -> str:
-        """Address on which frames from the vehicle's ArduPilot are expected."""
-        return f"ArduPilot on UDP {address_text(self._links[vehicle].peer.own)}"
-
-    def announcement(self) -> str:
-        """Port of each vehicle, and the vehicles whose frames are refused."""
-        ports = [f"UDP {address_text(link.peer.own)}" for link in self._links]
-        return self.announced("ArduPilot", ports, "frames")
 
     def further_ranges(self, vehicle: int) -> Sequence[str]:
         """Topics of ardupilot.further_ranges."""
         return texts(self.own_values(self.values, vehicle), "ardupilot.further_ranges")
-
-    def open(self) -> None:
-        """Bind all sockets, or none if one fails."""
-        try:
-            for link in self._links:
-                link.peer.open()
-        except ParameterError:
-            self.close()
-            raise
-
-    def close(self) -> None:
-        """Close the sockets."""
-        for link in self._links:
-            link.peer.close()
 
     @classmethod
     def link_obstacle(cls, values: Values) -> str:
         """The link cannot fail: the exchange of frames advances simulated time."""
         return "each step waits for a frame of ArduPilot, so simulated time would stop with the link"
 
-    def filenos(self) -> list[int]:
-        """File descriptors of the UDP sockets of commanded vehicles."""
-        commanded = (link for index, link in enumerate(self._links) if index not in self.observed)
-        return [fileno for link in commanded for fileno in link.peer.filenos()]
-
     def serve(self) -> None:
         """Refuse the frames of ArduPilots to vehicles that they may not command."""
         for index, commander in self.observed.items():
-            for _, sender in self._links[index].peer.frames():
+            for _, sender in self.links[index].peer.frames():
                 text = "frame of %s ignored, no reply sent: the vehicle is commanded by %s"
                 incidents = self._incidents[index]
                 incidents.count_of(sender, "refused_commands", text, address_text(sender), commander)
 
-    def exchange(self, vehicle: int, snapshot: Snapshot) -> Answer:
-        """Answer the frame whose step led to this snapshot; return the next frame's commands, if it has arrived."""
-        return self._links[vehicle].exchange(snapshot)
-
     def requested_step(self, vehicle: int) -> float | None:
         """Step that corresponds to the rate of the frame with the last commands, s."""
-        rate = self._links[vehicle].frame_rate
+        rate = self.links[vehicle].frame_rate
         return None if rate is None else min(1.0 / rate, self._max_steps[vehicle])
-
-    def is_contacted(self, vehicle: int) -> bool:
-        """Whether a frame for the vehicle has arrived, or datagrams that have not been read yet."""
-        return self._links[vehicle].peer.is_contacted
-
-    def refused(self, vehicle: int) -> str:
-        """Address of a second ArduPilot that is refused while the first one is connected."""
-        return self._links[vehicle].peer.refused
 
 
 def _allowed(values: Values) -> AllowedPeers:

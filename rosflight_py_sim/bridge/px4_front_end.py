@@ -6,21 +6,22 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import ClassVar
 
-from rosflight_py_sim.bridge.front_end_interface import ActuatorFrontEnd, Answer, Logger, Snapshot
+from rosflight_py_sim.bridge.front_end_interface import Logger
 from rosflight_py_sim.bridge.incidents import Incidents
+from rosflight_py_sim.bridge.linked_front_end import LinkedFrontEnd
 from rosflight_py_sim.bridge.output_map import output_map_of, output_parameters
-from rosflight_py_sim.bridge.peers import AllowedPeers, address_text
+from rosflight_py_sim.bridge.peers import AllowedPeers
 from rosflight_py_sim.bridge.px4_link import CHANNEL_NAMES, Px4Link
 from rosflight_py_sim.bridge.px4_messages import MESSAGE_PARAMETERS, MessageMaker
 from rosflight_py_sim.bridge.px4_peer import FAULTS, Px4Peer
 from rosflight_py_sim.bridge.rare_warnings import RareWarnings
-from rosflight_py_sim.ground.parameters import Parameter, ParameterError, ParameterTable, Values, number, texts
+from rosflight_py_sim.ground.parameters import Parameter, ParameterTable, Values, number, texts
 from rosflight_py_sim.ground.pulse_width import OUTPUTS
 
 _LAST_PORT = 65535
 
 
-class Px4FrontEnd(ActuatorFrontEnd):
+class Px4FrontEnd(LinkedFrontEnd[Px4Link]):
     """Sends PX4 the measurements of each step, which waits for PX4's outputs.
 
     The PX4 started with `-i I` flies the I-th of its vehicles, see Px4Link.
@@ -32,6 +33,10 @@ class Px4FrontEnd(ActuatorFrontEnd):
 
     # As with PX4's option -i.
     PORTS_APART: ClassVar[int] = 1
+
+    PROGRAM: ClassVar[str] = "PX4"
+    TRANSPORT: ClassVar[str] = "TCP"
+    REFUSED: ClassVar[str] = "connections"
 
     PARAMETERS: ClassVar[ParameterTable] = (
         ParameterTable(
@@ -104,7 +109,7 @@ class Px4FrontEnd(ActuatorFrontEnd):
         """Store the parameters; `open` opens the ports."""
         super().__init__(values, logger, vehicles, observed)
         warn = RareWarnings(logger)
-        self._links: list[Px4Link] = []
+        self.links = []
         for vehicle, own in zip(
             self.vehicles, self.numbered_values("px4.port", self.PORTS_APART, beside="px4.address"), strict=True
         ):
@@ -115,60 +120,14 @@ class Px4FrontEnd(ActuatorFrontEnd):
             allowed = AllowedPeers("px4.allowed_peers", texts(own, "px4.allowed_peers"))
             outputs = output_map_of("px4", own, CHANNEL_NAMES)
             peer = Px4Peer(address, allowed, incidents)
-            self._links.append(Px4Link(peer, outputs, messages, number(own, "px4.answer_timeout"), incidents))
-
-    def peer(self, vehicle: int) -> str:
-        """Address on which the vehicle's PX4 is expected."""
-        return f"PX4 on TCP {address_text(self._links[vehicle].peer.own)}"
-
-    def announcement(self) -> str:
-        """Port of each vehicle, and the vehicles whose connections are refused."""
-        return self.announced("PX4", [f"TCP {address_text(link.peer.own)}" for link in self._links], "connections")
-
-    def open(self) -> None:
-        """Listen on all ports, or on none if one fails."""
-        try:
-            for link in self._links:
-                link.peer.open()
-        except ParameterError:
-            self.close()
-            raise
-
-    def close(self) -> None:
-        """Close the ports and the connections."""
-        for link in self._links:
-            link.peer.close()
+            self.links.append(Px4Link(peer, outputs, messages, number(own, "px4.answer_timeout"), incidents))
 
     @classmethod
     def link_obstacle(cls, values: Values) -> str:
         """The link cannot fail: the exchange of messages advances simulated time."""
         return "each step waits for the outputs of PX4, so simulated time would stop with the link"
 
-    def filenos(self) -> list[int]:
-        """File descriptors of the ports of commanded vehicles."""
-        return [link.peer.fileno() for index, link in enumerate(self._links) if index not in self.observed]
-
     def serve(self) -> None:
         """Refuse connections to vehicles that PX4 may not command."""
         for index, commander in self.observed.items():
-            self._links[index].peer.refuse_all(commander)
-
-    def exchange(self, vehicle: int, snapshot: Snapshot) -> Answer:
-        """Send the snapshot's measurements; return the outputs that answer them, if they have arrived."""
-        return self._links[vehicle].exchange(snapshot)
-
-    def is_contacted(self, vehicle: int) -> bool:
-        """Whether a PX4 has connected to the vehicle's port."""
-        return self._links[vehicle].peer.is_contacted
-
-    def is_connected(self, vehicle: int) -> bool:
-        """Whether a PX4 is connected to the vehicle's port."""
-        return self._links[vehicle].peer.is_connected
-
-    def is_idle(self, vehicle: int) -> bool:
-        """Whether nothing has arrived at the vehicle's port that has not been read."""
-        return self._links[vehicle].peer.is_idle
-
-    def refused(self, vehicle: int) -> str:
-        """Address of another PX4 that was refused a moment ago."""
-        return self._links[vehicle].peer.refused
+            self.links[index].peer.refuse_all(commander)

@@ -108,10 +108,10 @@ class Px4Peer:
             self._server.close()
             self._server = self._px4 = None
 
-    def fileno(self) -> int:
+    def filenos(self) -> list[int]:
         """File descriptor that is readable while there is something to serve."""
         assert self._server is not None
-        return self._server.fileno()
+        return [self._server.fileno()]
 
     def messages(self) -> Iterator[Any]:
         """Messages of the PX4, of a bounded number of bytes; a connection may begin or end meanwhile."""

@@ -136,7 +136,7 @@ def test_simulation_is_held_while_px4_is_dead_and_the_vehicle_starts_over_when_i
     first = px4(port)
     run_until(flown, lambda: flown.truth.pose.position.z < -3.0)
     first.close()
-    run_until(flown, lambda: not flown.node("bridge").front_ends["px4"].is_connected(0))
+    run_until(flown, lambda: not flown.node("bridge").front_ends["px4"].links[0].peer.is_connected)
     held_s, height_m = flown.time_s, -flown.truth.pose.position.z
     flown.idle(0.5)
     assert flown.time_s == held_s and -flown.truth.pose.position.z == height_m
