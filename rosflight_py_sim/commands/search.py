@@ -8,10 +8,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rosflight_py_sim.commands.sweep import fly_again
+from rosflight_py_sim.commands.sweep import add_run_options, check_run_options, fly_again
 from rosflight_py_sim.ground.parameters import ParameterError
 from rosflight_py_sim.ground.process_signals import interrupt_on_signals
-from rosflight_py_sim.missions.flight_progress import PERIOD_S, WATCHED_PACE
+from rosflight_py_sim.missions.flight_progress import PERIOD_S
 from rosflight_py_sim.search import require_packages
 
 if TYPE_CHECKING:
@@ -48,30 +48,12 @@ def add_search_parser(commands: argparse._SubParsersAction[argparse.ArgumentPars
         metavar="FOLDER",
         help="folder for the results (default: FILE's name with the extension .search; with --run --view: flights)",
     )
-    parser.add_argument("--workers", type=int, metavar="N", help="number of flights at a time (default: one per CPU)")
-    parser.add_argument(
-        "--ray",
-        metavar="ADDRESS",
-        help="fly on a Ray cluster: its host:port, auto for the one on this machine, or local to start one that "
-        "listens only on 127.0.0.1",
-    )
-    parser.add_argument(
-        "--graph", action="store_true", help="fly in the node graph; slower, and the result is the same"
-    )
-    parser.add_argument(
-        "--run", type=int, metavar="N", help="fly only flight N of a complete search, in the node graph"
-    )
-    parser.add_argument(
-        "--view",
-        action="store_true",
-        help=f"with --run: show the flight in a browser, at {WATCHED_PACE:g} times real time",
-    )
+    add_run_options(parser, "flight", "complete search")
     parser.set_defaults(command=_search)
 
 
 def _search(options: argparse.Namespace) -> int:
-    if options.view and options.run is None:
-        raise ParameterError("--view given without --run; allowed: --run N --view, which shows flight N")
+    check_run_options(options, "flight")
     require_packages()
     from rosflight_py_sim.search.execution import default_folder, read_property, searched_sweep
     from rosflight_py_sim.sweep.sweep_file import SWEEP_PARAMETERS, read_sweep

@@ -34,7 +34,13 @@ def add_sweep_parser(commands: argparse._SubParsersAction[argparse.ArgumentParse
         metavar="FOLDER",
         help="folder for the results (default: FILE's name with the extension .sweep; with --run: flights)",
     )
-    parser.add_argument("--workers", type=int, metavar="N", help="number of runs at a time (default: one per CPU)")
+    add_run_options(parser, "run", "sweep")
+    parser.set_defaults(command=_sweep)
+
+
+def add_run_options(parser: argparse.ArgumentParser, one: str, whole: str) -> None:
+    """Add the options that say where runs are flown, and which is flown alone; `one` and `whole` are their words."""
+    parser.add_argument("--workers", type=int, metavar="N", help=f"number of {one}s at a time (default: one per CPU)")
     parser.add_argument(
         "--ray",
         metavar="ADDRESS",
@@ -42,20 +48,30 @@ def add_sweep_parser(commands: argparse._SubParsersAction[argparse.ArgumentParse
         "listens only on 127.0.0.1",
     )
     parser.add_argument(
-        "--graph", action="store_true", help="fly each run in the node graph; slower, and the table is the same"
+        "--graph", action="store_true", help=f"fly each {one} in the node graph; slower, with the same results"
     )
-    parser.add_argument("--run", type=int, metavar="N", help="fly only run N, in the node graph, and summarize it")
+    parser.add_argument(
+        "--run", type=int, metavar="N", help=f"fly only {one} N of the {whole}, in the node graph, and summarize it"
+    )
     parser.add_argument(
         "--view",
         action="store_true",
-        help=f"with --run: show the run in a browser, at {WATCHED_PACE:g} times real time",
+        help=f"with --run: show the {one} in a browser, at {WATCHED_PACE:g} times real time",
     )
-    parser.set_defaults(command=_sweep)
+
+
+def check_run_options(options: argparse.Namespace, one: str) -> None:
+    """Check the options of `add_run_options`.
+
+    Raises:
+        ParameterError: --view without --run.
+    """
+    if options.view and options.run is None:
+        raise ParameterError(f"--view given without --run; allowed: --run N --view, which shows {one} N")
 
 
 def _sweep(options: argparse.Namespace) -> int:
-    if options.view and options.run is None:
-        raise ParameterError("--view given without --run; allowed: --run N --view, which shows run N")
+    check_run_options(options, "run")
     require_packages()
     from rosflight_py_sim.sweep.definition import run_of
     from rosflight_py_sim.sweep.sweep_file import read_sweep
