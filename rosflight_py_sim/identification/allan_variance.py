@@ -18,6 +18,7 @@ from itertools import product
 
 import numpy as np
 
+from rosflight_py_sim.identification.estimates import least_between
 from rosflight_py_sim.identification.flight_log import Array
 
 LEAST_CLUSTERS = 9
@@ -141,16 +142,7 @@ def _decay_rate(allan: AllanVariance, *, drift: bool) -> tuple[float, float]:
     best, without = int(np.argmin(losses)), _fitted(allan, 0.0, drift=drift)[1]
     if without - losses[best] <= _LEAST_IMPROVEMENT or not 0 < best < _DECAY_RATES - 1:
         return 0.0, without
-    a, b = math.log(rates[best - 1]), math.log(rates[best + 1])
-    # Golden section.
-    ratio = 0.5 * (math.sqrt(5.0) - 1.0)
-    for _ in range(40):
-        c, d = b - ratio * (b - a), a + ratio * (b - a)
-        if _fitted(allan, math.exp(c), drift=drift)[1] < _fitted(allan, math.exp(d), drift=drift)[1]:
-            b = d
-        else:
-            a = c
-    found = math.exp(0.5 * (a + b))
+    found = least_between(lambda rate: _fitted(allan, rate, drift=drift)[1], rates[best - 1], rates[best + 1])
     return found, _fitted(allan, found, drift=drift)[1]
 
 

@@ -8,14 +8,13 @@ dynamics.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from rosflight_py_sim.ground.parameters import ParameterTable, Values, number
-from rosflight_py_sim.identification.estimates import LARGEST_ERROR, Estimated, Refused
+from rosflight_py_sim.identification.estimates import LARGEST_ERROR, Estimated, Refused, least_between
 from rosflight_py_sim.identification.flight_log import Array, FlightLog, FlightLogError, white_variance
 from rosflight_py_sim.physics.battery import open_circuit_voltage
 
@@ -191,15 +190,7 @@ def _derivative(name: str, found: dict[str, float], current: Array, charge_mah: 
 
 
 def _least(loss: Callable[[float], float], low: float, high: float) -> float:
-    """Argument with the least loss between two, by a scan and a golden section of its logarithm."""
+    """Argument with the least loss between two, by a scan and `least_between`."""
     tried = np.geomspace(low, high, _SEARCHED)
     best = int(np.argmin([loss(one) for one in tried]))
-    a, b = (math.log(tried[max(0, min(_SEARCHED - 1, best + side))]) for side in (-1, 1))
-    ratio = 0.5 * (math.sqrt(5.0) - 1.0)
-    for _ in range(40):
-        c, d = b - ratio * (b - a), a + ratio * (b - a)
-        if loss(math.exp(c)) < loss(math.exp(d)):
-            b = d
-        else:
-            a = c
-    return math.exp(0.5 * (a + b))
+    return least_between(loss, *(tried[max(0, min(_SEARCHED - 1, best + side))] for side in (-1, 1)))

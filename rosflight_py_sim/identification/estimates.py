@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from rosflight_py_sim.ground.parameters import Parameter
@@ -59,3 +61,16 @@ class Refused:
     def __str__(self) -> str:
         text = f"{self.name} is not estimated: {self.reason}"
         return f"{text}; it takes {self.manoeuvre}" if self.manoeuvre else text
+
+
+def least_between(loss: Callable[[float], float], low: float, high: float) -> float:
+    """Positive argument with the least loss between two, by a golden section of its logarithm."""
+    a, b = math.log(low), math.log(high)
+    ratio = 0.5 * (math.sqrt(5.0) - 1.0)
+    for _ in range(40):
+        c, d = b - ratio * (b - a), a + ratio * (b - a)
+        if loss(math.exp(c)) < loss(math.exp(d)):
+            b = d
+        else:
+            a = c
+    return math.exp(0.5 * (a + b))
