@@ -1,13 +1,13 @@
 """One chain of kernels for the answers of a vehicle's nodes, in a process that runs all of these nodes.
 
-In lockstep, sensors, flight controller, forces and dynamics trigger each other by messages. If all of them answer by
-kernels, a message on /clock runs the chain of kernels for one step (`step/compiled_steps.py`). Messages are made only
-for receivers outside the chain. The trajectory is the same.
+In lockstep, sensors, flight controller, forces and dynamics trigger each other by messages. If one of them answers by
+kernels, a message on /clock runs the chain for one step (`step/compiled_steps.py`). Messages are made only for parts
+that answer by Python, and for receivers outside the chain. The trajectory is the same.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from itertools import repeat
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -16,8 +16,10 @@ from rosflight_py_sim.interfaces.hand_off_ends import Deliver, Inlet, Outlet
 from rosflight_py_sim.kernels.chain import Cell, StepTime
 from rosflight_py_sim.parts.truth import Truth
 from rosflight_py_sim.physics.dynamics import StateDivergedError
-from rosflight_py_sim.step.compiled_steps import Act, CompiledSteps, Receiver, compiled_steps
+from rosflight_py_sim.step.compiled_steps import Act, Answering, CompiledSteps, Receiver, compiled_steps
 from rosflight_py_sim.step.join import StepJoin
+from rosflight_py_sim.step.numbers import has_numbers
+from rosflight_py_sim.step.part import Part
 from rosflight_py_sim.step.ports import Kind
 
 if TYPE_CHECKING:
@@ -46,6 +48,7 @@ class _Sent(NamedTuple):
         inside: receiving ends of the chain's parts.
         stamps: receiving ends of inputs that take only the stamp.
         is_made: whether messages are made in each step, for receivers outside of the chain.
+        take: for a part that answers by Python, function that stores the numbers of its messages.
     """
 
     ports: PartPorts
@@ -55,6 +58,13 @@ class _Sent(NamedTuple):
     inside: Sequence[Inlet]
     stamps: Sequence[Inlet]
     is_made: bool
+    take: Deliver | None = None
+
+    def connect(self) -> None:
+        """Let the chain read the topic in memory."""
+        if self.take is None:
+            self.outlet.refresh = self.refresh
+        self.outlet.bypass((*self.inside, *self.stamps), self.take)
 
     def refresh(self) -> None:
         """Let the outlet have its newest message."""
@@ -92,7 +102,7 @@ class CompiledVehicle:
 
     def _step(self, time_ns: int) -> None:
         if self._steps is not None:
-            if self._fits(time_ns):
+            if not self._steps.is_suspended and self._fits(time_ns):
                 self._advance(time_ns)
                 return
             self.leave()
@@ -116,6 +126,12 @@ class CompiledVehicle:
             return False
         return all(map(StepJoin.is_ready, self._joins, repeat(time_ns)))
 
+    def _may_go_on(self, time_ns: int, answered: int) -> bool:
+        """Whether the parts after the first `answered` ones can take the step."""
+        if self._truth.step_ns != self._time.step_ns:
+            return False
+        return all(ports.join.is_ready(time_ns) for ports in self._chain[answered:])
+
     def _has_other_ends(self) -> bool:
         """Whether publishers or subscriptions have changed; for guests, each message otherwise checks that."""
         hand_off = self._hand_off
@@ -137,8 +153,7 @@ class CompiledVehicle:
         steps = self._steps
         if steps is None or not steps.is_suspended or time_ns != self._time.time_ns:
             return
-        following = self._chain[steps.answered :]
-        if self._has_other_ends() or not all(ports.join.is_ready(time_ns) for ports in following):
+        if self._has_other_ends() or not self._may_go_on(time_ns, steps.answered):
             self.leave()
         else:
             self._run(steps, steps.resume)
@@ -158,7 +173,8 @@ class CompiledVehicle:
         self._is_running = False
         if steps.is_suspended:
             self._note_answers(time_ns, steps.answered)
-            self._hand_off.put(self._resume, time_ns)
+            if not steps.is_awaiting:
+                self._hand_off.put(self._resume, time_ns)
         else:
             chain[-1].join.answered_ns = time_ns
             if not has_diverged:
@@ -166,6 +182,13 @@ class CompiledVehicle:
                     self._hand_off.put(take, time_ns + ahead_ns)
         if self._is_out_of_date:
             self.leave()
+
+    def _resume_later(self) -> None:
+        """Continue a step in which the answer of a part by Python has arrived."""
+        steps = self._steps
+        if steps is not None and steps.is_awaiting:
+            steps.note_answer()
+            self._hand_off.put(self._resume, self._time.time_ns)
 
     def _note_answers(self, time_ns: int, count: int) -> None:
         """Let the joins of the first parts know that these have answered."""
@@ -206,7 +229,8 @@ class CompiledVehicle:
         # In a step under way, these parts answer by messages.
         following = self._chain[steps.answered :] if steps.is_suspended else ()
         for one in self._sent:
-            one.refresh()
+            if one.take is None:
+                one.refresh()
             one.outlet.refresh = None
             for deliver, inlet in zip(one.outlet.bypass(()), (*one.inside, *one.stamps), strict=True):
                 assert inlet.owner is not None
@@ -216,7 +240,9 @@ class CompiledVehicle:
                 if port.kind is not Kind.TRIGGER:
                     deliver(one.outlet.last)
                 elif following and ports is following[0]:
-                    self._hand_off.put(deliver, one.outlet.last)
+                    # A part that is to answer by Python has its trigger.
+                    if not steps.is_awaiting:
+                        self._hand_off.put(deliver, one.outlet.last)
                 else:
                     ports.join.keep(one.outlet.last)
             if one.ports in following and not one.is_made:
@@ -234,28 +260,41 @@ class CompiledVehicle:
 
     def _compile(self, time_ns: int) -> bool:
         """Make the chain, if it can take the next step."""
-        chain = list(self._parts())
-        last = chain[-1].part
-        if not isinstance(last, Truth):
+        chain = self._path(self._first, [])
+        last = chain[-1].part if chain else None
+        if not isinstance(last, Truth) or last.time_ns != time_ns:
             return False
         step_ns = last.step_ns
-        if not all(_is_in_step(ports, time_ns, step_ns) for ports in chain) or last.time_ns != time_ns:
+        if not all(_is_in_step(ports, time_ns, step_ns) for ports in chain):
             return False
-        if not all(ports.join.is_ready(time_ns) for ports in chain) or not chain[0].join.has_inputs(time_ns):
+        if not chain[0].join.has_inputs(time_ns):
             return False
         self._chain, self._truth = chain, last
-        self._joins = [ports.join for ports in chain]
-        sent, receivers = self._topics(chain, step_ns)
         self._time = StepTime(time_ns=time_ns, step_ns=step_ns, until_ns=0)
         parts, acts = [ports.part for ports in chain], [Act(chain[0].part, chain[0].part.run, None)]
-        # What an action has sent is delivered before the chain continues.
-        steps = compiled_steps(parts, self._time, acts, receivers, self._hand_off.waiting, lambda: True)
+        answering = {ports.part: self._answering(ports) for ports in chain if not ports.part.cells()}
+        while len(answering) < len(chain):
+            sent, receivers = self._topics(chain, step_ns, answering)
+            # What an action has sent is delivered before the chain continues.
+            steps = compiled_steps(parts, self._time, acts, receivers, self._hand_off.waiting, lambda: True, answering)
+            if not isinstance(steps, Part):
+                break
+            answering[steps] = self._answering(next(ports for ports in chain if ports.part is steps))
+        else:
+            return False
         if steps is None or list(steps.parts) != parts:
             return False
+        # What decides about the parts after one that answers by Python is known only once that has answered.
+        first = next((number for number, ports in enumerate(chain) if ports.part in answering), len(chain))
+        self._joins = [ports.join for ports in chain[: first + 1]]
+        if not all(map(StepJoin.is_ready, self._joins, repeat(time_ns))):
+            return False
         self._steps, self._sent = steps, sent
+        steps.may_go_on = self._may_go_on
         for one in sent:
-            one.outlet.refresh = one.refresh
-            one.outlet.bypass((*one.inside, *one.stamps))
+            one.connect()
+        for by_python in answering.values():
+            by_python.resume = self._resume_later
         self._stamps = [
             (port.function.__get__(ports.part), one.ahead_ns)
             for one in sent
@@ -263,36 +302,72 @@ class CompiledVehicle:
         ]
         for ports in chain:
             ports.compiled = self
-        self._unsent = [(part, name) for part in parts for name in part.UNSENT if not part.is_received(name)]
+        self._unsent = [
+            (part, name)
+            for part in parts
+            if part not in answering
+            for name in part.UNSENT
+            if not part.is_received(name)
+        ]
         self._uncounted = self._taken = 0
         self._revision = self._hand_off.revision
         return True
 
-    def _parts(self) -> Iterator[PartPorts]:
-        """Ports of the first part, and of those that are triggered one after the other by numbers of kernels."""
-        seen: list[PartPorts] = []
-        following: list[PartPorts] = [self._first]
-        while following and following[0] not in seen:
-            seen.append(following[0])
-            yield following[0]
-            cells = following[0].part.cells()
-            following = [
-                inlet.owner[0]
-                for out, outlet in following[0].outlets.values()
-                for inlet in outlet.inlets
-                if out.topic.name in cells and inlet.owner is not None and inlet.owner[1].kind is Kind.TRIGGER
-                if inlet.owner[0].part.cells()
-            ]
+    def _path(self, ports: PartPorts, before: Sequence[PartPorts]) -> list[PartPorts]:
+        """Ports of a part, after `before`, and of those that are triggered one after the other, up to the truth."""
+        path = [*before, ports]
+        if isinstance(ports.part, Truth):
+            return path
+        for out, outlet in ports.outlets.values():
+            for inlet in outlet.inlets if has_numbers(out.topic.name) else ():
+                if inlet.owner is not None and inlet.owner[1].kind is Kind.TRIGGER and inlet.owner[0] not in path:
+                    found = self._path(inlet.owner[0], path)
+                    if found:
+                        return found
+        return []
 
-    def _topics(self, chain: Sequence[PartPorts], step_ns: int) -> tuple[list[_Sent], list[Receiver]]:
+    def _answering(self, ports: PartPorts) -> Answering:
+        """Answers of a part by Python."""
+        outlets = {out.topic.name: outlet for out, outlet in ports.outlets.values() if has_numbers(out.topic.name)}
+        answering = Answering(list(outlets), self._runner(ports))
+        for name, outlet in outlets.items():
+            if outlet.newest() is not None:
+                answering.adopt(name, outlet.newest())
+        return answering
+
+    def _runner(self, ports: PartPorts) -> Callable[[int, Any], None]:
+        """Function that requests an answer, given time and message of the trigger."""
+        if ports is self._first:
+            return ports.part.run
+        (deliver,) = [
+            inlet.deliver for port, inlet in ports.inlets if port.kind is Kind.TRIGGER and inlet.deliver is not None
+        ]
+        return lambda time_ns, message: deliver(message)
+
+    def _topics(
+        self, chain: Sequence[PartPorts], step_ns: int, answering: Mapping[Part, Answering]
+    ) -> tuple[list[_Sent], list[Receiver]]:
         """Topics of the chain, and the receivers of all topics of its parts."""
+
+        def is_inside(inlet: Inlet) -> bool:
+            if inlet.owner is None or inlet.owner[0] not in chain:
+                return False
+            ports, port = inlet.owner
+            return ports.part not in answering or port.kind is Kind.TRIGGER
+
         sent: list[_Sent] = []
         receivers: list[Receiver] = []
         for ports in chain:
-            cells, is_last = ports.part.cells(), ports is chain[-1]
+            by_python = answering.get(ports.part)
+            cells, is_last = ports.part.cells() if by_python is None else by_python.cells, ports is chain[-1]
             for out, outlet in ports.outlets.values():
                 name = out.topic.name
-                inside = [one for one in outlet.inlets if one.owner is not None and one.owner[0] in chain]
+                inside = [one for one in outlet.inlets if is_inside(one)]
+                if by_python is not None:
+                    if name in cells:
+                        take = by_python.take[name]
+                        sent.append(_Sent(ports, outlet, cells[name], 0, inside, (), is_made=True, take=take))
+                    continue
                 outside = [one for one in outlet.inlets if one not in inside]
                 if name not in cells:
                     receivers += [Receiver(out.topic, _never, part=one.owner[0].part) for one in inside if one.owner]

@@ -86,6 +86,7 @@ class Outlet:
         self._tap = tap
         self._has_external = self.is_plain = self.is_removed = False
         self.bypassed: Sequence[Inlet] = ()
+        self._first: tuple[Deliver, ...] = ()
         self.connect(())
         self.use(publisher)
 
@@ -110,9 +111,12 @@ class Outlet:
         last = self.newest()
         return [] if last is None else [last]
 
-    def bypass(self, inlets: Sequence[Inlet]) -> list[Deliver]:
-        """Deliver to all subscriptions but these; return the functions that deliver to those that were left out."""
-        before, self.bypassed = self.bypassed, inlets
+    def bypass(self, inlets: Sequence[Inlet], take: Deliver | None = None) -> list[Deliver]:
+        """Deliver to all subscriptions but these; return the functions that deliver to those that were left out.
+
+        `take`, if given, receives each message first.
+        """
+        before, self.bypassed, self._first = self.bypassed, inlets, () if take is None else (take,)
         self.connect(self.inlets)
         return [target(self, inlet) for inlet in before]
 
@@ -120,7 +124,7 @@ class Outlet:
         """Deliver to these subscriptions, which match, and to no others of the hand-off."""
         self.inlets = tuple(inlets)
         taking = [inlet for inlet in inlets if inlet.deliver is not None and inlet not in self.bypassed]
-        self._at_once = tuple(target(self, inlet) for inlet in taking if inlet.is_at_once)
+        self._at_once = (*self._first, *(target(self, inlet) for inlet in taking if inlet.is_at_once))
         self.targets = tuple(target(self, inlet) for inlet in taking if not inlet.is_at_once)
         self._set_at_once()
 

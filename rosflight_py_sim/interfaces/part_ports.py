@@ -44,7 +44,7 @@ Renamed = Callable[[StepTopic[Any]], StepTopic[Any]]
 _OF_LOCKSTEP = (Kind.SYNCHRONIZED, Kind.LATER, Kind.EXPECTED, Kind.ADMITTING, Kind.REPEATED)
 
 # Inputs that take a message within the sender's call.
-_TAKEN_AT_ONCE = (Kind.SYNCHRONIZED, Kind.NEWEST, Kind.LATER)
+_TAKEN_AT_ONCE = (Kind.SYNCHRONIZED, Kind.NEWEST, Kind.LATER, Kind.ADMITTING)
 
 
 def same(topic: StepTopic[Any]) -> StepTopic[Any]:

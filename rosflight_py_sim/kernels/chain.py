@@ -82,17 +82,20 @@ class ChainLink(NamedTuple):
 
     Attributes:
         run: the kernel, with all arguments bound; returns a status, or nothing.
-        attend: acts on a status greater than 0: (time of the step in ns, status).
+        attend: acts on a status greater than 0: (time of the step in ns, status); returns true to suspend the chain,
+            because the link is not done yet.
         leave: stores for Python what the kernel has changed, given the time of the part's last answer, ns. Called
             before Python changes the part, and when the chain ends.
         is_late: whether the messages that `attend` sends follow the one that triggers the next part.
+        is_answer: whether the link is the answer of a part by Python.
         settle: reports how often the link has run since the last call; may be called at any time.
     """
 
     run: Callable[[], Any]
-    attend: Callable[[int, int], None] = never
+    attend: Callable[[int, int], bool | None] = never
     leave: Callable[[int], None] = _nothing
     is_late: bool = False
+    is_answer: bool = False
     settle: Callable[[], None] = _no_report
 
 
@@ -211,4 +214,8 @@ def counted(note: Callable[[int], None]) -> ChainLink:
 
 def gate(time: StepTime, due: Due, act: Callable[[int], None], *, is_late: bool = False) -> ChainLink:
     """Link that calls `act` with the time of each step from `due` on, ns; `act` sets the next time."""
-    return ChainLink(bound(is_due, time, due), lambda time_ns, _: act(time_ns), is_late=is_late)
+
+    def attend(time_ns: int, status: int) -> None:
+        act(time_ns)
+
+    return ChainLink(bound(is_due, time, due), attend, is_late=is_late)

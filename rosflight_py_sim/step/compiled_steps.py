@@ -1,11 +1,16 @@
-"""Steps of a pipeline whose parts answer by kernels: one chain for all of them (`kernels/chain.py`)."""
+"""Steps of a pipeline whose parts answer by kernels: one chain for all of them (`kernels/chain.py`).
+
+A part of the chain may also answer by Python: the chain triggers it with a message, and goes on with the next part once
+it has sent its answer, whose numbers the next parts read in memory.
+"""
 
 from __future__ import annotations
 
 import math
 from collections import deque
-from collections.abc import Callable, Iterable, Sequence, Sized
+from collections.abc import Callable, Iterable, Mapping, Sequence, Sized
 from functools import partial
+from types import MappingProxyType
 from typing import Any, NamedTuple, TypeAlias
 
 from numpy.typing import NDArray
@@ -20,10 +25,12 @@ from rosflight_py_sim.kernels.chain import (
     Taken,
     advance_time,
     gate,
+    is_due,
     keeps,
     look_ahead,
 )
 from rosflight_py_sim.kernels.jit import bound, chained
+from rosflight_py_sim.step.numbers import numbers_of
 from rosflight_py_sim.step.part import Part
 from rosflight_py_sim.step.ports import Input, Kind
 from rosflight_py_sim.step.schedule import Schedule
@@ -113,6 +120,74 @@ class Act(NamedTuple):
     schedule: Schedule | None
 
 
+class Answering:
+    """A part of the chain that answers by Python.
+
+    Attributes:
+        cells: numbers of the part's topics, which the following parts read.
+        take: function for each of these topics that stores the numbers of a message that the part has sent.
+        resume: called when the answer arrives for which the chain has been suspended; `CompiledSteps` sets it.
+    """
+
+    def __init__(self, topics: Sequence[str], run: Callable[[int, Any], None]) -> None:
+        """Store nothing yet.
+
+        Args:
+            topics: names of the topics, in the order of sending; the last one ends the answer.
+            run: requests an answer, given the time (ns) and the message of the trigger; None for /clock.
+        """
+        self.cells: dict[str, Cell] = {}
+        self.take: dict[str, Take] = {}
+        self.resume: Callable[[], None] = _nothing_follows
+        self._run, self._awaited_ns = run, -1
+        self._newest: dict[str, Any] = {}
+        for name in topics:
+            self._add(name)
+        self._last = topics[-1]
+
+    def _add(self, topic: str) -> None:
+        memory, store = numbers_of(topic)
+        newest = self._newest
+
+        def take(message: Any) -> None:
+            store(message)
+            newest[topic] = message
+            if message.time_ns == self._awaited_ns and topic == self._last:
+                self._awaited_ns = -1
+                self.resume()
+
+        self.cells[topic] = Cell(memory, lambda stamp_ns: newest[topic])
+        self.take[topic] = take
+
+    def adopt(self, topic: str, message: Any) -> None:
+        """Store the numbers of the message that the part has sent before the chain began."""
+        self._newest[topic] = message
+        self.take[topic](message)
+
+    def link(self, time: StepTime, trigger: Cell | None, ahead_ns: int) -> ChainLink:
+        """Link that requests the answer.
+
+        Args:
+            time: time of the step.
+            trigger: numbers of the trigger; None for /clock.
+            ahead_ns: time by which the stamp of the answer is ahead of that of the trigger.
+        """
+        run, newest, last = self._run, self._newest, self._last
+
+        def act(time_ns: int, status: int) -> bool:
+            run(time_ns, None if trigger is None else trigger.message(time_ns))
+            if last in newest and newest[last].time_ns == time_ns + ahead_ns:
+                return False
+            self._awaited_ns = time_ns + ahead_ns
+            return True
+
+        return ChainLink(bound(is_due, time, Due(at_ns=0)), act, is_answer=True)
+
+
+def _nothing_follows() -> None:
+    """Nothing waits for the answer."""
+
+
 class CompiledSteps:
     """A chain of the parts that trigger each other, from the one that time triggers on.
 
@@ -121,6 +196,9 @@ class CompiledSteps:
         parts: the parts in the chain, in the order of their answers.
         at: number of the last link that Python attended.
         is_suspended: whether the chain is suspended within a step.
+        is_awaiting: whether it is suspended until a part has sent its answer.
+        may_go_on: whether the chain may go on after a part that answers by Python, given the time (ns) and the number
+            of parts that have answered; otherwise it is suspended.
         answered: number of parts that had answered then.
     """
 
@@ -153,6 +231,8 @@ class CompiledSteps:
         """
         self.time, self.parts, self._run_triggered = time, parts, run_triggered
         self.at, self._queue, self.is_suspended, self.answered = 0, queue, False, 0
+        self.is_awaiting = False
+        self.may_go_on: Callable[[int, int], bool] | None = None
         self._cells, self._receivers, self._wanted = cells, receivers, list[tuple[Due, Callable[[], int]]]()
         self._polled = polled
         # Sender of each topic, and the time by which its stamps are ahead: the state has that of the end of the step.
@@ -186,6 +266,7 @@ class CompiledSteps:
         self._following = [self._following_gate(number) for number in numbers]
         # Number of the parts that have answered before each link.
         self._answered = [sum(first <= number for first in self._answers) for number in numbers]
+        self._by_python = [self._links[number].is_answer for number in numbers]
 
     def _add_receivers(self, part: Part) -> None:
         """Add a gate for each other part, and each function `idle_until`, that receives topics of a part."""
@@ -247,6 +328,11 @@ class CompiledSteps:
         else:
             self._end_step()
 
+    def note_answer(self) -> None:
+        """Note that the part has answered for which the chain waits; `resume` continues."""
+        self.is_awaiting = False
+        self.answered = self._answered[self.at + 1]
+
     def resume(self) -> None:
         """Continue the step that has been suspended."""
         self.is_suspended = False
@@ -262,7 +348,11 @@ class CompiledSteps:
                 parts[answered].answered_ns = time_ns
                 answered += 1
             self.at, waiting = index, len(queue)
-            attend[index](time_ns, status)
+            if attend[index](time_ns, status):
+                self.is_suspended = self.is_awaiting = True
+            elif self._by_python[index] and self.may_go_on is not None:
+                self.is_suspended = not self.may_go_on(time_ns, answered_by[index + 1])
+                answered += self.is_suspended
             if self.is_suspended:
                 self.answered = answered
                 return
@@ -313,7 +403,7 @@ def _at_end(time: StepTime, made: Callable[[StepTime], Sequence[ChainLink] | Non
     end = StepTime(time_ns=time.time_ns + step_ns, step_ns=step_ns, until_ns=0)
     links = made(end)
 
-    def attending(attend: Callable[[int, int], None]) -> Callable[[int, int], None]:
+    def attending(attend: Callable[[int, int], bool | None]) -> Callable[[int, int], bool | None]:
         return lambda time_ns, status: attend(time_ns + step_ns, status)
 
     at_end = [one._replace(attend=attending(one.attend)) for one in links or ()]
@@ -349,13 +439,23 @@ def compiled_steps(
     receivers: Sequence[Receiver],
     queue: Sized,
     run_triggered: Callable[[], object],
-) -> CompiledSteps | None:
-    """The chain of the parts that trigger each other; None if one of them must answer by Python.
+    answering: Mapping[Part, Answering] = MappingProxyType({}),
+) -> CompiledSteps | Part | None:
+    """The chain of the parts that trigger each other, which ends with the part that gives state and wind.
 
-    The arguments are those of `CompiledSteps`, but for all parts and receivers. The chain ends with the part that gives
-    state and wind.
+    Args:
+        parts: all parts.
+        time: as for `CompiledSteps`.
+        acts: what time triggers.
+        receivers: all receivers.
+        queue: as for `CompiledSteps`.
+        run_triggered: as for `CompiledSteps`.
+        answering: the parts that answer by Python; their messages go to `Answering.take`, and they receive messages.
+
+    Returns:
+        The chain; a part that must answer by Python and is not among `answering`; or None if there is no chain.
     """
-    cells_of = {part: part.cells() for part in parts}
+    cells_of = {part: answering[part].cells if part in answering else part.cells() for part in parts}
     triggered = {
         port.topic.name: part
         for part, cells in cells_of.items()
@@ -382,7 +482,9 @@ def compiled_steps(
         for one in receivers:
             if one.topic.name != topic or (newest is not None and one.newest is not None):
                 continue
-            of_part = None if one.part is None else one.part.input_links(sent, topic, numbers)
+            of_part = None
+            if one.part is not None and one.part not in answering:
+                of_part = one.part.input_links(sent, topic, numbers)
             if of_part is None:
                 return None
             found += of_part
@@ -408,22 +510,21 @@ def compiled_steps(
         and one.newest is None
         and not (one.part in following and (one.is_triggered or one.is_kept))
     ]
-    ends = cells_of[chained_parts[-1]]
-    # Between the parts of the chain, no other part can answer each message.
-    if any(one.is_triggered and one.idle_until is None and one.topic.name not in ends for one in outside):
-        return None
-
     taken_now = partial(taken, time)
     own = next(index for index, act in enumerate(acts) if act.part is chained_parts[0])
     before, after = (
         [link for act in some for link in _links_of_act(act, time, all_cells, taken_now)]
         for some in (acts[:own], acts[own + 1 :])
     )
-    links_of_parts = []
+    links_of_parts: list[Sequence[ChainLink]] = []
     for part in chained_parts:
+        if part in answering:
+            ahead_ns = time.step_ns if part is chained_parts[-1] else 0
+            links_of_parts.append((answering[part].link(time, _trigger_of(part, all_cells), ahead_ns),))
+            continue
         of_part = part.links(time, all_cells, taken_now) if keeps(type(part), "links", *part.REPLACED) else None
         if of_part is None:
-            return None
+            return part
         links_of_parts.append(of_part)
     observers: list[ChainLink] = []
     numbers_of_all = all_cells | polled
@@ -437,3 +538,8 @@ def compiled_steps(
     return CompiledSteps(
         chained_parts, links_of_parts, all_cells, polled, time, (before, after), at_end, outside, queue, run_triggered
     )
+
+
+def _trigger_of(part: Part, cells: Cells) -> Cell | None:
+    """Numbers of a part's trigger; None for /clock."""
+    return next((cells.get(port.topic.name) for port in part.ports(Input) if port.kind is Kind.TRIGGER), None)

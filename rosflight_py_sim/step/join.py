@@ -206,7 +206,13 @@ class StepJoin:
 
     def is_ready(self, stamp_ns: int) -> bool:
         """Whether only the inputs of a trigger decide whether it is answered at once, as the next one."""
-        return self._is_quiet and self.answered_ns < stamp_ns <= self._late_after_ns
+        is_quiet = self._is_quiet or (
+            self._admitted_ns == stamp_ns
+            and self.waiting_ns == _NONE_NS
+            and self._older is _NO_TRIGGER
+            and not (self._missing or self._is_stale)
+        )
+        return is_quiet and self.answered_ns < stamp_ns <= self._late_after_ns
 
     def has_inputs(self, stamp_ns: int) -> bool:
         """Whether the newest messages of all synchronized inputs have this stamp."""

@@ -148,10 +148,9 @@ class Pipeline:
 
     def _compile(self) -> None:
         self._time = StepTime(time_ns=self.time_ns, step_ns=self._step_ns, until_ns=0)
-        self._compiled = compiled = compiled_steps(
-            self.parts, self._time, self._acts, self._receivers, self._queue, self.go_on
-        )
-        if compiled is None:
+        compiled = compiled_steps(self.parts, self._time, self._acts, self._receivers, self._queue, self.go_on)
+        self._compiled = compiled if isinstance(compiled, CompiledSteps) else None
+        if not isinstance(compiled, CompiledSteps):
             self._compile_ns = self.time_ns + self._steps_of_failure * self._step_ns
             self._steps_of_failure = min(2 * self._steps_of_failure, _MOST_STEPS_OF_FAILURE)
         else:

@@ -1,0 +1,45 @@
+"""Numbers of the messages that trigger the parts of a step, in the order in which kernels read them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rosflight_py_sim.ground.pulse_width import OUTPUTS
+from rosflight_py_sim.step.topics import (
+    FORCES_AND_MOMENTS,
+    IMU,
+    PWM_OUTPUT,
+    TRUTH_STATE,
+    TRUTH_WIND,
+    TRUTH_WIND_RATES,
+)
+from rosflight_py_sim.step.vehicle_state import TRUTH_SIZE
+
+_NUMBERS: dict[str, tuple[int, Callable[[Any], Any]]] = {
+    IMU.name: (6, lambda imu: (*imu.accel, *imu.gyro)),
+    PWM_OUTPUT.name: (OUTPUTS, lambda pwm: pwm.pulse_us),
+    FORCES_AND_MOMENTS.name: (6, lambda wrench: (*wrench.force, *wrench.moment)),
+    TRUTH_WIND.name: (3, lambda wind: wind.velocity_ned),
+    TRUTH_WIND_RATES.name: (3, lambda wind: wind.rates),
+    TRUTH_STATE.name: (TRUTH_SIZE, lambda state: state.truth),
+}
+
+
+def has_numbers(topic: str) -> bool:
+    """Whether kernels can read the topic of that name."""
+    return topic in _NUMBERS
+
+
+def numbers_of(topic: str) -> tuple[NDArray[Any], Callable[[Any], None]]:
+    """Memory for the numbers of a topic's messages, and the function that stores those of a message in it."""
+    size, numbers = _NUMBERS[topic]
+    memory: NDArray[Any] = np.zeros(size, np.int64 if topic == PWM_OUTPUT.name else np.float64)
+
+    def store(message: Any) -> None:
+        memory[:] = numbers(message)
+
+    return memory, store
