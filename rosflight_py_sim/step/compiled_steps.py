@@ -129,11 +129,12 @@ class Answering:
         resume: called when the answer arrives for which the chain has been suspended; `CompiledSteps` sets it.
     """
 
-    def __init__(self, topics: Sequence[str], run: Callable[[int, Any], None]) -> None:
+    def __init__(self, topics: Iterable[str], answer: str, run: Callable[[int, Any], None]) -> None:
         """Store nothing yet.
 
         Args:
-            topics: names of the topics, in the order of sending; the last one ends the answer.
+            topics: names of the topics.
+            answer: that of them whose message ends the answer.
             run: requests an answer, given the time (ns) and the message of the trigger; None for /clock.
         """
         self.cells: dict[str, Cell] = {}
@@ -141,9 +142,9 @@ class Answering:
         self.resume: Callable[[], None] = _nothing_follows
         self._run, self._awaited_ns = run, -1
         self._newest: dict[str, Any] = {}
+        self._last = answer
         for name in topics:
             self._add(name)
-        self._last = topics[-1]
 
     def _add(self, topic: str) -> None:
         memory, store = numbers_of(topic)

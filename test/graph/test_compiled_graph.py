@@ -17,7 +17,7 @@ from rclpy.serialization import deserialize_message
 from rosflight_msgs.srv import ParamSet, SetSimState
 from std_srvs.srv import Trigger
 
-from rosflight_py_sim.graph.fleet import fleet
+from rosflight_py_sim.graph.fleet import Member, fleet
 from rosflight_py_sim.interfaces.message_definitions import message_class
 from rosflight_py_sim.interfaces.simulation_node import SimulationNode
 from rosflight_py_sim.recording.mcap_file import read_recording
@@ -42,7 +42,7 @@ from rosflight_py_sim.step.vehicle_state import VehicleState, message_of_truth
 from rosflight_py_sim.vehicles import vehicle
 
 STEP_NS = 2_500_000
-SECONDS = 4.0
+STATES = 1600
 
 WIND = {"sim_has_wind": True, "use_random_wind": False, "turbulence_model": "dryden_8785c", "rotational_gusts": True}
 CALIBRATED: dict[str, Any] = {
@@ -51,6 +51,13 @@ CALIBRATED: dict[str, Any] = {
     "firmware_parameters": ["FILT_INIT_T 0", "GYRO_X_BIAS 0.003", "GYRO_Y_BIAS -0.002", "GYRO_Z_BIAS 0.001"],
 }
 
+# Each part of the step fails: it answers by Python.
+FAILURES = [
+    "gyro wrong by 0.01 0 0 at 0.6 for 2",
+    "baro off at 1 for 1",
+    "motor 2 wrong by -30 at 1.2 for 1",
+    "wind front 3 -2 0 at 1.5 for 1",
+]
 
 # Topics whose messages depend on system time.
 _OF_SYSTEM_TIME = ("/diagnostics", "/rosout", "/parameter_events")
@@ -100,7 +107,8 @@ class Actor(SimulationNode):
 
     def _on_status(self, one: StatusReport) -> None:
         """Act within the step: the status is sent before the forces."""
-        self.hash.update(str(one).encode())
+        if self.count < STATES:
+            self.hash.update(str(one).encode())
         if one.time_ns in (700_000_000, 1_500_000_000):
             self._command(ControlCommand(0, 2, 0, (0.0, 0.0, 0.6, 0.1, 0.0, 0.0, *[0.0] * 4)))
         if one.time_ns == 900_000_000:
@@ -109,7 +117,8 @@ class Actor(SimulationNode):
 
     def _on_truth(self, one: VehicleState) -> None:
         time_ns = one.time_ns
-        self.hash.update(one.truth.tobytes())
+        if self.count < STATES:
+            self.hash.update(one.truth.tobytes())
         self.count += 1
         if time_ns > 600_000_000 and time_ns % 20_000_000 == 0:
             # Each tenth one has no stamp, as from a terminal, and takes effect at once.
@@ -123,23 +132,36 @@ class Actor(SimulationNode):
             answer.add_done_callback(lambda future: self.answers.append(future.result()))
 
 
+def calls_of(dynamics: str = "", **options: Any) -> dict[float, tuple[str, Any, Any]]:
+    """The calls, without those of nodes that the graph lacks."""
+    return {at: one for at, one in CALLS.items() if dynamics != "jsbsim" or "forces_and_moments/set" not in one[0]}
+
+
 def flown(graph: Callable[..., Any], *, compiles: bool, **options: Any) -> tuple[Any, list[Actor]]:
     """A graph at the end of a flight, and the actor of each vehicle."""
     g = graph(**options)
     g.hand_off.compiles = compiles
     g.remove(g.tester)
-    actors = [g.join(Actor, CALLS, member.namespace) for member in g.vehicles]
-    g.spin(lambda: actors[0].count <= round(SECONDS * 1e9 / STEP_NS))
+    actors = [g.join(Actor, calls_of(**options), member.namespace) for member in g.vehicles]
+    g.spin(lambda: any(one.count <= STATES for one in actors))
+    while len(g.hand_off.waiting):
+        g.executor.spin_once(timeout_sec=0.01)
     return g, actors
 
 
 def counts(g: Any) -> dict[str, int]:
-    """Number of messages of each publisher of the vehicle, for diagnostics."""
+    """Number of messages of each publisher of the vehicle, for diagnostics; a busy machine repeats /clock."""
     found: dict[str, int] = {}
 
     def note(node: Any, period: Period) -> list[Any]:
         flows = (*period.published, *period.received)
-        found.update({f"{node.get_name()} {flow.topic}": flow.total for flow in flows if flow.topic[:2] == "/s"})
+        found.update(
+            {
+                f"{node.get_name()} {flow.topic}": flow.total
+                for flow in flows
+                if flow.topic[:2] == "/s" and "repeated" not in flow.topic
+            }
+        )
         return []
 
     for node in g.nodes:
@@ -156,20 +178,24 @@ def counts(g: Any) -> dict[str, int]:
         {"settings": {**CALIBRATED, "baro_latency": 0.011, "mag_update_frequency": 33.0}},
         {"settings": CALIBRATED, "vehicle_name": "aerosonde"},
         {"settings": CALIBRATED, "vehicles": fleet(vehicle("multirotor"), count=2, seed=3)},
+        {"settings": {**CALIBRATED, "failures": FAILURES}},
+        {"settings": {**CALIBRATED, "imu_latency": 0.0075, "sensor_stamps": "arrival"}},
+        {"settings": CALIBRATED, "vehicle_name": "fixedwing", "dynamics": "jsbsim"},
+        {"settings": CALIBRATED, "vehicles": [Member(vehicle("multirotor"), flight_controller="uthere")]},
     ],
-    ids=["wind", "irregular sensors", "fixed wing", "two vehicles"],
+    ids=["wind", "irregular sensors", "fixed wing", "two vehicles", "failures", "late IMU", "JSBSim", "observed"],
 )
 def test_compiled_steps_give_the_flight_of_steps_by_messages(graph: Callable[..., Any], options: Any) -> None:
     hashes, answers, numbers = [], [], []
     for compiles in (True, False):
         g, actors = flown(graph, compiles=compiles, **options)
         share = g.hand_off.compiled_steps / sum(one.count for one in actors)
-        assert share > 0.3 if compiles else share == 0.0, share
+        assert share > 0.2 if compiles else share == 0.0, share
         hashes.append([one.hash.hexdigest() for one in actors])
         answers.append([str(one.answers) for one in actors])
         numbers.append(counts(g))
         g.close()
-        assert all(len(one.answers) == len(CALLS) for one in actors), answers[-1]
+        assert all(len(one.answers) == len(calls_of(**options)) for one in actors), answers[-1]
     assert hashes[0] == hashes[1]
     assert answers[0] == answers[1]
     assert numbers[0] == numbers[1]
