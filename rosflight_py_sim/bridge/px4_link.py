@@ -98,6 +98,9 @@ class Px4Link:
         if snapshot is not self._snapshot:
             self._snapshot = snapshot
             self._states.handle(Px4Event.SNAPSHOT)
+            if self._states.state is Px4State.AWAITING:
+                # The answer cannot have arrived yet.
+                return None
         for message in self.peer.messages():
             self._note_connection()
             self._receive(message)
@@ -214,15 +217,13 @@ class Px4Link:
 
 def channels_us(controls: tuple[float, ...]) -> tuple[int, ...]:
     """Pulse widths of CHANNEL_NAMES, us; controls beyond the range of a motor or servo, or NaN, are limited to it."""
-    motors = [one if 0.0 <= one <= 1.0 else _limited(one, 0.0) for one in controls]
-    servos = [one if -1.0 <= one <= 1.0 else _limited(one, -1.0) for one in controls]
+    # A sum is not a number if one of its terms is not.
+    if not (min(controls) >= -1.0 and max(controls) <= 1.0 and math.isfinite(sum(controls))):
+        controls = tuple([0.0 if math.isnan(one) else min(max(one, -1.0), 1.0) for one in controls])
     # Faster than `pulse_of` and `round`; no pulse is negative.
     zero, reach, centre, half = MOTOR.zero_us + 0.5, MOTOR.reach_us, SERVO.zero_us + 0.5, SERVO.reach_us
-    return (*[int(zero + reach * one) for one in motors], *[int(centre + half * one) for one in servos])
-
-
-def _limited(control: float, least: float) -> float:
-    return 0.0 if math.isnan(control) else min(max(control, least), 1.0)
+    motors = [int(zero + reach * one) if one > 0.0 else int(zero) for one in controls]
+    return (*motors, *[int(centre + half * one) for one in controls])
 
 
 _SENT = (Px4Link._pace, Px4Link._send_measurements)

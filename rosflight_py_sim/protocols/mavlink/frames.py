@@ -10,7 +10,7 @@ from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Iterator
 from struct import Struct
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple, TypeAlias
 
 from rosflight_py_sim.protocols.mavlink.layout import Layout, Layouts, crc_x25
 
@@ -29,13 +29,8 @@ class Frame(NamedTuple):
     component: int
 
 
-class _Header(NamedTuple):
-    length: int
-    sequence: int
-    system: int
-    component: int
-    number: int
-    flags: int
+_Header: TypeAlias = tuple[int, int, int, int, int, int]
+"""Length, sequence, system, component, number of the message, incompatibility flags."""
 
 
 class Version(ABC):
@@ -59,13 +54,12 @@ class Version(ABC):
         message, sequence, system, component = frame
         layout = layouts.of[type(message)]
         payload = cls.shortened(layout.pack(message))
-        header = cls.packed(_Header(len(payload), sequence, system, component, layout.number, 0))
-        checksum = crc_x25(b"".join((header[1:], payload, bytes((layout.crc_extra,)))))
-        return b"".join((header, payload, _CHECKSUM.pack(checksum)))
+        content = cls.packed(len(payload), sequence, system, component, layout.number) + payload
+        return content + _CHECKSUM.pack(crc_x25(content[1:] + layout.seed))
 
     @staticmethod
     @abstractmethod
-    def packed(header: _Header) -> bytes:
+    def packed(length: int, sequence: int, system: int, component: int, number: int) -> bytes:
         """Bytes of a header."""
 
     @staticmethod
@@ -91,14 +85,13 @@ class Mavlink1(Version):
     HEADER: ClassVar[Struct] = Struct("<BBBBBB")
 
     @staticmethod
-    def packed(header: _Header) -> bytes:
-        length, sequence, system, component, number, _ = header
+    def packed(length: int, sequence: int, system: int, component: int, number: int) -> bytes:
         return Mavlink1.HEADER.pack(Mavlink1.START, length, sequence, system, component, number)
 
     @staticmethod
     def unpacked(data: bytes, start: int) -> _Header:
         _, length, sequence, system, component, number = Mavlink1.HEADER.unpack_from(data, start)
-        return _Header(length, sequence, system, component, number, 0)
+        return length, sequence, system, component, number, 0
 
     @staticmethod
     def shortened(payload: bytes) -> bytes:
@@ -119,16 +112,15 @@ class Mavlink2(Version):
     HEADER: ClassVar[Struct] = Struct("<BBBBBBBHB")
 
     @staticmethod
-    def packed(header: _Header) -> bytes:
-        length, sequence, system, component, number, flags = header
+    def packed(length: int, sequence: int, system: int, component: int, number: int) -> bytes:
         return Mavlink2.HEADER.pack(
-            Mavlink2.START, length, flags, 0, sequence, system, component, number & 0xFFFF, number >> 16
+            Mavlink2.START, length, 0, 0, sequence, system, component, number & 0xFFFF, number >> 16
         )
 
     @staticmethod
     def unpacked(data: bytes, start: int) -> _Header:
         _, length, flags, _, sequence, system, component, low, high = Mavlink2.HEADER.unpack_from(data, start)
-        return _Header(length, sequence, system, component, low | high << 16, flags)
+        return length, sequence, system, component, low | high << 16, flags
 
     @staticmethod
     def shortened(payload: bytes) -> bytes:
@@ -169,16 +161,9 @@ class FrameReader:
                 break
             length, sequence, system, component, number, flags = version.unpacked(data, start)
             layout = self._numbered.get(number)
-            fault = (
-                "unknown_message"
-                if layout is None
-                else "wrong_length"
-                if not version.may_be(length, layout)
-                else "unsupported_flags"
-                if flags
-                else ""
-            )
-            if layout is None or fault:
+            if layout is None or flags or not version.may_be(length, layout):
+                is_long = layout is not None and version.may_be(length, layout)
+                fault = "unknown_message" if layout is None else "unsupported_flags" if is_long else "wrong_length"
                 counters[fault] += 1
                 place += 1
                 continue
@@ -186,7 +171,7 @@ class FrameReader:
             if end > len(data):
                 break
             counted = data[start + 1 : end - _CHECKSUM.size]
-            if _CHECKSUM.unpack_from(data, end - _CHECKSUM.size)[0] != crc_x25(counted + bytes((layout.crc_extra,))):
+            if _CHECKSUM.unpack_from(data, end - _CHECKSUM.size)[0] != crc_x25(counted + layout.seed):
                 counters["wrong_checksum"] += 1
                 place += 1
                 continue

@@ -10,6 +10,7 @@ import re
 from binascii import crc_hqx
 from collections.abc import Callable, Sequence
 from itertools import chain
+from operator import itemgetter
 from struct import Struct
 from typing import Annotated, Any, NamedTuple, TypeAlias, TypeVar, get_type_hints
 
@@ -75,6 +76,18 @@ def crc_x25(data: bytes) -> int:
     return _REVERSED_BITS[crc & 0xFF] << 8 | _REVERSED_BITS[crc >> 8]
 
 
+def _as_array(value: Any, is_array: bool) -> Any:
+    return value if is_array else (value,)
+
+
+def _picking(places: Sequence[int | slice]) -> Callable[[Sequence[Any]], tuple[Any, ...]]:
+    """Function that returns the elements of a sequence at these places."""
+    if len(places) > 1:
+        return itemgetter(*places)
+    (place,) = places
+    return lambda elements: (elements[place],)
+
+
 class Layout:
     """How a message is written in a payload.
 
@@ -83,6 +96,7 @@ class Layout:
         name: name of the message in the dialect.
         size: length of the payload, bytes.
         crc_extra: byte that the checksum of each frame includes, so that two definitions are not confused.
+        seed: that byte.
     """
 
     def __init__(self, number: int, message: Callable[..., Any], name: str, kinds: Sequence[tuple[str, Kind]]) -> None:
@@ -94,15 +108,17 @@ class Layout:
         self._struct = Struct("<" + "".join(kind.format for _, kind in in_payload))
         self.size = self._struct.size
         self.crc_extra = _crc_extra(name, in_payload)
-        self._order = order
+        self.seed = bytes((self.crc_extra,))
+        self._in_order = _picking(order)
         self._is_array = [kind.length > 0 and kind.name != "char" for _, kind in in_payload]
         self._has_arrays = any(self._is_array)
         # Of each field, in the order of the definition, the elements of the unpacked payload.
-        self._places: list[int | slice] = [0] * len(kinds)
+        places: list[int | slice] = [0] * len(kinds)
         place = 0
         for index, (_, kind), is_array in zip(order, in_payload, self._is_array, strict=True):
-            self._places[index] = slice(place, place + kind.length) if is_array else place
+            places[index] = slice(place, place + kind.length) if is_array else place
             place += kind.length if is_array else 1
+        self._in_definition = _picking(places)
 
     def pack(self, message: Sequence[Any]) -> bytes:
         """Payload of a message; numbers beyond single precision become infinite.
@@ -110,10 +126,9 @@ class Layout:
         Raises:
             struct.error: a value does not fit its field.
         """
-        values = [message[index] for index in self._order]
+        values = self._in_order(message)
         if self._has_arrays:
-            elements = (value if array else (value,) for value, array in zip(values, self._is_array, strict=True))
-            values = list(chain.from_iterable(elements))
+            values = tuple(chain.from_iterable(map(_as_array, values, self._is_array)))
         try:
             return self._struct.pack(*values)
         except OverflowError:
@@ -121,8 +136,7 @@ class Layout:
 
     def unpack(self, payload: bytes) -> Any:
         """Message of a payload of `size` bytes."""
-        elements = self._struct.unpack(payload)
-        return self._make(*(elements[place] for place in self._places))
+        return self._make(*self._in_definition(self._struct.unpack(payload)))
 
 
 class Layouts:
