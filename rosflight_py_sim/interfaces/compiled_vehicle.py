@@ -7,9 +7,9 @@ that answer by Python, and for receivers outside the chain. The trajectory is th
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from itertools import pairwise, repeat
+from itertools import repeat
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rosflight_py_sim.interfaces.hand_off_ends import Deliver, Inlet, Outlet
@@ -20,8 +20,7 @@ from rosflight_py_sim.step.compiled_steps import Act, Answering, CompiledSteps, 
 from rosflight_py_sim.step.join import StepJoin
 from rosflight_py_sim.step.numbers import has_numbers
 from rosflight_py_sim.step.part import Part
-from rosflight_py_sim.step.ports import Input, Kind
-from rosflight_py_sim.step.topics import TRUTH_STATE
+from rosflight_py_sim.step.ports import Kind
 
 if TYPE_CHECKING:
     from rosflight_py_sim.interfaces.hand_off import HandOff
@@ -330,10 +329,7 @@ class CompiledVehicle:
     def _answering(self, ports: PartPorts) -> Answering:
         """Answers of a part by Python."""
         outlets = {out.topic.name: outlet for out, outlet in ports.outlets.values() if has_numbers(out.topic.name)}
-        follower = next((one.part for before, one in pairwise(self._chain) if before is ports), None)
-        ends = {TRUTH_STATE.name} if follower is None else {one.topic.name for one in _triggers(follower)}
-        (answer,) = ends & outlets.keys()
-        answering = Answering(outlets, answer, self._runner(ports))
+        answering = Answering(ports.part, self._runner(ports))
         for name, outlet in outlets.items():
             if outlet.newest() is not None:
                 answering.adopt(name, outlet.newest())
@@ -402,10 +398,6 @@ class CompiledVehicle:
             send(message)
 
         return send_last
-
-
-def _triggers(part: Part) -> Iterator[Input[Any]]:
-    return (port for port in part.ports(Input) if port.kind is Kind.TRIGGER)
 
 
 def _is_in_step(ports: PartPorts, time_ns: int, step_ns: int) -> bool:

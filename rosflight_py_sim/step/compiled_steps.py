@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections import deque
-from collections.abc import Callable, Iterable, Mapping, Sequence, Sized
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Sized
 from functools import partial
 from types import MappingProxyType
 from typing import Any, NamedTuple, TypeAlias
@@ -30,9 +30,9 @@ from rosflight_py_sim.kernels.chain import (
     look_ahead,
 )
 from rosflight_py_sim.kernels.jit import bound, chained
-from rosflight_py_sim.step.numbers import numbers_of
+from rosflight_py_sim.step.numbers import has_numbers, numbers_of
 from rosflight_py_sim.step.part import Part
-from rosflight_py_sim.step.ports import Input, Kind
+from rosflight_py_sim.step.ports import Input, Kind, Output
 from rosflight_py_sim.step.schedule import Schedule
 from rosflight_py_sim.step.topics import CLOCK, TRUTH_STATE, TRUTH_WIND, StepTopic
 
@@ -129,12 +129,11 @@ class Answering:
         resume: called when the answer arrives for which the chain has been suspended; `CompiledSteps` sets it.
     """
 
-    def __init__(self, topics: Iterable[str], answer: str, run: Callable[[int, Any], None]) -> None:
+    def __init__(self, part: Part, run: Callable[[int, Any], None]) -> None:
         """Store nothing yet.
 
         Args:
-            topics: names of the topics.
-            answer: that of them whose message ends the answer.
+            part: the part.
             run: requests an answer, given the time (ns) and the message of the trigger; None for /clock.
         """
         self.cells: dict[str, Cell] = {}
@@ -142,8 +141,10 @@ class Answering:
         self.resume: Callable[[], None] = _nothing_follows
         self._run, self._awaited_ns = run, -1
         self._newest: dict[str, Any] = {}
-        self._last = answer
-        for name in topics:
+        names = [out.topic.name for out in part.ports(Output) if has_numbers(out.topic.name)]
+        # The message that ends the answer.
+        self._last = TRUTH_STATE.name if TRUTH_STATE.name in names else "".join(names[-1:])
+        for name in names:
             self._add(name)
 
     def _add(self, topic: str) -> None:
@@ -207,6 +208,7 @@ class CompiledSteps:
         self,
         parts: Sequence[Part],
         links: Sequence[Sequence[ChainLink]],
+        topics: Sequence[Iterable[str]],
         cells: Cells,
         polled: Cells,
         time: StepTime,
@@ -221,6 +223,7 @@ class CompiledSteps:
         Args:
             parts: the parts.
             links: the links of each.
+            topics: names of the topics of each whose numbers are in `cells`.
             cells: numbers of the topics of all parts.
             polled: numbers of further topics, which receivers read on demand.
             time: time of the step, on which the links work.
@@ -239,8 +242,9 @@ class CompiledSteps:
         # Sender of each topic, and the time by which its stamps are ahead: the state has that of the end of the step.
         ahead_ns = [*[0] * (len(parts) - 1), time.step_ns]
         self._senders = {
-            name: (part, ahead) for part, ahead in zip(parts, ahead_ns, strict=True) for name in part.cells()
+            name: (part, ahead) for part, names, ahead in zip(parts, topics, ahead_ns, strict=True) for name in names
         }
+        self._is_last_by_python = any(one.is_answer for one in links[-1])
         self._links: list[ChainLink] = []
         # Number of the link after the last one with which each part answers, and after its last one.
         self._answers: list[int] = []
@@ -271,7 +275,7 @@ class CompiledSteps:
 
     def _add_receivers(self, part: Part) -> None:
         """Add a gate for each other part, and each function `idle_until`, that receives topics of a part."""
-        names = part.cells().keys()
+        names = [name for name, (sender, _) in self._senders.items() if sender is part]
         groups: dict[Any, list[Receiver]] = {}
         for one in self._receivers:
             if one.topic.name in names:
@@ -395,7 +399,10 @@ class CompiledSteps:
         last = self.parts[-1]
         for link in self._links[first:]:
             link.leave(last.answered_ns + self.time.step_ns)
-        return {name: cell.message(last.answered_ns + self.time.step_ns) for name, cell in last.cells().items()}
+        # A part with kernels may have replaced its memory.
+        sent = {name: self._cells[name] for name, (part, _) in self._senders.items() if part is last}
+        cells = sent if self._is_last_by_python else last.cells()
+        return {name: cell.message(last.answered_ns + self.time.step_ns) for name, cell in cells.items()}
 
 
 def _at_end(time: StepTime, made: Callable[[StepTime], Sequence[ChainLink] | None]) -> Sequence[ChainLink]:
@@ -507,7 +514,7 @@ def compiled_steps(
         one
         for one in receivers
         if one.topic.name in all_cells
-        and one.part not in chained_parts
+        and not _is_bypassed(one, chained_parts, answering)
         and one.newest is None
         and not (one.part in following and (one.is_triggered or one.is_kept))
     ]
@@ -536,11 +543,34 @@ def compiled_steps(
             observers += links
             outside = [other for other in outside if other is not one or not links]
     at_end = observers, followers
+    topics = [cells_of[part] for part in chained_parts]
+    acts_around = before, after
     return CompiledSteps(
-        chained_parts, links_of_parts, all_cells, polled, time, (before, after), at_end, outside, queue, run_triggered
+        chained_parts,
+        links_of_parts,
+        topics,
+        all_cells,
+        polled,
+        time,
+        acts_around,
+        at_end,
+        outside,
+        queue,
+        run_triggered,
     )
+
+
+def _is_bypassed(one: Receiver, parts: Sequence[Part], answering: Mapping[Part, Answering]) -> bool:
+    """Whether a receiver of a chain's topics gets no messages: its part reads the numbers, or its link triggers it."""
+    if one.part is None or one.part not in parts:
+        return False
+    return one.part not in answering or one.topic.name in (port.topic.name for port in _triggers_of(one.part))
 
 
 def _trigger_of(part: Part, cells: Cells) -> Cell | None:
     """Numbers of a part's trigger; None for /clock."""
-    return next((cells.get(port.topic.name) for port in part.ports(Input) if port.kind is Kind.TRIGGER), None)
+    return next((cells.get(port.topic.name) for port in _triggers_of(part)), None)
+
+
+def _triggers_of(part: Part) -> Iterator[Input[Any]]:
+    return (port for port in part.ports(Input) if port.kind is Kind.TRIGGER)

@@ -20,7 +20,8 @@ from std_msgs.msg import Bool
 
 from rosflight_py_sim.ground.parameters import number
 from rosflight_py_sim.kernels.chain import StepTime
-from rosflight_py_sim.step.compiled_steps import Act, CompiledSteps, Newest, Receiver, Take, compiled_steps
+from rosflight_py_sim.step.compiled_steps import Act, Answering, CompiledSteps, Newest, Receiver, Take, compiled_steps
+from rosflight_py_sim.step.numbers import has_numbers
 from rosflight_py_sim.step.part import Part
 from rosflight_py_sim.step.ports import Call, Calls, FirmwareReading, Input, Kind, Output, Polled, Service, drop
 from rosflight_py_sim.step.schedule import Schedule
@@ -69,6 +70,9 @@ class Pipeline:
         self._triggers: set[Take] = set()
         self._receivers: list[Receiver] = []
         self._compiled: CompiledSteps | None = None
+        # Receivers of the topics of parts that answer by Python in the chain.
+        self._bypassed: dict[str, list[Take]] = {}
+        self._is_advancing = False
         # Time from which on it is worth trying to compile the steps, ns.
         self._compile_ns, self._steps_of_failure = 3 * step_ns, _FEWEST_STEPS_OF_FAILURE
         self._takes: dict[str, list[Take]] = {}
@@ -109,11 +113,17 @@ class Pipeline:
         if self._compiled is None:
             self._step()
             return
+        self._is_advancing = True
         try:
             self._compiled.advance(until_ns)
         finally:
+            self._is_advancing = False
             self.time_ns = self._time.time_ns
             self._end_step()
+        if self._compiled.is_awaiting:
+            # A part has sent no answer, so the parts that follow it have no part in the step.
+            self._leave()
+            self.time_ns += self._step_ns
 
     def run_until(self, time_ns: int) -> None:
         """Take all steps up to a time, ns."""
@@ -148,9 +158,9 @@ class Pipeline:
 
     def _compile(self) -> None:
         self._time = StepTime(time_ns=self.time_ns, step_ns=self._step_ns, until_ns=0)
-        compiled = compiled_steps(self.parts, self._time, self._acts, self._receivers, self._queue, self.go_on)
-        self._compiled = compiled if isinstance(compiled, CompiledSteps) else None
-        if not isinstance(compiled, CompiledSteps):
+        compiled = self._chain()
+        self._compiled = compiled
+        if compiled is None:
             self._compile_ns = self.time_ns + self._steps_of_failure * self._step_ns
             self._steps_of_failure = min(2 * self._steps_of_failure, _MOST_STEPS_OF_FAILURE)
         else:
@@ -159,6 +169,33 @@ class Pipeline:
                 if one.newest is not None and compiled.sends(one.topic.name):
                     one.newest.follow(compiled, one.topic.name)
         self._is_out_of_date, self._stored = False, (-1, 0)
+
+    def _chain(self) -> CompiledSteps | None:
+        """The chain for the next step; None if no part of it has kernels."""
+        answering = {
+            part: Answering(part, part.run) for part in self.parts if not part.cells() and _sends_numbers(part)
+        }
+        while True:
+            made = compiled_steps(
+                self.parts, self._time, self._acts, self._receivers, self._queue, self.go_on, answering
+            )
+            if not isinstance(made, Part):
+                break
+            answering[made] = Answering(made, made.run)
+        if made is None or all(part in answering for part in made.parts):
+            return None
+        for part in answering.keys() & set(made.parts):
+            for name, take in answering[part].take.items():
+                if name in self._takes:
+                    takes = self._takes[name]
+                    # The chain sends the messages to the receivers.
+                    self._bypassed[name] = list(takes)
+                    takes[:] = [take]
+        last = made.parts[-1]
+        if last in answering:
+            # The state before the next step.
+            last.answer_again(last.answered_ns)
+        return made
 
     def _store(self) -> None:
         """Let the parts have by Python what their kernels have changed, before something else changes the parts."""
@@ -170,6 +207,8 @@ class Pipeline:
             for one in self._receivers:
                 if one.topic.name == name and (one.part in compiled.parts or one.is_kept):
                     one.take(message)
+        if not self._is_advancing:
+            self._end_bypass()
 
     def relink(self) -> None:
         """Make the links of compiled steps out of date, as `Part.relink`."""
@@ -180,7 +219,14 @@ class Pipeline:
         for one in self._receivers:
             if one.newest is not None:
                 one.newest.end()
+        self._end_bypass()
         self._compiled, self._compile_ns = None, self.time_ns
+
+    def _end_bypass(self) -> None:
+        """Send all messages to their receivers again."""
+        for name, takes in self._bypassed.items():
+            self._takes[name][:] = takes
+        self._bypassed.clear()
 
     def go_on(self) -> None:
         """Run the answers that are triggered, such as those to a message that a part has sent between two steps."""
@@ -191,7 +237,7 @@ class Pipeline:
 
     def give(self, topic: StepTopic[Any], message: Any) -> None:
         """Send a message to all receivers of a topic."""
-        for take in self._takes.get(topic.name, ()):
+        for take in self._bypassed.get(topic.name, self._takes.get(topic.name, [])):
             take(message)
 
     def call(self, service: str, request: Any = None) -> Any:
@@ -267,7 +313,7 @@ class Pipeline:
             self._store()
             self._receivers = [one for one in self._receivers if one.take is not take]
             # The list may be delivering a message, so it gets shorter only at the end of the step.
-            takes = self._takes[topic]
+            takes = self._bypassed.get(topic, self._takes[topic])
             takes[takes.index(take)] = drop
             self._shortened.append(takes)
 
@@ -310,7 +356,8 @@ class Pipeline:
         if not takes:
             return drop
         # A trigger never ends, so a sender to one trigger alone needs no list of receivers.
-        is_one_trigger = len(takes) == 1 and takes[0] in self._triggers and rounded is None
+        may_change = has_numbers(out.topic.name)
+        is_one_trigger = len(takes) == 1 and takes[0] in self._triggers and rounded is None and not may_change
         send = takes[0] if is_one_trigger else _sending(takes, rounded)
         return _making(send) if out.lazy else send
 
@@ -336,6 +383,11 @@ class Pipeline:
             else:
                 part.log.warning(f"the flight controller has no parameter '{name}'")
         return values
+
+
+def _sends_numbers(part: Part) -> bool:
+    """Whether a part sends a topic that kernels can read."""
+    return any(has_numbers(out.topic.name) for out in part.ports(Output))
 
 
 _UNAVAILABLE = Call(lambda: False, lambda: True, lambda request, take: None)

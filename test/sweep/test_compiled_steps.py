@@ -48,6 +48,9 @@ IRREGULAR: dict[str, Value] = {
     "diff_pressure_update_frequency": 400.0,
 }
 
+# Of all parts but the flight controller: they answer by Python.
+FAILURES = ("mag drift 1e-7 0 0", "motor 3 stuck", "wind front 1 0 0")
+
 
 def lifted(line: Pipeline) -> None:
     truth = np.zeros(19)
@@ -77,8 +80,15 @@ ACTS: dict[float, Callable[[Pipeline], object]] = {
         ("hexarotor", {"link_latency": 0.0}),
         ("octorotor", {"rc_frequency": 400.0}),
         ("aerosonde", {"step_size": 0.00125}),
+        ("multirotor", {"failures": ["gyro wrong by 0.01 0 0 at 1.2 for 2", "battery off at 3"]}),
+        ("multirotor", {"failures": ["motor 2 wrong by -30 at 1.2 for 1", "motor 1 noisy 20 at 4"]}),
+        ("aerosonde", {"failures": ["wind front 3 -2 0 at 1.5 for 1"]}),
+        ("multirotor", {"failures": [f"{one} at 1.1 for 3" for one in FAILURES], **WIND}),
     ],
-    ids=["wind", "irregular sensors", "no latency", "frame in each step", "wheels"],
+    ids=[
+        *("wind", "irregular sensors", "no latency", "frame in each step", "wheels"),
+        *("failing sensors", "failing motors", "failing wind", "all failing"),
+    ],
 )
 def test_compiled_steps_give_the_states_of_steps_by_messages(name: str, settings: dict[str, Value]) -> None:
     compiled, by_messages = (flight(name, {**CALIBRATED, **settings}) for _ in range(2))
@@ -88,8 +98,8 @@ def test_compiled_steps_give_the_states_of_steps_by_messages(name: str, settings
     of_messages = states(by_messages, 6.0, ACTS)
     assert len(of_messages) == round(6.0 / float(settings.get("step_size", 0.0025)))
     assert of_compiled == {time_ns: of_messages[time_ns] for time_ns in of_compiled}
-    # Most steps are those in which Python acts, but not all.
-    assert 100 < len(of_compiled) < len(of_messages)
+    # Most steps are those in which Python acts: all, if a part answers by Python, but otherwise not all.
+    assert 100 < len(of_compiled) < len(of_messages) + ("failures" in settings)
 
 
 @pytest.mark.parametrize("name", VEHICLES)
@@ -192,7 +202,7 @@ def test_held_vehicle_moves_the_same_compiled_and_by_messages(settings: dict[str
                 left.pop(time_s)(line)
             line.advance(min([6_000_000_000, *(round(time_s * 1e9) for time_s in left)]))
             seen[line.time_ns] = one.state.truth.tobytes()
-        assert line.is_compiled is (compiles and "wave_height" not in settings)
+        assert line.is_compiled is compiles
         of_both.append(seen)
     of_compiled, of_messages = of_both
     assert of_compiled == {time_ns: of_messages[time_ns] for time_ns in of_compiled}
@@ -305,14 +315,24 @@ class Gliding(MultirotorForces):
         return []
 
 
-@pytest.mark.parametrize(("cls", "is_compiled"), [(SlowFall, False), (Gliding, True)])
-def test_class_with_an_answer_of_its_own_is_not_compiled(cls: type, *, is_compiled: bool) -> None:
-    parts = [
-        cls(part.values) if issubclass(cls, type(part)) else type(part)(part.values)
-        for part in flight("multirotor", {}).pipeline.parts[:-1]
-    ]
-    assert any(type(part) is cls for part in parts)
-    line = Pipeline(parts, STEP_NS)
-    for _ in range(50):
-        line.step()
-    assert line.is_compiled is is_compiled
+@pytest.mark.parametrize("cls", [SlowFall, Gliding])
+def test_class_of_ones_own_gives_the_same_states_compiled_and_by_messages(cls: type) -> None:
+    truths: list[list[bytes]] = []
+    for compiles in (True, False):
+        parts = [
+            cls(part.values) if issubclass(cls, type(part)) else type(part)(part.values)
+            for part in flight("multirotor", CALIBRATED).pipeline.parts[:-1]
+        ]
+        assert any(type(part) is cls for part in parts)
+        seen: list[bytes] = []
+        line = Pipeline(parts, STEP_NS, [(TRUTH_STATE, lambda state, seen=seen: seen.append(state.truth.tobytes()))])
+        line.compiles = compiles
+        for _ in range(50):
+            line.step()
+        lifted(line)
+        for _ in range(200):
+            line.step()
+        assert line.is_compiled is compiles
+        truths.append(seen[:250])
+    assert truths[0] == truths[1]
+    assert len(set(truths[0])) > 200
