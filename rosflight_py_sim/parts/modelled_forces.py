@@ -246,10 +246,10 @@ class ModelledForces(ForcesAndMoments, Generic[Model]):
         return {FORCES_AND_MOMENTS.name: Cell(wrench, partial(_wrench_message, wrench))}
 
     def links(self, time: StepTime, cells: Cells, taken: Taken) -> Sequence[ChainLink] | None:
-        """Compute the wrench in the chain; None with failures, or if model or air have no kernel."""
+        """Compute the wrench in the chain; None if model or air have no kernel."""
         model, turns = self.model, self.has_rotational_gusts()
         is_missing = turns and TRUTH_WIND_RATES.name not in cells
-        if self.has_failures or is_missing or not isinstance(model, CompiledModel):
+        if is_missing or not isinstance(model, CompiledModel):
             return None
         pulse_us, pwm_us = cells[PWM_OUTPUT.name].memory, self._pwm_us
         truth, wind = cells[TRUTH_STATE.name].memory, cells[TRUTH_WIND.name].memory

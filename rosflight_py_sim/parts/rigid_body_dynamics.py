@@ -196,8 +196,8 @@ class RigidBodyDynamics(Dynamics):
         return cells | {TRUTH_STATE.name: Cell(truth, lambda time_ns: VehicleState(time_ns, truth.copy()))}
 
     def links(self, time: StepTime, cells: Cells, taken: Taken) -> Sequence[ChainLink] | None:
-        """Advance body and wind in the chain; None with failures, waves or other vehicles."""
-        if self.has_failures or self.has_diverged or self.waves.exist or self.collides() or self.is_in_downwash():
+        """Advance body and wind in the chain; None with waves or other vehicles."""
+        if self.has_diverged or self.waves.exist or self.collides() or self.is_in_downwash():
             return None
         dt = time.step_ns / NANOSECONDS
         moved = self.body.link(cells[FORCES_AND_MOMENTS.name].memory, dt)

@@ -378,7 +378,7 @@ class Sensors(Part, ABC):
     def links(self, time: StepTime, cells: Cells, taken: Taken) -> Sequence[ChainLink] | None:
         """Sample in the chain the IMU and the sensors whose receivers take numbers, and the others when they are due.
 
-        None if the IMU fails, has a latency, or is not read by its model.
+        None if the IMU has a latency, or is not read by its model.
         """
         imu, sampling = self.models.get(self._imu.sensor.sensor), self._imu
         if not isinstance(imu, InertialSensor) or self.update_of(sampling.sensor) is not None:
@@ -387,7 +387,7 @@ class Sensors(Part, ABC):
             return None
         if not isinstance(self.models.get(THERMOMETER.sensor), Thermometer):
             return None
-        if self.has_failures or sampling.line is not None:
+        if sampling.line is not None:
             return None
         truth = cells[TRUTH_STATE.name].memory
         state = VehicleState(time.time_ns, truth)

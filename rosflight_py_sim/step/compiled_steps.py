@@ -423,7 +423,7 @@ def _links_of_act(act: Act, time: StepTime, cells: Cells, taken: Taken) -> Seque
     part, schedule = act.part, act.schedule
     if schedule is None:
         return (gate(time, Due(at_ns=0), act.run),)
-    links = part.links(time, cells, taken) if keeps(type(part), "links", *part.REPLACED) else None
+    links = _links_of(part, time, cells, taken)
     if links is None:
         due = Due(at_ns=0)
 
@@ -438,6 +438,18 @@ def _links_of_act(act: Act, time: StepTime, cells: Cells, taken: Taken) -> Seque
             part.answered_ns = int(schedule.since_ns)
 
     return schedule.links(time, links, act.run, leave)
+
+
+def _links_of(part: Part, time: StepTime, cells: Cells, taken: Taken) -> Sequence[ChainLink] | None:
+    """The links of a part; None if it must answer by Python, as while a failure is active."""
+    if not keeps(type(part), "links", *part.REPLACED) or part.is_failing(time.time_ns):
+        return None
+    links = part.links(time, cells, taken)
+    if links is None or not part.has_failures:
+        return links
+    # The next failure begins in the step after this one.
+    begins = Due(at_ns=int(min(part.failures.until_ns - time.step_ns, NEVER_NS)))
+    return (gate(time, begins, lambda _: part.relink()), *links)
 
 
 def compiled_steps(
@@ -501,7 +513,7 @@ def compiled_steps(
         return found
 
     def answered(end: StepTime, part: Part) -> Sequence[ChainLink] | None:
-        return part.links(end, all_cells, partial(taken, end)) if keeps(type(part), "links", *part.REPLACED) else None
+        return _links_of(part, end, all_cells, partial(taken, end))
 
     followers: list[ChainLink] = []
     following: list[Part] = []
@@ -530,7 +542,7 @@ def compiled_steps(
             ahead_ns = time.step_ns if part is chained_parts[-1] else 0
             links_of_parts.append((answering[part].link(time, _trigger_of(part, all_cells), ahead_ns),))
             continue
-        of_part = part.links(time, all_cells, taken_now) if keeps(type(part), "links", *part.REPLACED) else None
+        of_part = _links_of(part, time, all_cells, taken_now)
         if of_part is None:
             return part
         links_of_parts.append(of_part)

@@ -254,6 +254,11 @@ class Part:
         """Failures that are active, in words."""
         return self.failures.texts
 
+    def is_failing(self, time_ns: int) -> bool:
+        """Whether a failure is active at the time of a step, or begins or ends then."""
+        failures = self.failures
+        return self.has_failures and (len(failures.active) > 0 or not failures.since_ns <= time_ns < failures.until_ns)
+
     def advance_failures(self, time_ns: int) -> None:
         """Begin and end failures at the time of a step."""
         if self.failures.since_ns <= time_ns < self.failures.until_ns:
@@ -271,6 +276,7 @@ class Part:
                 self.log.info(f"failure ends: {self.logged_failure(text)}")
         if now != before:
             self.on_failures_changed(now)
+        self.relink()
 
     def logged_failure(self, text: str) -> str:
         """Text of a failure for the log; by default unchanged."""
