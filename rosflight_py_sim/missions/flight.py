@@ -100,9 +100,10 @@ class Flight(ABC):
     def over(self) -> bool:
         """Whether the mission has ended, with or without success, and the judge has received its end.
 
-        Also after the time went back: the judge receives nothing then.
+        Also after the time went back: the judge receives nothing then. An oscillation that begins meanwhile is logged.
         """
         if not self._has_ended:
+            self.node.warn_of_oscillation()
             end = self.end
             if end is None and self.judge.take_off.text:
                 end = f"{self.activity}: {self.judge.take_off.text}"

@@ -17,7 +17,7 @@ from std_msgs.msg import String
 from rosflight_py_sim.ground.parameters import ParameterTable, Values
 from rosflight_py_sim.ground.shared_parameters import TAKE_OFF_TIMEOUT
 from rosflight_py_sim.kernels.chain import NEVER_NS, Cells, ChainLink, StepTime
-from rosflight_py_sim.missions.oscillation import oscillation_of
+from rosflight_py_sim.missions.oscillation import Oscillation, OscillationWatch
 from rosflight_py_sim.missions.take_off import TakeOffWatch
 from rosflight_py_sim.recording.motion_summary import MotionSummary, summarise_motion
 from rosflight_py_sim.recording.state_log import Array, StateLog
@@ -130,6 +130,7 @@ class MissionJudge(ABC):
         # Setting an attribute takes half the time of setting an item of a dictionary.
         self._newest = SimpleNamespace()
         self._began_s: float | None = None
+        self._oscillations = OscillationWatch()
         self._schedule, self._row_ns = Schedule(LOG_RATE_HZ), -1
         self._topics: tuple[StepTopic[Any], ...] = (TRUTH_WIND, PWM_OUTPUT, *self.SUBSCRIBES)
         for topic in self._topics:
@@ -188,6 +189,12 @@ class MissionJudge(ABC):
         return len(self.log) >= 2
 
     @property
+    def oscillation(self) -> Oscillation | None:
+        """First oscillation of the attitude in the rows so far; None if there is none."""
+        self._oscillations.observe(self.log)
+        return self._oscillations.found
+
+    @property
     def idle_until_ns(self) -> int:
         """Time until which messages that are only kept, and in a pipeline those of the state, need not arrive, ns."""
         if not self.is_on or self.has_ended:
@@ -219,7 +226,7 @@ class MissionJudge(ABC):
 
     def note_failure(self, reason: str) -> None:
         """Note why the mission was aborted, and an attitude that oscillated; an empty text: it was not."""
-        oscillation = oscillation_of(self.log) if reason else None
+        oscillation = self.oscillation if reason else None
         self.reason = reason if oscillation is None else f"{reason}; {oscillation}"
 
     def _on_end(self, message: String) -> None:

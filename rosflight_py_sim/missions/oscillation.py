@@ -44,28 +44,45 @@ class Oscillation:
         )
 
 
-def oscillation_of(log: StateLog) -> Oscillation | None:
-    """The strongest oscillation in the first window of a log with one; None if there is none.
+class OscillationWatch:
+    """Looks for the first oscillation in a log, which may still be growing; each window of 2 s is looked at once.
 
     The rate, less its moving average, has most of the rate's power and crosses zero at equal intervals (crossings: T.
     Haegglund, A Control-Loop Performance Monitor, 1995; intervals: K. Forsman, A. Stattin, A New Criterion for
     Detecting Oscillations in Control Loops, 1999). The log resolves frequencies up to half its rate, 25 Hz.
+
+    Attributes:
+        found: the strongest oscillation in the first window with one; None before.
     """
-    if len(log) < 2:
-        return None
-    time_s, rates = log.time_s, log.truth[:, 10:13]
-    step_s = float(np.median(np.diff(time_s)))
-    length, average = round(_WINDOW_S / step_s), 2 * (round(_AVERAGE_S / step_s) // 2) + 1
-    for first in range(0, len(time_s) - length + 1, length // 2):
-        window = slice(first, first + length)
-        found = [
-            one
-            for axis, rate in zip(_AXES, rates[window].T, strict=True)
-            if (one := _oscillation(axis, rate, step_s, average, float(time_s[first]))) is not None
-        ]
-        if found:
-            return max(found, key=lambda one: one.amplitude)
-    return None
+
+    def __init__(self) -> None:
+        self.found: Oscillation | None = None
+        self._first, self._needed = 0, 2
+
+    def observe(self, log: StateLog) -> None:
+        """Look at the windows that are complete since the last call; takes no time if there are none."""
+        if self.found is not None or len(log) < self._needed:
+            return
+        time_s, rates = log.time_s, log.truth[:, 10:13]
+        step_s = float(np.median(np.diff(time_s)))
+        length, average = max(2, round(_WINDOW_S / step_s)), 2 * (round(_AVERAGE_S / step_s) // 2) + 1
+        while self.found is None and self._first + length <= len(time_s):
+            window = slice(self._first, self._first + length)
+            found = [
+                one
+                for axis, rate in zip(_AXES, rates[window].T, strict=True)
+                if (one := _oscillation(axis, rate, step_s, average, float(time_s[self._first]))) is not None
+            ]
+            self.found = max(found, key=lambda one: one.amplitude, default=None)
+            self._first += length // 2
+        self._needed = self._first + length
+
+
+def oscillation_of(log: StateLog) -> Oscillation | None:
+    """The first oscillation in a complete log, as `OscillationWatch` finds it; None if there is none."""
+    watch = OscillationWatch()
+    watch.observe(log)
+    return watch.found
 
 
 def _oscillation(axis: str, rate: Array, step_s: float, average: int, begin_s: float) -> Oscillation | None:

@@ -10,7 +10,7 @@ from short_flights import flown_directly
 
 from rosflight_py_sim.autopilot.mission import Phase
 from rosflight_py_sim.missions.autopilot.log import FlightLog
-from rosflight_py_sim.missions.oscillation import oscillation_of
+from rosflight_py_sim.missions.oscillation import OscillationWatch, oscillation_of
 from rosflight_py_sim.recording.state_log import Array
 from rosflight_py_sim.sweep.definition import run_of, scenario_of
 from rosflight_py_sim.sweep.fly_run import fly_directly
@@ -46,6 +46,21 @@ def test_oscillation_is_found_with_its_frequency_and_amplitude(frequency_hz: flo
     assert found.frequency_hz == pytest.approx(frequency_hz, rel=0.1)
     assert found.amplitude == pytest.approx(3.0, rel=0.25)
     assert found.begin_s in (3.0, 4.0)
+
+
+def test_oscillation_of_a_growing_log_is_found_in_its_first_complete_window() -> None:
+    rates = np.where(TIMES < 4.0, 0.0, 3.0 * np.sin(2.0 * np.pi * 12.0 * TIMES))
+    watch, whole, log = OscillationWatch(), log_of(rates), log_of(rates[:1])
+    for row in range(1, len(TIMES)):
+        truth = np.zeros(19)
+        truth[3], truth[10] = 1.0, rates[row]
+        log.append(TIMES[row], truth, (0.0, 0.0, 0.0), (0.4,), (0.0, 0.0, 0.0), 24.0, 10.0, Phase(1), 0.0)
+        watch.observe(log)
+        if watch.found is not None:
+            break
+    assert watch.found == oscillation_of(whole)
+    # The window begins at 3 s or 4 s and is 2 s long.
+    assert log.time_s[-1] == pytest.approx(watch.found.begin_s + 2.0, abs=0.03)
 
 
 def test_strongest_axis_is_named() -> None:
