@@ -7,12 +7,11 @@ Klein and Morelli, Aircraft System Identification, chapter 6):
 
     J = sum rho(((z - y(theta, x_0)) / s)^2) / 2 + priors
 
-Unknown besides the vehicle's parameters are, for each log, the steady wind and the errors of the IMU, a bias and a
-matrix of scale factors and cross-axis sensitivities, with z = b + (1 + M) y, and those of the pitot tube, with
-z = (1 + k) y + b / y; and for each stretch, velocity, attitude
-and rates at its start. The errors of the IMU and the attitude have a prior: without one, an error of the
-accelerometer's scale could not be told from one of the thrust. The loss rho is Huber's, so that single outliers have
-little weight.
+Unknown besides the vehicle's parameters are, for each log, the steady wind and the errors of the IMU, a bias that
+drifts and a matrix of scale factors and cross-axis sensitivities, with z = b(t) + (1 + M) y, and those of the pitot
+tube, with z = (1 + k) y + b / y; and for each stretch, velocity, attitude and rates at its start. The errors of the IMU
+and the attitude have a prior: without one, an error of the accelerometer's scale could not be told from one of the
+thrust. The loss rho is Huber's, so that single outliers have little weight.
 
 `search.py` finds the minimum.
 """
@@ -50,9 +49,11 @@ WIND, GYRO_BIAS, ACCEL_BIAS, GYRO_MATRIX, ACCEL_MATRIX = (
     slice(17, 26),
 )
 PITOT = slice(26, 28)
-OF_LOG = 28
-"""Unknowns of a log: steady wind north and east, biases and matrices of the IMU's errors, and the errors of the pitot
-tube: a share of the airspeed, and a pressure over the air's density (m^2/s^2)."""
+GYRO_DRIFT, ACCEL_DRIFT = slice(28, 34), slice(34, 40)
+OF_LOG = 40
+"""Unknowns of a log: steady wind north and east, biases and matrices of the IMU's errors, the errors of the pitot tube,
+a share of the airspeed and a pressure over the air's density (m^2/s^2), and the drifts of the biases: for each axis the
+coefficients of the Legendre polynomials of first and second degree in time, from begin (-1) to end (1) of the log."""
 
 # Deviations of the errors of a small MEMS unit from its data sheet (InvenSense, MPU-6000 product specification,
 # revision 3.4: scale factors within 3 %, cross-axis sensitivity 2 %, taken as uniform) and half a degree of
@@ -60,9 +61,15 @@ tube: a share of the airspeed, and a pressure over the air's density (m^2/s^2)."
 # shows it.
 _SCALE, _CROSS = 0.03 / math.sqrt(3.0), math.hypot(0.02 / math.sqrt(3.0), 0.008)
 _MATRIX = np.where(np.eye(3, dtype=bool), _SCALE, _CROSS).ravel()
+# Biases that change with the temperature of a unit that warms up by 12 K in the log (the same data sheet: 35 mg over 70
+# K, 20 deg/s over 125 K, taken as uniform), mostly in proportion to time. Without them, the accelerometer's drift looks
+# like a drag that differs from leg to leg.
+_GYRO_DRIFT, _ACCEL_DRIFT = 12.0 * 0.0028 / math.sqrt(3.0), 12.0 * 0.0049 / math.sqrt(3.0)
+_DEGREES = np.array([1.0, 0.5])
 # Static pressure of an aircraft within 3 % of the airspeed (14 CFR 23.1323(b), until 2017), taken as uniform; 5 Pa.
 _PITOT = (0.03 / math.sqrt(3.0), 4.0)
-PRIOR = np.concatenate([[15.0] * 2, [0.05] * 3, [0.4] * 3, _MATRIX, _MATRIX, _PITOT])
+_DRIFTS = np.concatenate([np.tile(size * _DEGREES, 3) for size in (_GYRO_DRIFT, _ACCEL_DRIFT)])
+PRIOR = np.concatenate([[15.0] * 2, [0.05] * 3, [0.4] * 3, _MATRIX, _MATRIX, _PITOT, _DRIFTS])
 
 READINGS = (
     *("gyro x", "gyro y", "gyro z", "accel x", "accel y", "accel z"),
@@ -134,6 +141,8 @@ class Residuals:
         imu = np.tile(np.arange(6), len(of_imu))
         self.reading = np.concatenate([imu, np.tile(np.arange(6, 10), len(shots.velocity_of))])
         self._log_of_block = shots.log[of_imu]
+        place = shots.place[of_imu]
+        self._drifting = np.stack([place, 1.5 * place * place - 0.5], axis=1)
         self._log_of_velocity = shots.log[shots.velocity_of]
         self._measured = shots.measured
         self.known = np.isfinite(np.concatenate([one.ravel() for one in self._measured]))
@@ -244,8 +253,10 @@ class Residuals:
         share, pressure = self.of_log(theta)[self._log_of_velocity, PITOT].T
         airspeed = speeds[:, 3]
         read = airspeed * (1.0 + share) + pressure / np.maximum(airspeed, _LEAST_AIRSPEED)
-        erring = np.concatenate([gyro + errors[:, GYRO_BIAS], accel + errors[:, ACCEL_BIAS]], axis=1)
-        return erring, np.column_stack([speeds[:, :3], read])
+        drifts = np.einsum("kijd,kd->kij", errors[:, GYRO_DRIFT.start :].reshape(-1, 2, 3, 2), self._drifting)
+        gyro += errors[:, GYRO_BIAS] + drifts[:, 0]
+        accel += errors[:, ACCEL_BIAS] + drifts[:, 1]
+        return np.concatenate([gyro, accel], axis=1), np.column_stack([speeds[:, :3], read])
 
     def jacobian(self, theta: Array, local: Array, *, locally: bool = False) -> tuple[Array, Array]:
         """Derivatives of the residuals by the unknowns (m, n) and by those of the stretches (m, LOCALS).
@@ -279,11 +290,16 @@ class Residuals:
             own = self._log_of_block == log
             first = self.parameters + OF_LOG * log
             for axis in range(3):
-                for channel, bias, matrix in ((0, GYRO_BIAS, GYRO_MATRIX), (3, ACCEL_BIAS, ACCEL_MATRIX)):
+                for channel, bias, matrix, drift in (
+                    (0, GYRO_BIAS, GYRO_MATRIX, GYRO_DRIFT),
+                    (3, ACCEL_BIAS, ACCEL_MATRIX, ACCEL_DRIFT),
+                ):
                     row = channel + axis
                     table[own, row, first + bias.start + axis] = -1.0 / self.deviations[row]
                     place = first + matrix.start + 3 * axis
                     table[own, row, place : place + 3] = -imu[own, channel : channel + 3] / self.deviations[row]
+                    place = first + drift.start + 2 * axis
+                    table[own, row, place : place + 2] = -self._drifting[own] / self.deviations[row]
             rows = np.flatnonzero((self._log_of_velocity == log) & np.isfinite(self._measured[1][:, 3]))
             places, airspeed = blocks * 6 + 4 * rows + 3, speeds[rows, 3]
             pitot = np.column_stack([airspeed, 1.0 / np.maximum(airspeed, _LEAST_AIRSPEED)])

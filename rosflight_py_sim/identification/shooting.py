@@ -43,6 +43,7 @@ class Shots:
     Attributes:
         log: number of the log of each, shape (k,).
         time_s: start of each, in the time of its log, shape (k,).
+        place: middle of each between begin (-1) and end (1) of its log, shape (k,).
         step_s: length of a step of the model.
         warm_up: steps before the start in which the actuators take on their speeds.
         steps: steps of a stretch, a multiple of `block`.
@@ -61,6 +62,7 @@ class Shots:
 
     log: np.typing.NDArray[np.int64]
     time_s: Array
+    place: Array
     step_s: float
     warm_up: int
     steps: int
@@ -95,6 +97,7 @@ class Shots:
         return Shots(
             self.log[numbers],
             self.time_s[numbers],
+            self.place[numbers],
             self.step_s,
             self.warm_up,
             self.steps,
@@ -158,6 +161,7 @@ def shots_of(
     return Shots(
         np.concatenate([one.log for one in parts]),
         joined("time_s"),
+        joined("place"),
         step_s,
         warm_up,
         steps,
@@ -223,6 +227,7 @@ def _shots_of(
     return Shots(
         np.full(len(rows), number),
         time_s[rows],
+        2.0 * (time_s[rows] + 0.5 * steps * step_s - first) / max(last - first, step_s) - 1.0,
         step_s,
         warm_up,
         steps,

@@ -15,9 +15,11 @@ from rosflight_py_sim.ground.parameters import ParameterError
 from rosflight_py_sim.identification.comparison import compare
 from rosflight_py_sim.identification.findings import Findings
 from rosflight_py_sim.identification.flight_log import FlightLogError, Series
-from rosflight_py_sim.identification.identification import Identification, Subject, identify
+from rosflight_py_sim.identification.identification import Identification, Subject, identify, lag_of
 from rosflight_py_sim.identification.identified_vehicle import write_vehicle
+from rosflight_py_sim.identification.output_error import LOCALS, OF_LOG, PRIOR, WIND, Residuals
 from rosflight_py_sim.identification.report import comparison_page, identification_page
+from rosflight_py_sim.identification.shooting import shots_of
 from rosflight_py_sim.vehicles import vehicle
 
 # On a machine with many other programs, a fit of a short flight takes minutes.
@@ -60,6 +62,36 @@ def test_held_out_stretches_are_explained_better_than_before(result: Identificat
     assert np.all(after[:6] < before[:6])
     # Noise of the accelerometer and gusts remain.
     assert np.all(after[:3] < 0.1)
+
+
+def test_derivatives_by_the_unknowns_of_a_log_are_those_of_its_residuals(flown: Twin, subject: Subject) -> None:
+    shots = shots_of(
+        [flown.log], subject.outputs, length_s=1.0, warm_up_s=lag_of(subject), origin_altitude=0.0, with_airspeed=False
+    )
+    shots = shots.taken([0, len(shots) - 1])
+    problem = Residuals(shots, lambda _: subject.model({}), 0, subject.mounting, 0.0, lambda _: 0.0)
+    theta, local = 0.1 * PRIOR * np.random.default_rng(1).normal(size=OF_LOG), np.zeros((2, LOCALS))
+    derivatives, _ = problem.jacobian(theta, local)
+    for column, size in enumerate(1e-3 * PRIOR):
+        step = np.eye(OF_LOG)[column] * size
+        slope = (problem.residuals(theta + step, local) - problem.residuals(theta - step, local)) / (2.0 * size)
+        # The model's motion is not linear in the wind.
+        tolerance = 1e-2 if column < WIND.stop else 1e-6
+        np.testing.assert_allclose(derivatives[:, column], slope, atol=tolerance * np.abs(slope).max(), rtol=0.0)
+
+
+def test_biases_that_drift_do_not_move_the_estimates(flown: Twin, subject: Subject, result: Identification) -> None:
+    drifting = dataclasses.replace(flown.log, channels=dict(flown.log.channels))
+    # As much as a unit at the limits of its data sheet that warms up by 6 K.
+    for name, most in (("gyro", 0.017), ("accel", 0.03)):
+        logged = flown.log.channels[name]
+        place = np.linspace(-1.0, 1.0, len(logged.time_s))[:, None]
+        drift = most * np.array([1.0, -1.0, 0.5]) * (place + 0.3 * place**2)
+        drifting.channels[name] = logged._replace(values=logged.values + drift)
+    known = {name: flown.true[name] for name in ("CD", "CD_induced", "motor_time_constant")}
+    found = identify(with_values(subject, known), [drifting], ["CT_0", "CQ_0", "Jxx", "Jyy", "Jzz"])
+    for one, other in zip(found.estimates, result.estimates, strict=True):
+        assert abs(one.value - other.value) < 0.5 * other.standard_error, one.name
 
 
 def test_parameters_that_have_the_same_effect_are_refused_by_name(flown: Twin, subject: Subject) -> None:
