@@ -14,8 +14,14 @@ import sys
 
 from proof import page
 
-SIZES = {"restarts": ("--kills", "5"), "soak": ("--hours", "0.25"), "fuzz": ("--seconds", "10")}
-"""Options that shorten the longest proofs."""
+COMMANDS = {
+    "identification_multirotor": ("identification",),
+    "identification_anaconda": ("identification", "--vehicle", "anaconda"),
+    "restarts": ("restarts", "--kills", "5"),
+    "soak": ("soak", "--hours", "0.25"),
+    "fuzz": ("fuzz", "--seconds", "10"),
+}
+"""Module and options of the proofs that are not named after their module, or that options shorten."""
 
 
 def main() -> None:
@@ -29,7 +35,8 @@ def main() -> None:
     failed = []
     for name in options.names or page.PARTS:
         print(f"== {name}", flush=True)
-        if subprocess.run([sys.executable, "-m", f"proof.{name}", *SIZES.get(name, ())], check=False).returncode:
+        module, *given = COMMANDS.get(name, (name,))
+        if subprocess.run([sys.executable, "-m", f"proof.{module}", *given], check=False).returncode:
             failed.append(name)
     page.main()
     if failed:

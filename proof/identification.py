@@ -332,7 +332,8 @@ def main() -> None:
             print(*of_flight, sep="\n", flush=True)
     rows = rows_of(found, kind.largest_errors)
     air = f"Turbulence (Dryden) of {options.turbulence:g} m/s at 20 ft. "
-    sys.exit(publish("identification", f"{TITLE} of the {name}", rows, (air + kind.note, *NOTES)))
+    notes = (air + kind.note, *NOTES)
+    sys.exit(publish("identification", f"{TITLE} of the {name}", rows, notes, case=name))
 
 
 if __name__ == "__main__":

@@ -27,7 +27,8 @@ PAGE = DOCS / "proof.md"
 PARTS = {
     "determinism": "The same seed gives the same flight",
     "compiled_steps": "Compiled steps and steps by messages give the same flight",
-    "identification": "Parameters identified from flights equal those of the vehicle that flew",
+    "identification_multirotor": "Parameters identified from flights equal those of the multirotor that flew",
+    "identification_anaconda": "The same for a fixed wing",
     "search": "A search breaks a property with few flights",
     "restarts": "Killed and restarted nodes",
     "disturbances": "Stopped nodes, duplicated and late messages, a full disk, a busy machine",

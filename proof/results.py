@@ -38,7 +38,7 @@ class Row:
     samples: tuple[float, ...] = ()
 
 
-def publish(name: str, title: str, rows: Iterable[Row], notes: Sequence[str] = ()) -> int:
+def publish(name: str, title: str, rows: Iterable[Row], notes: Sequence[str] = (), *, case: str = "") -> int:
     """Print each row as soon as it is measured, and write the results; return the exit code of the program.
 
     The results of an interrupted proof are kept.
@@ -48,9 +48,10 @@ def publish(name: str, title: str, rows: Iterable[Row], notes: Sequence[str] = (
         title: heading of the table.
         rows: the table.
         notes: limits of the proof, one or more sentences each.
+        case: part of the proof with a file of its own, which ends with this word; empty for the whole proof.
     """
     FOLDER.mkdir(parents=True, exist_ok=True)
-    path = FOLDER / f"{name}.json"
+    path = FOLDER / f"{name}_{case}.json" if case else FOLDER / f"{name}.json"
     done: list[Row] = []
     for row in rows:
         done.append(row)

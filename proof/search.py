@@ -1,15 +1,17 @@
 """Proof that a search breaks a property with a fraction of the flights that random sampling of its distributions needs.
 
-    python -m proof.search [--seeds 10] [--most 300] [--workers 2] [EXAMPLE ...]
+    python -m proof.search [--seed 1] [--seeds 10] [--most 400] [--sample 6000] [--workers 2] [EXAMPLE ...]
 
-Each example of docs/examples/search is searched with the seeds 1, 2, ..., and sampled with the same seeds as a sweep
-samples it, until a flight breaks its property.
+Each example of docs/examples/search is searched with several seeds. A sample, drawn as a sweep draws it, gives the
+share p of flights that break the property. Random sampling meets the first of them after 1 / p flights on average, and
+in half of the cases within the median of the geometric distribution, ln 2 / -ln(1 - p).
 """
 
 from __future__ import annotations
 
 import argparse
 import io
+import math
 import sys
 import tempfile
 from collections.abc import Iterator, Sequence
@@ -24,8 +26,9 @@ from rosflight_py_sim.search.execution import Findings, search, searched_sweep
 from rosflight_py_sim.sweep.definition import Sweep, run_of
 from rosflight_py_sim.sweep.execution import flown, started_workers
 from rosflight_py_sim.sweep.fly_run import fly_run
+from rosflight_py_sim.sweep.report import interval_of_rate
 from rosflight_py_sim.sweep.sweep_file import read_sweep
-from rosflight_py_sim.sweep.workers import Job, Workers
+from rosflight_py_sim.sweep.workers import Job
 
 TITLE = "Search"
 
@@ -35,16 +38,18 @@ LARGEST_SHARE = 0.2
 """Largest share of the flights of random sampling that a search may need, median by median."""
 
 NOTES = (
-    "A sampling ends without a failing flight after a number of flights that the table states; its flights then count "
-    "as that number, which is less than it would need.",
+    "Random sampling: median of the geometric distribution of the flights until the first failure, for the share of "
+    "failures in a sample, with that for the limits of the share's 95 % interval (Clopper and Pearson). The ratio is "
+    "that of the medians.",
     "The flights of a search are those until the end of the generation with the first failing flight, without those "
-    "that reduce the failing case.",
+    "that reduce the failing case. A search that ends without one counts as its largest number of flights.",
     "The ratio depends on the property: a search follows the robustness, and gains nothing where that is the same for "
     "nearly all values.",
 )
 
-# Flights that are sampled at a time.
-_BATCH = 10
+
+_BATCH, _ENOUGH = 100, 10
+"""Flights of a sample that are flown at a time, and failures after which a sample ends."""
 
 
 def searched_flights(sweep: Sweep, seed: int, most: int, workers: int) -> tuple[int, int]:
@@ -59,18 +64,30 @@ def searched_flights(sweep: Sweep, seed: int, most: int, workers: int) -> tuple[
     return findings.searched, findings.flights - findings.searched
 
 
-def sampled_flights(sweep: Sweep, pool: Workers, seed: int, most: int) -> int:
-    """Flights of a random sample up to the first that breaks the property; `most` if none does."""
+def sampled_failures(sweep: Sweep, workers: int, most: int) -> tuple[int, int]:
+    """Flights of a random sample that break the property, and all its flights, at most so many.
+
+    The sample ends with `_ENOUGH` failures, which makes their share slightly too great, and the ratio with it.
+    """
     assert sweep.property is not None
     name = sweep.property.name
-    chosen = replace(sweep, seed=seed, runs=most)
-    for first in range(0, most, _BATCH):
-        runs = [run_of(chosen, number) for number in range(first, min(first + _BATCH, most))]
-        rows = [row for row in flown(pool, runs) if row is not None]
-        broken = [row.run.number for row in rows if not row.measures.get(name, -1.0) >= 0.0]
-        if broken:
-            return min(broken) + 1
-    return most
+    chosen = replace(sweep, runs=most)
+    pool = started_workers(Job(fly_run, sweep.file.absolute(), sweep.digest), most, workers, None)
+    failures = count = 0
+    try:
+        while count < most and failures < _ENOUGH:
+            runs = [run_of(chosen, number) for number in range(count, min(count + _BATCH, most))]
+            rows = [row for row in flown(pool, runs) if row is not None]
+            failures += sum(not row.measures.get(name, -1.0) >= 0.0 for row in rows)
+            count += len(runs)
+    finally:
+        pool.close()
+    return failures, count
+
+
+def flights_to_failure(share: float) -> float:
+    """Median number of random flights until the first that breaks the property, for the share of those that do."""
+    return math.log(2.0) / -math.log1p(-share) if 0.0 < share < 1.0 else math.inf if share <= 0.0 else 1.0
 
 
 def quartiles(flights: Sequence[int], most: int) -> str:
@@ -82,30 +99,25 @@ def quartiles(flights: Sequence[int], most: int) -> str:
     )
 
 
-def rows(names: Sequence[str], seeds: int, most: int, workers: int) -> Iterator[Row]:
+def rows(names: Sequence[str], seeds: Sequence[int], most: int, sample: int, workers: int) -> Iterator[Row]:
     """One row per example of a name, or of all without names."""
     for file in sorted(EXAMPLES.glob("*.yaml")):
         if names and file.stem not in names:
             continue
         sweep = read_sweep(file)
-        found = [searched_flights(sweep, seed, most, workers) for seed in range(1, seeds + 1)]
+        found = [searched_flights(sweep, seed, most, workers) for seed in seeds]
         by_search, further = ([one[place] for one in found] for place in (0, 1))
         print(f"{file.stem}: {by_search} flights to find, {further} to reduce", flush=True)
-        pool = started_workers(Job(fly_run, file.absolute(), sweep.digest), most, workers, None)
-        try:
-            by_sample = []
-            for seed in range(1, seeds + 1):
-                by_sample.append(sampled_flights(sweep, pool, seed, most))
-                print(f"{file.stem}: sample {seed}: {by_sample[-1]} flights", flush=True)
-        finally:
-            pool.close()
-        share = float(np.median(by_search) / np.median(by_sample))
+        failures, count = sampled_failures(sweep, workers, sample)
+        low, high = interval_of_rate(failures, count)
+        by_sample = flights_to_failure(failures / count)
+        share = float(np.median(by_search)) / by_sample
         yield Row(
             file.stem,
             f"median of the search at most {LARGEST_SHARE:g} of that of random sampling",
-            f"flights, median (quartiles) of {seeds} seeds: search {quartiles(by_search, most)}, "
-            f"random {quartiles(by_sample, most)}; ratio {share:.2g}; further ones to reduce the case: "
-            f"{np.median(further):g}",
+            f"flights, median (quartiles) of {len(seeds)} seeds: search {quartiles(by_search, most)}; random: "
+            f"{by_sample:.0f} ({flights_to_failure(high):.0f} to {flights_to_failure(low):.0f}), {failures} failures "
+            f"in {count}; ratio {share:.2g}; further flights to reduce the case: {np.median(further):g}",
             share <= LARGEST_SHARE,
         )
 
@@ -114,11 +126,15 @@ def main() -> None:
     """Run the program."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("names", nargs="*", metavar="EXAMPLE", help="examples (default: all)")
-    parser.add_argument("--seeds", type=int, default=10)
-    parser.add_argument("--most", type=int, default=300, help="largest number of flights of a search or sample")
+    parser.add_argument("--seed", type=int, default=1, help="first seed of the searches (default: 1)")
+    parser.add_argument("--seeds", type=int, default=10, help="number of searches (default: 10)")
+    parser.add_argument("--most", type=int, default=400, help="largest number of flights of a search (default: 400)")
+    parser.add_argument("--sample", type=int, default=6000, help="largest number of random flights (default: 6000)")
     parser.add_argument("--workers", type=int, default=2)
     options = parser.parse_args()
-    sys.exit(publish("search", TITLE, rows(options.names, options.seeds, options.most, options.workers), NOTES))
+    seeds = range(options.seed, options.seed + options.seeds)
+    measured = rows(options.names, seeds, options.most, options.sample, options.workers)
+    sys.exit(publish("search", TITLE, measured, NOTES))
 
 
 if __name__ == "__main__":

@@ -121,7 +121,7 @@ def _margin_table(designs: Mapping[str, AxisDesign]) -> Table:
         "rise time of the angle, s": [f"{one.rise_time_s:.2f}" if one.p else "" for one in designs.values()],
         "phase margin, deg": [f"{one.margins.phase_deg:.3g}" for one in designs.values()],
         "gain margin, dB": [f"{one.margins.gain_db:.3g}" for one in designs.values()],
-        "oscillation beyond it, Hz": [f"{one.margins.oscillation / math.tau:.3g}" for one in designs.values()],
+        "phase crossover, Hz": [f"{one.margins.oscillation / math.tau:.3g}" for one in designs.values()],
     }
     for label, cells in rows.items():
         table.add_row(label, *cells)

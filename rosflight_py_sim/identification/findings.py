@@ -47,7 +47,7 @@ class Findings(NamedTuple):
             )
             facts += [
                 *flight.notes,
-                f"errors in stretches that took no part in the fit: {before:.1f} % before, {after:.1f} % after",
+                f"errors in stretches not used in the fit: {before:.1f} % before, {after:.1f} % after",
             ]
         if (rest := self.rest) is not None:
             first_s, last_s = rest.rest_s

@@ -24,7 +24,6 @@ from rosflight_py_sim.identification.flight_log import Array, FlightLog, FlightL
 from rosflight_py_sim.identification.logged_vehicle import in_words
 from rosflight_py_sim.identification.output_error import (
     ACCEL_BIAS,
-    GUST,
     GYRO_BIAS,
     LOCALS,
     OF_LOG,
@@ -76,13 +75,6 @@ _LEAST_ERRORS = {"CD": 0.03, "A_c": 0.03, "C_D_O": 0.03, "Jxx": 5e-3, "Jyy": 5e-
 They are the scatter of the estimates of vehicles with known parameters beyond their calculated errors
 (`proof/identification.py`). That of the drag comes from gusts that change within a stretch: they move the vehicle, so
 that its speed is not independent of the error that they cause.
-"""
-
-_DRAG_ERROR_OF_GUSTS = 0.35
-"""Least standard error of a fixed wing's drag over its value, for each m/s of the vertical gusts' deviation.
-
-A vertical gust tilts the lift. It is the scatter of the estimates of nine simulated vehicles in turbulence of 3 m/s at
-20 ft beyond their calculated errors.
 """
 
 _LEAST_LATENCY_ERROR_STEPS = 0.2
@@ -149,7 +141,7 @@ class Subject:
 
 @dataclass(frozen=True)
 class HeldOut:
-    """Stretches that took no part in the fit.
+    """Stretches not used in the fit.
 
     Attributes:
         shots: the stretches.
@@ -273,8 +265,6 @@ def identify(
         scale, before = scales[one.name], number(subject.values, one.name)
         value = before + scale * float(estimate.theta[index])
         least = _LEAST_ERRORS.get(one.name, _LEAST_ERROR) * abs(value)
-        if one.name == "C_D_O":
-            least = max(least, _DRAG_ERROR_OF_GUSTS * abs(value) * float(np.std(estimate.local[:, GUST.stop - 1])))
         if one.name == LATENCY:
             least = _LEAST_LATENCY_ERROR_STEPS * shots.step_s
         error = max(scale * float(deviations[index]), least)
@@ -284,7 +274,7 @@ def identify(
     notes = notes_on(logs, shots)
     if np.nanmean(held_out.errors(held_out.after)) > np.nanmean(held_out.errors(held_out.before)):
         notes.append(
-            "the estimates explain the stretches that took no part in the fit worse than the vehicle's file: do not "
+            "the estimates explain the stretches not used in the fit worse than the vehicle's file: do not "
             "use them, and fly the manoeuvres in calm air"
         )
     return Identification(

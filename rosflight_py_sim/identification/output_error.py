@@ -112,6 +112,7 @@ class Residuals:
         shots: the stretches.
         parameters: number of fitted parameters.
         deviations: of the readings, in the order of READINGS (10,).
+        noise: those of each stretch over `deviations` (k, 10): an airframe vibrates more at some speeds of its rotors.
         of: number of the stretch of each residual (m,).
         reading: number of the reading of each residual, in the order of READINGS (m,).
         known: whether a residual is that of a reading that was logged (m,); others are 0.
@@ -133,7 +134,7 @@ class Residuals:
         """
         self._latency_of = latency_of
         self.shots, self._model_of, self.parameters, self._mounting = shots, model_of, parameters, mounting
-        self.deviations = TYPICAL_DEVIATIONS.copy()
+        self.deviations, self.noise = TYPICAL_DEVIATIONS.copy(), np.ones((len(shots), len(READINGS)))
         self._voltages = shots.voltage + resistance * np.nan_to_num(shots.current)
         count, blocks = len(shots), shots.steps // shots.block
         of_imu = np.repeat(np.arange(count), blocks)
@@ -241,8 +242,12 @@ class Residuals:
 
     def _residuals(self, theta: Array, readings: tuple[Array, Array]) -> Array:
         left = [one - other for one, other in zip(self._measured, self._erring(theta, readings), strict=True)]
-        scaled = left[0] / self.deviations[:6], left[1] / self.deviations[6:]
-        return np.where(self.known, np.concatenate([scaled[0].ravel(), scaled[1].ravel()]), 0.0)
+        return np.where(self.known, np.concatenate([left[0].ravel(), left[1].ravel()]) / self.sizes, 0.0)
+
+    @property
+    def sizes(self) -> Array:
+        """Deviation of each residual (m,)."""
+        return self.deviations[self.reading] * self.noise[self.of, self.reading]
 
     def _erring(self, theta: Array, readings: tuple[Array, Array]) -> tuple[Array, Array]:
         """Readings with the errors of the sensors."""
@@ -285,7 +290,8 @@ class Residuals:
     def _add_errors(self, of_all: Array, imu: Array, speeds: Array) -> None:
         """Derivatives by the errors of the sensors, which enter linearly."""
         blocks = len(imu)
-        table = of_all[: blocks * 6].reshape(blocks, 6, -1)
+        table, sizes = of_all[: blocks * 6].reshape(blocks, 6, -1), self.sizes
+        of_imu = sizes[: blocks * 6].reshape(blocks, 6)
         for log in range(self.logs):
             own = self._log_of_block == log
             first = self.parameters + OF_LOG * log
@@ -295,15 +301,16 @@ class Residuals:
                     (3, ACCEL_BIAS, ACCEL_MATRIX, ACCEL_DRIFT),
                 ):
                     row = channel + axis
-                    table[own, row, first + bias.start + axis] = -1.0 / self.deviations[row]
+                    size = of_imu[own, row, None]
+                    table[own, row, first + bias.start + axis] = -1.0 / size[:, 0]
                     place = first + matrix.start + 3 * axis
-                    table[own, row, place : place + 3] = -imu[own, channel : channel + 3] / self.deviations[row]
+                    table[own, row, place : place + 3] = -imu[own, channel : channel + 3] / size
                     place = first + drift.start + 2 * axis
-                    table[own, row, place : place + 2] = -self._drifting[own] / self.deviations[row]
+                    table[own, row, place : place + 2] = -self._drifting[own] / size
             rows = np.flatnonzero((self._log_of_velocity == log) & np.isfinite(self._measured[1][:, 3]))
             places, airspeed = blocks * 6 + 4 * rows + 3, speeds[rows, 3]
             pitot = np.column_stack([airspeed, 1.0 / np.maximum(airspeed, _LEAST_AIRSPEED)])
-            of_all[places, first + PITOT.start : first + PITOT.stop] = -pitot / self.deviations[9]
+            of_all[places, first + PITOT.start : first + PITOT.stop] = -pitot / sizes[places, None]
 
 
 def delayed(values: Array, steps: float) -> Array:

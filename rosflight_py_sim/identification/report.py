@@ -79,7 +79,7 @@ def identification_page(found: Findings, name: str, logs: Sequence[FlightLog]) -
         tables += _tables(flight)
         lines = [Line("before", ORANGE, held_out.before), Line("after", BLUE, held_out.after)]
         plots = pictures(held_out.shots, held_out.measured, lines)
-        sections.append(Section("Stretches that took no part in the fit", plots))
+        sections.append(Section("Stretches not used in the fit", plots))
     if (rest := found.rest) is not None:
         sections.append(Section("Allan deviation at rest", [_allan_picture(rest, sensor) for sensor in rest.allan]))
     if (battery := found.battery) is not None:
@@ -208,8 +208,8 @@ def _tables(result: Identification) -> Iterator[Table]:
         if not math.isnan(first)
     ]
     yield Table(
-        "Errors in stretches that took no part in the fit",
-        ("reading", "before", "after", "deviation in the fit"),
+        "Errors in stretches not used in the fit",
+        ("reading", "before", "after", "standard deviation in the fit"),
         errors,
         "Root mean square of log minus model over the standard deviation of the log. States and wind at the starts are "
         "those that suit the model best, before and after.",
@@ -249,7 +249,7 @@ def _picture(number: int, shots: Shots, measured: tuple[Array, Array], lines: Se
         for shot in range(shown):
             _draw(axes, number, shot, shots, measured, lines)
         axes.set_xticks(range(shown), [f"{time_s:.0f}" for time_s in shots.time_s[:shown] - shots.time_s[0]])
-        axes.set_xlabel("start of the stretch after that of the first, s")
+        axes.set_xlabel("start of each stretch, s after the first")
         axes.set_ylabel(f"{READINGS[number]}, {UNITS[number]}")
         axes.legend(loc="lower right", bbox_to_anchor=(1.0, 0.98), ncols=len(lines) + 1)
         return Picture(READINGS[number], svg_of(figure))

@@ -26,6 +26,9 @@ HUBER = 2.5
 # Velocity: the states of the stretches follow the few measurements of GNSS, so that their residuals look too small.
 _LEAST_DEVIATIONS = np.array([1e-4] * 3 + [1e-3] * 3 + [0.03] * 3 + [0.03])
 
+# Readings of the accelerometer; least and greatest deviation of them in a stretch over the median one.
+_ACCEL, _NOISE = slice(3, 6), (0.3, 10.0)
+
 COLOUR = 4.0
 """Standard errors with the usual colour of residuals over those of white ones: vibration, gusts and the model's errors
 are slow compared with the readings."""
@@ -142,14 +145,22 @@ class ResidualSearch:
         return self.cost(self.residuals, self.theta, self.local)
 
     def set_deviations(self) -> float:
-        """Take the deviations of the readings from the residuals; return their greatest relative change."""
+        """Take the deviations of the readings from the residuals; return their greatest relative change.
+
+        Those of the accelerometer in a stretch are multiples of the median ones: how much an airframe vibrates, and at
+        which alias of its rotors' frequencies, depends on their speeds.
+        """
         problem = self.problem
-        before = problem.deviations
-        found = before * deviations(self.residuals[problem.known], problem.reading[problem.known])
+        before, differences, noise = problem.deviations, self.residuals * problem.sizes, problem.noise.copy()
+        of_accel = (problem.reading >= _ACCEL.start) & (problem.reading < _ACCEL.stop)
+        sizes = np.abs(differences / before[problem.reading])[of_accel]
+        medians = np.median(sizes.reshape(len(noise), -1), axis=1)
+        noise[:, _ACCEL] = np.clip(medians / max(1e-12, float(np.median(medians))), *_NOISE)[:, None]
+        problem.noise = noise
+        found = before * deviations((differences / problem.sizes)[problem.known], problem.reading[problem.known])
         problem.deviations = np.maximum(found, _LEAST_DEVIATIONS)
-        factors = problem.deviations / before
-        self.residuals = self.residuals / factors[problem.reading]
-        return float(np.max(np.abs(factors - 1.0)))
+        self.residuals = differences / problem.sizes
+        return float(np.max(np.abs(problem.deviations / before - 1.0)))
 
     def settle(self) -> float:
         """Solve for the unknowns of the stretches alone, each by itself; return by how much the cost has fallen.

@@ -141,7 +141,7 @@ class _Report:
         share = f"{done:,} of {count:,} runs ({100.0 * done / count:.4g} %)"
         yield "succeeded", share
         if not self._is_grid:
-            low, high = _interval_of_rate(done, count)
+            low, high = interval_of_rate(done, count)
             yield "success rate, 95 % interval", f"{100.0 * low:.4g} % to {100.0 * high:.4g} %"
         planned, stop = self._sweep.runs, self._sweep.stop
         if stop is not None:
@@ -294,7 +294,7 @@ class _Report:
         return f"rosflight_py_sim {command} {shlex.quote(str(self._sweep.file))} --run {run} --view"
 
 
-def _interval_of_rate(done: int, count: int) -> tuple[float, float]:
+def interval_of_rate(done: int, count: int) -> tuple[float, float]:
     """Confidence interval of a success rate by Clopper and Pearson."""
     # Not scipy.stats, which takes a second to import.
     from scipy.special import betaincinv
