@@ -3,7 +3,8 @@
 Start a simulation in the air first, with a recording:
 `.venv/bin/rosflight_py_sim sim --record flight.mcap --params-file docs/examples/identification_flight.yaml`; then, in
 another terminal, `.venv/bin/python docs/examples/identification_flight.py`. For a fixed wing, add `--vehicle anaconda`
-to both, and use identification_flight_anaconda.yaml. The flight takes one to two minutes of simulated time.
+to both, and use identification_flight_anaconda.yaml. The simulation waits for the commands of this program. The flight
+takes one to two minutes of simulated time.
 Exit code 0: flown, 1: not flown, 130: Ctrl-C or SIGTERM.
 """
 
