@@ -122,10 +122,12 @@ class KeyboardSticks:
             elif action in _THROTTLE:
                 self._move_throttle(_THROTTLE[action] * _THROTTLE_RATE * seconds)
         for channel, target in wanted.items():
-            now = self.deflection[channel]
-            # Towards the centre, a stick moves at least as fast as its spring.
-            rate = _DEFLECT_RATE if target * now >= 0.0 and target else _SPRING_RATE
-            self.deflection[channel] = _approached(now, target, rate * seconds)
+            now, left_s = self.deflection[channel], seconds
+            if target * now <= 0.0:
+                # Towards the centre, a stick moves at least as fast as its spring.
+                left_s -= min(abs(now) / _SPRING_RATE, seconds)
+                now = _approached(now, 0.0, _SPRING_RATE * seconds)
+            self.deflection[channel] = _approached(now, target, _DEFLECT_RATE * left_s)
 
     def nudge(self, action: Action) -> None:
         """Process one character of a key that was pressed or is held."""

@@ -29,7 +29,7 @@ FLAGS = (
 # Otherwise, pages would draw 60 antialiased frames a second while the tests wait for something else.
 _FEW_FRAMES = """
 const draw = window.requestAnimationFrame.bind(window);
-window.requestAnimationFrame = (callback) => setTimeout(() => draw(callback), INTERVAL_MS);
+window.requestAnimationFrame = (callback) => setTimeout(() => draw(callback), 1000);
 window.cancelAnimationFrame = clearTimeout;
 const context = HTMLCanvasElement.prototype.getContext;
 HTMLCanvasElement.prototype.getContext = function (kind, settings) {
@@ -136,12 +136,8 @@ class Tab:
 
 
 @contextmanager
-def browsers(frame_interval_s: float = 1.0) -> Iterator[Any]:
-    """A Chromium; without one, the test is skipped, except in continuous integration, where it fails.
-
-    A page takes no keys while it draws the scene in software, for most of a second on a busy machine: a pilot who taps
-    keys needs longer intervals between frames.
-    """
+def browsers() -> Iterator[Any]:
+    """A Chromium; without one, the test is skipped, except in continuous integration, where it fails."""
     try:
         from playwright.sync_api import sync_playwright
     except ImportError as error:
@@ -155,7 +151,7 @@ def browsers(frame_interval_s: float = 1.0) -> Iterator[Any]:
         try:
             # All pages share a cache, and draw few frames, as on a slow computer.
             context = browser.new_context()
-            context.add_init_script(_FEW_FRAMES.replace("INTERVAL_MS", str(1000.0 * frame_interval_s)))
+            context.add_init_script(_FEW_FRAMES)
             yield context
         finally:
             browser.close()

@@ -17,9 +17,31 @@ from test.processes.hand_flight import PAGE, Flown, hold, reading, take_control
 pytestmark = pytest.mark.timeout(240)
 
 
+# Notes for how long keys are held, ms, by their own times and by those at which the page takes them.
+NOTE_KEYS = """
+window.lengths = [];
+const pressed = {};
+const note = (event) => {
+    if (event.type === "keydown") pressed[event.key] = [event.timeStamp, performance.now()];
+    else window.lengths.push([event.timeStamp - pressed[event.key][0], performance.now() - pressed[event.key][1]]);
+};
+for (const kind of ["keydown", "keyup"]) window.addEventListener(kind, (event) => event.repeat || note(event), true);
+"""
+
+# Occupies the page for most of each 0.7 s, as drawing does.
+OCCUPY = """() => {
+    const draw = () => {
+        for (const end = performance.now() + 680; performance.now() < end;);
+        window.drawing = setTimeout(draw, 20);
+    };
+    window.drawing = setTimeout(draw);
+}"""
+
+
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Any]:
     with browsers() as browser:
+        browser.add_init_script(NOTE_KEYS)
         yield browser
 
 
@@ -95,6 +117,23 @@ def test_leaving_gives_the_switches_back_to_the_services(tab: Tab, flown: Flown)
     flown.observer.spin(0.2)
     assert flown.observer.trigger("toggle_arm") == "arm switch on"
     assert flown.observer.trigger("toggle_arm") == "arm switch off"
+
+
+def test_keys_count_for_as_long_as_they_were_held_on_a_page_that_draws_slowly(tab: Tab, flown: Flown) -> None:
+    take_control(tab, flown)
+    tab.until(lambda: flown.rc.values[2] == LOW, "the throttle at rest", flown.listen)
+    tab.page.evaluate("() => {window.lengths.length = 0}")
+    tab.page.evaluate(OCCUPY)
+    for hold_ms in (60, 250, 60):
+        tab.page.keyboard.press("w", delay=hold_ms)
+    lengths = tab.page.evaluate("() => {clearTimeout(window.drawing); return window.lengths}")
+    assert max(abs(held_ms - taken_ms) for held_ms, taken_ms in lengths) > 100.0
+    # A key moves the throttle by 500 us per second.
+    throttle_us = min(LOW + 0.5 * sum(held_ms for held_ms, _ in lengths), HIGH)
+    # A pulse width is a whole number.
+    tab.until(lambda: abs(float(flown.rc.values[2]) - throttle_us) < 2.0, f"{throttle_us} us", flown.listen)
+    tab.click("Leave controls")
+    tab.until(lambda: tab.button("Fly by hand").is_enabled(), "a free seat")
 
 
 def test_sticks_on_the_page_and_switches_move_the_channels(tab: Tab, flown: Flown) -> None:

@@ -29,7 +29,7 @@ TAKE_OFF_US = 1620
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Any]:
-    with browsers(frame_interval_s=10.0) as browser:
+    with browsers() as browser:
         yield browser
 
 
@@ -91,7 +91,7 @@ def test_fixed_wing_takes_off_turns_and_lands(
         def has_turned() -> bool:
             return 15.0 < (reading(tab, "heading") - begun) % 360.0 < 180.0
 
-        # A page that is slow to draw is also slow to take the keys.
+        # A page that is slow to draw shows the heading late.
         tab.until(has_turned, "a turn to the right", lambda: bank_to(tab, one, 15.0), every_ms=50, limit_s=150.0)
         hold(tab, one, "s", lambda: one.rc.values[THROTTLE] == LOW, "no throttle")
         level = lambda: bank_to(tab, one, 0.0)  # noqa: E731

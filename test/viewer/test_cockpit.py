@@ -68,18 +68,89 @@ def test_one_pilot_flies_at_a_time() -> None:
     assert sent.seat.take("second", DRAWN_STICKS, 0.0, armed=False) == ""
 
 
+class Keys:
+    """Keys of a pilot, whose page's clock is 100 s behind the system's; the page reports them late."""
+
+    def __init__(self, *, armed: bool = False) -> None:
+        self.sent = Sent()
+        self.sent.seat.take("pilot", KEYBOARD, 100.0, armed=armed)
+
+    def report(self, *held: Action, at_s: float, arrives_s: float) -> StickReport:
+        """The last report to the vehicle once the page has reported keys, held from a time on, s of the page."""
+        message = {"held": [action.value for action in held], "at": at_s}
+        self.sent.seat.report("pilot", message, 100.0 + arrives_s)
+        return self.sent[-1]
+
+    def wait(self, until_s: float) -> StickReport:
+        self.sent.seat.wait(100.0 + until_s)
+        return self.sent[-1]
+
+
 def test_keys_move_the_sticks_while_they_are_held() -> None:
-    sent = Sent()
-    sent.seat.take("pilot", KEYBOARD, 0.0, armed=True)
-    held = {"held": [Action.ROLL_RIGHT.value, Action.THROTTLE_UP.value, Action.ARM.value]}
-    sent.seat.report("pilot", held, 0.0)
-    sent.seat.report("pilot", {"held": []}, 0.5)
-    sent.seat.report("pilot", {"held": []}, 1.0)
-    first, moved, released = sent
     # In the air, the throttle starts at half.
-    assert first == StickReport(KEYBOARD, (0.0, 0.0, 0.0, 0.0), (True, False, False))
-    assert moved == StickReport(KEYBOARD, (1.0, 0.0, pytest.approx(0.5), 0.0), (False,) * 3)
-    assert released.axes == (0.0, 0.0, pytest.approx(0.5), 0.0)
+    keys = Keys(armed=True)
+    pressed = keys.report(Action.ROLL_RIGHT, Action.THROTTLE_UP, Action.ARM, at_s=0.0, arrives_s=0.0)
+    assert pressed == StickReport(KEYBOARD, (0.0, 0.0, 0.0, 0.0), (True, False, False))
+    # The page need not report for a stick to move.
+    assert keys.wait(0.2) == StickReport(KEYBOARD, (pytest.approx(0.5), 0.0, pytest.approx(0.2), 0.0), pressed.buttons)
+    released = keys.report(at_s=0.5, arrives_s=0.5)
+    assert released == StickReport(KEYBOARD, (1.0, 0.0, pytest.approx(0.5), 0.0), (False,) * 3)
+    assert keys.wait(1.0).axes == (0.0, 0.0, pytest.approx(0.5), 0.0)
+
+
+def test_key_that_a_slow_page_reports_at_once_is_held_for_its_time() -> None:
+    keys = Keys()
+    keys.report(Action.ROLL_RIGHT, Action.THROTTLE_UP, at_s=0.1, arrives_s=0.9)
+    keys.report(at_s=0.3, arrives_s=0.9)
+    assert keys.wait(1.0).axes[0] == pytest.approx(0.25)
+    # Both ends of the key are as much later than on the page: the stick is at its furthest after 0.2 s.
+    assert [keys.wait(1.15).axes[0], keys.wait(1.2).axes[0]] == pytest.approx([0.25, 0.0])
+    assert max(report.axes[0] for report in keys.sent) == pytest.approx(0.5)
+    assert keys.sent[-1].axes[2] == pytest.approx(2.0 * 0.1 - 1.0)
+
+
+def test_release_that_a_slow_page_reports_late_takes_back_the_rest() -> None:
+    keys = Keys()
+    keys.report(Action.THROTTLE_UP, Action.YAW_LEFT, at_s=1.0, arrives_s=1.0)
+    assert keys.wait(1.8).axes == (0.0, 0.0, pytest.approx(2.0 * 0.4 - 1.0), -1.0)
+    late = keys.report(at_s=1.1, arrives_s=1.9)
+    assert late.axes == (0.0, 0.0, pytest.approx(2.0 * 0.05 - 1.0), 0.0)
+
+
+def test_taps_and_switches_that_arrive_together_follow_each_other() -> None:
+    keys = Keys()
+    for tap in range(3):
+        keys.report(Action.THROTTLE_UP, Action.ARM, at_s=0.2 * tap, arrives_s=0.6)
+        keys.report(at_s=0.2 * tap + 0.1, arrives_s=0.6)
+    # All at once: nothing is lost between two reports, each of which the transmitter receives.
+    assert keys.wait(1.5).axes[2] == pytest.approx(2.0 * 0.15 - 1.0)
+    presses = [report.buttons[0] for report in keys.sent]
+    assert sum(after and not before for before, after in zip([False, *presses], presses, strict=False)) == 3
+
+
+def test_time_from_far_ahead_holds_no_key_for_longer_than_a_page_may_be_silent() -> None:
+    keys = Keys()
+    keys.report(Action.THROTTLE_UP, at_s=0.0, arrives_s=0.0)
+    keys.report(at_s=1e300, arrives_s=0.0)
+    for quarter in range(17):
+        keys.report(at_s=1e300, arrives_s=0.25 * quarter)
+    assert keys.sent[-1].axes[2] == pytest.approx(2.0 * 0.5 * 2.0 - 1.0)
+
+
+def test_silent_page_is_reported_once_and_its_keys_are_released() -> None:
+    keys = Keys()
+    keys.report(Action.THROTTLE_UP, at_s=0.0, arrives_s=0.0)
+    keys.wait(0.4)
+    assert keys.wait(2.1) == keys.wait(2.2) == StickReport(KEYBOARD)
+    assert keys.sent.count(StickReport(KEYBOARD)) == 1
+    assert keys.report(at_s=9.0, arrives_s=9.0).axes[2] == pytest.approx(2.0 * 0.2 - 1.0)
+
+
+@pytest.mark.parametrize("at", [None, "1", float("nan"), float("inf")])
+def test_keys_without_a_time_are_refused(at: object) -> None:
+    keys = Keys()
+    with pytest.raises(BadMessageError, match="'at'"):
+        keys.sent.seat.report("pilot", {"held": [], "at": at}, 0.0)
 
 
 def test_lost_page_is_reported_and_its_pilot_must_take_the_controls_again() -> None:

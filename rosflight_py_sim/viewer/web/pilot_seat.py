@@ -6,8 +6,9 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 
 from rosflight_py_sim.transmitter.channels import PITCH, ROLL, YAW
-from rosflight_py_sim.transmitter.keyboard import Action, KeyboardSticks
+from rosflight_py_sim.transmitter.keyboard import Action
 from rosflight_py_sim.transmitter.page import KEYBOARD, StickReport
+from rosflight_py_sim.viewer.web.key_times import KeyTimes
 
 LEFT = StickReport("")
 """Report of a pilot who has left the controls."""
@@ -19,6 +20,10 @@ _MOST = 64
 _LONGEST_NAME = 200
 
 _ARMED_THROTTLE = 0.5
+
+# Time without a report of the pilot's page after which its signal counts as lost, s. On a busy machine without a
+# graphics card, drawing keeps a page from reporting for more than a second.
+_SILENCE_S = 2.0
 
 
 class BadMessageError(ValueError):
@@ -33,9 +38,9 @@ class PilotSeat:
         self._send = send
         self._pilot: object = None
         self._device = ""
-        self._keys = KeyboardSticks()
-        self._held: set[Action] = set()
+        self._keys = KeyTimes(0.0, 0.0)
         self._received_s = 0.0
+        self._is_silent = False
 
     def is_taken_by(self, browser: object) -> bool:
         """Whether the pilot flies from this browser."""
@@ -63,8 +68,8 @@ class PilotSeat:
         if self._pilot not in (None, browser):
             return "another browser flies the vehicle: its pilot must leave the controls first"
         self._pilot, self._device, self._received_s = browser, device, now_s
-        self._keys, self._held = KeyboardSticks(), set()
-        self._keys.throttle = _ARMED_THROTTLE if armed else 0.0
+        self._keys = KeyTimes(_ARMED_THROTTLE if armed else 0.0, now_s)
+        self._is_silent = False
         return ""
 
     def leave(self, browser: object) -> None:
@@ -76,16 +81,22 @@ class PilotSeat:
     def lose(self, browser: object) -> None:
         """Report the loss of this browser's page, if its pilot flies; the pilot must take the controls again."""
         if self.is_taken_by(browser):
-            self.interrupt()
+            self._interrupt()
             self._pilot = None
 
-    def interrupt(self) -> None:
-        """Report the silence of the pilot's page; the next report ends it."""
-        self._held.clear()
-        self._send(StickReport(self._device))
+    def wait(self, now_s: float) -> None:
+        """Move the sticks by keys while the page reports nothing; after 2 s, report its silence once."""
+        if self._is_silent:
+            return
+        if now_s - self._received_s > _SILENCE_S:
+            self._interrupt()
+        elif self._device == KEYBOARD:
+            self._report_keys(now_s)
 
     def report(self, browser: object, message: Mapping[str, object], now_s: float) -> None:
-        """Send a report of the pilot: held keys as `held`, or `axes` and `buttons`; other browsers are ignored.
+        """Send a report of the pilot: `axes` and `buttons`, or the held keys; other browsers are ignored.
+
+        Keys are the actions `held` from the time `at` on, s of the page's clock.
 
         Raises:
             BadMessageError: the message has neither, or invalid values.
@@ -93,18 +104,25 @@ class PilotSeat:
         if not self.is_taken_by(browser):
             return
         if self._device == KEYBOARD:
-            self._send(self._report_of_keys(_actions(message.get("held")), now_s))
+            self._keys.take(_actions(message.get("held")), _seconds(message.get("at")), now_s)
+            self._received_s, self._is_silent = now_s, False
+            self._report_keys(now_s)
             return
         axes, buttons = _axes(message.get("axes")), _buttons(message.get("buttons"))
+        self._received_s, self._is_silent = now_s, False
         self._send(StickReport(self._device, axes, buttons))
 
-    def _report_of_keys(self, held: set[Action], now_s: float) -> StickReport:
-        # The keys were held as in the last report until now.
-        self._keys.hold(self._held, now_s - self._received_s)
-        self._held, self._received_s = held, now_s
-        deflection = self._keys.deflection
-        axes = (deflection[ROLL], deflection[PITCH], 2.0 * self._keys.throttle - 1.0, deflection[YAW])
-        return StickReport(KEYBOARD, axes, tuple(action in held for action in _SWITCH_KEYS))
+    def _report_keys(self, now_s: float) -> None:
+        for sticks, held in self._keys.until(now_s):
+            deflection = sticks.deflection
+            axes = (deflection[ROLL], deflection[PITCH], 2.0 * sticks.throttle - 1.0, deflection[YAW])
+            self._send(StickReport(KEYBOARD, axes, tuple(action in held for action in _SWITCH_KEYS)))
+
+    def _interrupt(self) -> None:
+        """Report the silence of the page, until its next report."""
+        self._is_silent = True
+        self._keys.release()
+        self._send(StickReport(self._device))
 
 
 def _actions(held: object) -> set[Action]:
@@ -112,6 +130,12 @@ def _actions(held: object) -> set[Action]:
         return {Action(one) for one in _items(held)}
     except ValueError as error:
         raise BadMessageError(f"'held': {error}") from error
+
+
+def _seconds(at: object) -> float:
+    if not isinstance(at, (int, float)) or not math.isfinite(at):
+        raise BadMessageError("'at': allowed: a finite number")
+    return float(at)
 
 
 def _axes(axes: object) -> tuple[float, ...]:

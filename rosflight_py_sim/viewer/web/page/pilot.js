@@ -237,15 +237,16 @@ export class Pilot {
     if (event.repeat) return;
     if (down) this.held.add(action);
     else this.held.delete(action);
-    this.report();
+    // While the page draws, keys wait: their own times tell how long each was held.
+    this.report(event.timeStamp);
   }
 
-  report() {
+  report(at = performance.now()) {
     if (this.seat !== "mine") return;
     const [kind] = this.device.value.split(" ");
     const pressed = SWITCHES.map(([action]) => this.clicked.has(action));
     if (kind === "keys") {
-      this.send({ held: [...new Set([...this.held, ...this.clicked])] });
+      this.send({ held: [...new Set([...this.held, ...this.clicked])], at: at / 1000 });
     } else if (kind === "sticks") {
       const { left, right } = this;
       this.send({ axes: [right.x, right.y, -left.y, left.x], buttons: pressed });
