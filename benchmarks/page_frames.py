@@ -17,7 +17,14 @@ from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
 CHROMIUM = "/usr/bin/chromium"
-FLAGS = ("--no-sandbox", "--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swiftshader")
+# As a desktop's Chromium without a graphics card: SwiftShader draws the scene, and Skia the page around it.
+FLAGS = (
+    "--no-sandbox",
+    "--use-gl=angle",
+    "--use-angle=swiftshader",
+    "--enable-unsafe-swiftshader",
+    "--disable-gpu-compositing",
+)
 
 TIMEOUT_S = 120.0
 # The vehicle takes off meanwhile.
