@@ -164,9 +164,8 @@ def _play(player: Player, tracks: list[Track], zero_s: float, display: Display, 
         time_s = player.advance(now_s - before_s)
         before_s = now_s
         display.show_pace(player.speed)
-        for track in tracks:
-            moment = track.at(zero_s + time_s)
-            display.show(track.name, VehicleView(time_s, **vars(moment)))
+        moments = {track.name: track.at(zero_s + time_s) for track in tracks}
+        display.show({name: VehicleView(time_s, **vars(moment)) for name, moment in moments.items()})
         if now_s - shown_s >= 1.0 / _SLIDER_HZ:
             refresh()
             shown_s = now_s

@@ -261,12 +261,13 @@ class WebViewer(PartNode):
         self._unseen = 0 if self._server.get_clients() else self._unseen + 1
         if self._unseen % _UNSEEN:
             return
+        views = {vehicle.name: view for vehicle in self._vehicles if (view := vehicle.poll()) is not None}
         for vehicle in self._vehicles:
-            view = vehicle.poll()
-            if view is not None:
+            if vehicle.name in views:
                 self.update_clock(vehicle.state.time_ns)
-                if self._history.take(vehicle.name, view):
-                    self._begin_flight()
+        if views and self._history.take(views):
+            self._begin_flight()
+        for vehicle in self._vehicles:
             state = vehicle.pilot_state(paused=self.paused is not None and self.paused.data)
             if vehicle is self._flown if self._cockpit.is_flown else vehicle.name == self._display.chosen:
                 self._cockpit.armed = state.is_armed

@@ -59,15 +59,17 @@ def test_fixed_view_leaves_the_world_where_it_is() -> None:
 def test_drawn_vehicle_never_stands_in_the_ground(server: viser.ViserServer, name: str) -> None:
     shape = appearance_of(vehicle(name))
     scene = Scene(server, {name: shape}, DRY_LAND)
-    body = server.scene.get_handle_by_name(f"/map/{name}")
-    assert body is not None
+    first = next(part for part in shape.parts if part.motion is None)
+    body = server.scene.get_handle_by_name(f"/map/{name}_{first.name}")
+    assert isinstance(body, viser.BatchedMeshHandle)
     for roll, pitch in ((0.0, 0.0), (0.2, -0.1), (math.pi, 0.0)):
         # In contact, the legs sink into the ground by the compression of its spring.
         truth = truth_at(0.01, roll, pitch)
-        scene.show(name, VehicleView(0.0, truth, np.zeros(3), np.zeros(14)))
+        scene.show({name: VehicleView(0.0, truth, np.zeros(3), np.zeros(14))})
         lowest = max(rotate_vector(corner, truth[3:7])[2] for corner in corners_of(shape))
-        assert body.position[2] + lowest == pytest.approx(0.0, abs=2e-3)
-        assert body.position[0:2].tolist() == [12.0, -7.0]
+        (position,) = body.batched_positions
+        assert position[2] + lowest == pytest.approx(0.0, abs=2e-3)
+        assert position[0:2].tolist() == [12.0, -7.0]
 
 
 @pytest.mark.parametrize(("name", "length"), [("aerosonde", 100.0), ("multirotor", 1.0)])
@@ -76,17 +78,18 @@ def test_runway_or_pad_lies_where_the_flight_begins_along_its_heading(
 ) -> None:
     scene = Scene(server, {name: appearance_of(vehicle(name))}, DRY_LAND)
     for truth in (truth_at(-0.1, 0.0, 0.0), truth_at(-50.0)):
-        scene.show(name, VehicleView(0.0, truth, np.zeros(3), np.zeros(14)))
-    surface = server.scene.get_handle_by_name(f"/map/{name}_start_surface")
-    assert isinstance(surface, viser.MeshHandle)
+        scene.show({name: VehicleView(0.0, truth, np.zeros(3), np.zeros(14))})
+    surface = server.scene.get_handle_by_name("/map/start_1_surface")
+    assert isinstance(surface, viser.BatchedMeshHandle)
     assert np.ptp(surface.vertices[:, 0]) > length
-    assert surface.position[0:2].tolist() == [12.0, -7.0]
-    assert surface.wxyz == pytest.approx(euler2quat(YAW, 0.0, 0.0, "rzyx"))
+    assert surface.batched_positions[:, 0:2].tolist() == [[12.0, -7.0]]
+    # Poses are sent as 32-bit numbers.
+    assert surface.batched_wxyzs[0] == pytest.approx(euler2quat(YAW, 0.0, 0.0, "rzyx"), abs=1e-6)
 
 
 def test_shadow_lies_below_the_vehicle_on_the_ground(server: viser.ViserServer) -> None:
     scene = Scene(server, {"": appearance_of(vehicle("multirotor"))}, DRY_LAND)
-    scene.show("", VehicleView(0.0, truth_at(-20.0), np.zeros(3), np.zeros(14)))
+    scene.show({"": VehicleView(0.0, truth_at(-20.0), np.zeros(3), np.zeros(14))})
     shadow = server.scene.get_handle_by_name("/map/vehicle_shadow")
-    assert shadow is not None
-    assert shadow.position == pytest.approx([12.0, -7.0, 0.0], abs=0.1)
+    assert isinstance(shadow, viser.BatchedMeshHandle)
+    assert shadow.batched_positions[0] == pytest.approx([12.0, -7.0, 0.0], abs=0.1)

@@ -97,7 +97,7 @@ def test_images_are_shown_alongside_readings_at_the_same_rate() -> None:
         display = Display(server, {"kite": appearance("dart")}, DRY_LAND)
         picture = b"\xff\xd8\xff"
         view = VehicleView(0.0, np.eye(19)[3], np.zeros(3), np.zeros(14), {"front": picture})
-        display.show("kite", view)
+        display.show({"kite": view})
         assert [jpeg_shown(shown) for shown in display.pictures.values()] == [picture]
     finally:
         stop_server(server)

@@ -14,6 +14,7 @@ import pytest
 import viser
 
 from rosflight_py_sim.graph.vehicle_appearance import appearance_of
+from rosflight_py_sim.physics.rotations import quaternion_from_euler, rotate_to_inertial
 from rosflight_py_sim.vehicles import known_vehicles, vehicle
 from rosflight_py_sim.viewer.appearance import appearance
 from rosflight_py_sim.viewer.graph_model import Health, NodeEntry, Report, graph_model
@@ -22,7 +23,7 @@ from rosflight_py_sim.viewer.web.display import Display
 from rosflight_py_sim.viewer.web.graph_page import health_table
 from rosflight_py_sim.viewer.web.scene import Scene
 from rosflight_py_sim.viewer.web.server import NoServerError, open_server, stop_server, url_of
-from rosflight_py_sim.viewer.web.trail import PIECE, PIECES, Trail
+from rosflight_py_sim.viewer.web.trail import MOST, PIECE, PIECES, Trails
 from rosflight_py_sim.viewer.web.vehicle_view import VehicleView
 from rosflight_py_sim.viewer.world_meshes import world_parts
 from rosflight_py_sim.world import DRY_LAND, World, load_world
@@ -46,10 +47,10 @@ def view(time_s: float = 0.0, north: float = 0.0, **fields: object) -> VehicleVi
     return VehicleView(time_s, truth, **given)  # type: ignore[arg-type]
 
 
-def wxyz(server: viser.ViserServer, node: str) -> np.ndarray:
+def batch(server: viser.ViserServer, node: str) -> viser.BatchedMeshHandle:
     handle = server.scene.get_handle_by_name(node)
-    assert handle is not None
-    return np.array(handle.wxyz)
+    assert isinstance(handle, viser.BatchedMeshHandle), node
+    return handle
 
 
 @pytest.mark.parametrize("name", known_vehicles())
@@ -57,9 +58,10 @@ def test_each_vehicle_can_be_displayed(server: viser.ViserServer, name: str) -> 
     scene = Scene(server, {"": appearance_of(vehicle(name))}, DRY_LAND)
     above = view(1.0, north=3.0)
     above.truth[2] = -5.0
-    scene.show("", above)
-    handle = server.scene.get_handle_by_name("/map/vehicle")
-    assert handle is not None and handle.position.tolist() == [3.0, 0.0, -5.0]
+    scene.show({"": above})
+    body = next(part for part in appearance_of(vehicle(name)).parts if part.motion is None)
+    assert batch(server, f"/map/vehicle_{body.name}").batched_positions.tolist() == [[3.0, 0.0, -5.0]]
+    assert batch(server, "/map/vehicle_shadow").batched_positions[0, 0:2].tolist() == [3.0, 0.0]
 
 
 @pytest.mark.parametrize("name", ["pool", "open_water"])
@@ -97,14 +99,14 @@ def test_selected_vehicle_stays_centred_in_the_view(server: viser.ViserServer) -
     scene = Scene(server, {"first": appearance("dart"), "second": appearance("dart")}, DRY_LAND)
     root = server.scene.get_handle_by_name("/map")
     assert root is not None
-    scene.show("first", view(north=5.0))
-    scene.show("second", view(north=7.0))
+    scene.show({"first": view(north=5.0)})
+    scene.show({"second": view(north=7.0)})
     assert root.position.tolist() == [-5.0, 0.0, 0.0]
     scene.chosen = "second"
-    scene.show("second", view(north=7.0))
+    scene.show({"second": view(north=7.0)})
     assert root.position.tolist() == [-7.0, 0.0, 0.0]
     scene.choose_view("fixed")
-    scene.show("second", view(north=9.0))
+    scene.show({"second": view(north=9.0)})
     assert root.position.tolist() == [-7.0, 0.0, 0.0]
 
 
@@ -112,44 +114,54 @@ def test_rotors_spin_with_their_commands_while_time_advances(server: viser.Viser
     scene = Scene(server, {"": MULTIROTOR}, DRY_LAND)
     rotors = [part for part in MULTIROTOR.parts if part.motion is not None]
     assert len(rotors) == 4
-    node = f"/map/vehicle/{rotors[0].name}"
-    scene.show("", view(1.0, pwm_us=np.full(14, 1500.0)))
-    before = wxyz(server, node)
-    scene.show("", view(1.0, pwm_us=np.full(14, 1500.0)))
-    assert np.array_equal(wxyz(server, node), before)
-    scene.show("", view(1.02, pwm_us=np.full(14, 1000.0)))
-    assert np.array_equal(wxyz(server, node), before)
-    scene.show("", view(1.04, pwm_us=np.full(14, 1500.0)))
-    assert not np.allclose(wxyz(server, node), before)
+
+    def attitudes() -> list[list[float]]:
+        # Rotors 1 and 3 turn in one direction, 2 and 4 in the other.
+        nodes = [batch(server, f"/map/vehicle_{rotor.name}") for rotor in rotors[0:2]]
+        return [wxyz for node in nodes for wxyz in node.batched_wxyzs.tolist()]
+
+    scene.show({"": view(1.0, pwm_us=np.full(14, 1500.0))})
+    before = attitudes()
+    assert len(before) == 4
+    scene.show({"": view(1.0, pwm_us=np.full(14, 1500.0))})
+    assert attitudes() == before
+    scene.show({"": view(1.02, pwm_us=np.full(14, 1000.0))})
+    assert attitudes() == before
+    scene.show({"": view(1.04, pwm_us=np.full(14, 1500.0))})
+    assert not np.isclose(attitudes(), before).all(axis=1).any()
 
 
 def test_oldest_path_segments_are_removed(server: viser.ViserServer) -> None:
-    trail = Trail(server.scene, "/path", SPACING)
+    trails = Trails(server.scene, "/path", {"": SPACING})
     for k in range((PIECES + 3) * PIECE):
-        trail.pass_through(np.array([1.01 * k * SPACING, 0.0, 0.0]), 0.1 * k, 1.0)
+        trails.pass_through("", np.array([1.01 * k * SPACING, 0.0, 0.0]), 0.1 * k, 1.0)
+        trails.draw()
     pieces = [name for name in (f"/path_{k}" for k in range(2 * PIECES)) if server.scene.get_handle_by_name(name)]
     assert len(pieces) == PIECES
 
 
 def test_path_has_a_gap_where_the_vehicle_was_repositioned(server: viser.ViserServer) -> None:
-    trail = Trail(server.scene, "/path", SPACING)
+    trails = Trails(server.scene, "/path", {"": SPACING})
     norths = [0.0, 0.11, 0.22, 50.0, 50.11, 50.22]
     for k, north in enumerate(norths):
-        trail.pass_through(np.array([north, 0.0, 0.0]), 0.1 * k, 1.0)
-    first, second = (server.scene.get_handle_by_name(f"/path_{k}") for k in (1, 2))
-    assert isinstance(first, viser.LineSegmentsHandle) and isinstance(second, viser.LineSegmentsHandle)
-    assert first.points[:, :, 0].max() == pytest.approx(0.11)
-    assert second.points[:, :, 0].min() == pytest.approx(50.0)
+        trails.pass_through("", np.array([north, 0.0, 0.0]), 0.1 * k, 1.0)
+        trails.draw()
+    path = server.scene.get_handle_by_name("/path_1")
+    assert isinstance(path, viser.LineSegmentsHandle)
+    drawn = [[0.0, 0.11], [0.11, 0.22], [50.0, 50.11]]
+    assert path.points[:, :, 0] == pytest.approx(np.array(drawn))
 
 
 def test_path_has_no_gap_for_a_fast_vehicle_braking_between_two_samples(server: viser.ViserServer) -> None:
-    trail = Trail(server.scene, "/path", SPACING)
+    trails = Trails(server.scene, "/path", {"": SPACING})
     # From 60 m/s to a stop at a constant deceleration, sampled once a second.
     for k, (north, speed) in enumerate([(0.0, 60.0), (60.0, 60.0), (90.0, 0.0)]):
-        trail.pass_through(np.array([north, 0.0, 0.0]), 1.0 * k, speed)
+        trails.pass_through("", np.array([north, 0.0, 0.0]), 1.0 * k, speed)
+        trails.draw()
     (path,) = (node for k in range(4) if (node := server.scene.get_handle_by_name(f"/path_{k}")) is not None)
     assert isinstance(path, viser.LineSegmentsHandle)
-    trail.pass_through(np.array([90.2, 0.0, 0.0]), 3.0, 0.5)
+    trails.pass_through("", np.array([90.2, 0.0, 0.0]), 3.0, 0.5)
+    trails.draw()
     assert path.points[:, :, 0].tolist() == pytest.approx(np.array([[0.0, 60.0], [60.0, 90.0], [90.0, 90.2]]))
 
 
@@ -158,11 +170,66 @@ def test_wind_arrow_points_downwind(server: viser.ViserServer) -> None:
     arrow = server.scene.get_handle_by_name("/map/vehicle_wind")
     assert isinstance(arrow, viser.ArrowsHandle)
     assert not arrow.visible
-    scene.show("", view(wind_ned=np.array([0.0, 4.0, 0.0])))
+    scene.show({"": view(wind_ned=np.array([0.0, 4.0, 0.0]))})
     start, end = arrow.points[0]
     assert arrow.visible
     assert end[1] - start[1] == pytest.approx(0.8 * MULTIROTOR.size)
     assert math.hypot(end[0] - start[0], end[2] - start[2]) == 0.0
+
+
+class Fleet:
+    """A page's scene with a fleet, each vehicle of which flies at a place and heading of its own."""
+
+    def __init__(self, server: viser.ViserServer, count: int) -> None:
+        self.shapes = {
+            f"v{k}": appearance_of(vehicle("fixedwing" if k % 10 == 3 else "multirotor")) for k in range(count)
+        }
+        self.scene = Scene(server, self.shapes, DRY_LAND)
+        self.views = {name: self.view(k) for k, name in enumerate(self.shapes)}
+
+    def view(self, number: int, time_s: float = 0.0) -> VehicleView:
+        truth = np.zeros(19)
+        truth[0:3] = 3.0 * number, time_s, -2.0 - number
+        truth[3:7] = quaternion_from_euler(0.1, -0.2, 0.3 * number)
+        truth[8] = 1.0
+        return VehicleView(time_s, truth, np.array([0.0, 4.0, 0.0]), np.full(14, 1500.0))
+
+
+def test_equal_parts_of_a_fleet_are_one_node_with_the_poses_of_its_vehicles(server: viser.ViserServer) -> None:
+    fleet = Fleet(server, 40)
+    fleet.scene.show(fleet.views)
+    others = {name: shown for name, shown in fleet.views.items() if fleet.shapes[name].name == "multirotor"}
+    rotors = batch(server, "/map/v0_rotor 1")
+    assert len(rotors.batched_positions) == 2 * len(others)
+    placed = iter(rotors.batched_positions)
+    for name, shown in others.items():
+        for rotor in [part for part in fleet.shapes[name].parts if part.name in ("rotor 1", "rotor 3")]:
+            pivot = rotate_to_inertial(*shown.truth[3:7].tolist(), *rotor.pivot_frd)
+            # Positions are sent as 32-bit numbers.
+            assert next(placed) == pytest.approx(shown.truth[0:3] + pivot, abs=1e-4)
+    assert batch(server, "/map/v3_shadow").batched_positions[:, 0].tolist() == [9.0, 39.0, 69.0, 99.0]
+
+
+def test_only_the_selected_vehicle_of_a_large_fleet_has_a_name_and_a_wind_arrow(server: viser.ViserServer) -> None:
+    fleet = Fleet(server, 40)
+    for chosen in ("v0", "v17"):
+        fleet.scene.chosen = chosen
+        fleet.scene.show(fleet.views)
+        for kind in ("name", "wind"):
+            marked = [name for name in fleet.shapes if server.scene.get_handle_by_name(f"/map/{name}_{kind}")]
+            assert marked == [chosen]
+
+
+def test_paths_of_a_fleet_have_bounded_memory(server: viser.ViserServer) -> None:
+    names = [f"v{k}" for k in range(40)]
+    trails = Trails(server.scene, "/path", dict.fromkeys(names, SPACING))
+    for k in range(1000):
+        for number, name in enumerate(names):
+            trails.pass_through(name, np.array([1.0 * k, 3.0 * number, 0.0]), 1.0 * k, 1.0)
+        trails.draw()
+    nodes = [server.scene.get_handle_by_name(f"/path_{k}") for k in range(2 * PIECES)]
+    lengths = [len(node.points) for node in nodes if isinstance(node, viser.LineSegmentsHandle)]
+    assert len(lengths) == PIECES and max(lengths) <= MOST + len(names)
 
 
 def test_port_in_use_is_rejected_with_a_hint() -> None:
@@ -199,7 +266,7 @@ def test_height_and_outputs_of_selected_vehicle_are_plotted(server: viser.ViserS
     truth = np.zeros(19)
     truth[2], truth[3], truth[7] = -12.0, 1.0, 3.0
     for k in range(5):
-        display.show("a", VehicleView(0.11 * k, truth, np.zeros(3), np.full(14, 1200.0 + k)))
+        display.show({"a": VehicleView(0.11 * k, truth, np.zeros(3), np.full(14, 1200.0 + k))})
     attitude, height, speed, outputs = display.plots.handles
     assert attitude.data[1].tolist() == [0.0]
     assert height.data[1].tolist() == [12.0] and speed.data[1].tolist() == [3.0]
@@ -207,7 +274,7 @@ def test_height_and_outputs_of_selected_vehicle_are_plotted(server: viser.ViserS
     assert [column[-1] for column in outputs.data[1:]] == [1204.0] * 4
     assert len(height.data[0]) == 5
     # A restarted simulation leaves nothing of the previous one.
-    display.show("a", VehicleView(0.0, truth, np.zeros(3), np.full(14, 1100.0)))
+    display.show({"a": VehicleView(0.0, truth, np.zeros(3), np.full(14, 1100.0))})
     display.plots.draw("a")
     assert height.data[0].tolist() == [0.0]
 
@@ -224,7 +291,7 @@ def test_plots_show_the_last_30_s_at_any_update_rate(server: viser.ViserServer) 
     display = Display(server, {"": MULTIROTOR}, DRY_LAND)
     for k in range(1000):
         # At twice real time, thirty pictures a second.
-        display.show("", view(2.0 / 30.0 * k))
+        display.show({"": view(2.0 / 30.0 * k)})
     display.plots.draw("")
     for plot in display.plots.handles:
         assert plot.scales is not None and plot.scales["x"]["range"] == (-30.0, 0.0)
@@ -236,7 +303,7 @@ def test_plots_opened_late_show_history(server: viser.ViserServer) -> None:
     # The browser keeps this range, whatever a plot's first data.
     assert all(plot.scales is not None and not plot.scales["x"].get("auto") for plot in display.plots.handles)
     for k in range(250):
-        display.show("", view(0.101 * k))
+        display.show({"": view(0.101 * k)})
     display.plots.draw("")
     assert all(len(plot.data[0]) == 250 for plot in display.plots.handles)
 
@@ -246,7 +313,7 @@ def test_heading_line_is_broken_at_wraps(server: viser.ViserServer) -> None:
     for k, heading in enumerate([160.0, 170.0, 180.0, 190.0, 200.0, 210.0]):
         truth = np.zeros(19)
         truth[3], truth[6] = math.cos(math.radians(heading) / 2.0), math.sin(math.radians(heading) / 2.0)
-        display.show("", VehicleView(0.11 * k, truth, np.zeros(3), np.full(14, 1200.0)))
+        display.show({"": VehicleView(0.11 * k, truth, np.zeros(3), np.full(14, 1200.0))})
     display.plots.draw("")
     roll, _, yaw = display.plots.handles[0].data[1:]
     assert list(roll) == pytest.approx([0.0] * 6)
@@ -260,7 +327,7 @@ def test_readings_show_time_pace_position_and_notes(server: viser.ViserServer) -
     display = Display(server, {"": appearance_of(vehicle("auv"))}, load_world("pool"))
     display.show_pace(1.5)
     display.note("status", "armed")
-    display.show("", view(12.5, north=3.0))
+    display.show({"": view(12.5, north=3.0)})
     for part in (
         "12.5000</span> s",
         "1.50 &times; real time",

@@ -101,16 +101,18 @@ class Display:
         """Last view of a vehicle; None before the first."""
         return self._views.get(name)
 
-    def show(self, name: str, view: VehicleView) -> None:
-        """Show a vehicle's state, outputs and camera images."""
+    def show(self, views: Mapping[str, VehicleView]) -> None:
+        """Show states, outputs and camera images of vehicles, by name."""
         with self._turn:
-            self._views[name] = view
-            self.scene.show(name, view)
-            self.plots.take(name, view)
-            if name == self.chosen:
+            self._views.update(views)
+            self.scene.show(views)
+            for name, view in views.items():
+                self.plots.take(name, view)
+            chosen = views.get(self.chosen)
+            if chosen is not None:
                 if self._cockpit is not None:
-                    self._cockpit.show(readings(view, underwater=self._underwater))
-                self._refresh(view)
+                    self._cockpit.show(readings(chosen, underwater=self._underwater))
+                self._refresh(chosen)
 
     def note(self, what: str, text: str) -> None:
         """Show a text beside the time, in place of the previous one with the same key."""

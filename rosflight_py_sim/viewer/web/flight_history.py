@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import viser
 
@@ -32,11 +32,11 @@ class FlightHistory:
         self.past = Past(server, display, self._timeline.tab, request)
         self._intervals = Intervals(events=_EVENTS_PERIOD_S)
 
-    def take(self, name: str, view: VehicleView) -> bool:
-        """Remember a state, and show it unless the past is shown; return whether a new flight has begun."""
-        has_restarted = self.past.take(name, view)
+    def take(self, views: Mapping[str, VehicleView]) -> bool:
+        """Remember states, by vehicle, and show them or the past; return whether a new flight has begun."""
+        has_restarted = self.past.take(views)
         if not self.past.is_shown:
-            self._display.show(name, view)
+            self._display.show(views)
         return has_restarted
 
     def refresh(self, events: Sequence[FlightEvent]) -> None:

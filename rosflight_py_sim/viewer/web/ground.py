@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 from rosflight_py_sim.shapes.meshes import Mesh
 from rosflight_py_sim.viewer.appearance import Appearance
-from rosflight_py_sim.viewer.on_ground import shadow_of, start_mark
+from rosflight_py_sim.viewer.on_ground import start_mark
+from rosflight_py_sim.viewer.web.batches import linear_colour
 from rosflight_py_sim.world import Pool
 from rosflight_py_sim.world.colours import Colour
 
@@ -85,59 +86,39 @@ def add_tiles(scene: viser.SceneApi, name: str, pool: Pool) -> None:
     scene.add_glb(name, floor, position=(0.0, 0.0, pool.depth))
 
 
-def add_start(scene: viser.SceneApi, root: str, appearance: Appearance, pose: NDArray[np.float64]) -> None:
-    """Add the runway of a vehicle with wheels, or the pad of another.
+def add_starts(scene: viser.SceneApi, root: str, appearance: Appearance, poses: NDArray[np.float64]) -> None:
+    """Add the runways of vehicles with wheels, or the pads of others, all of one appearance.
 
     Args:
         scene: viser's scene.
         root: beginning of the names of the nodes, whose parent has the axes north, east, down.
-        appearance: the vehicle's.
-        pose: north, east and down coordinate of the ground, m, and heading, rad (4,).
+        appearance: the vehicles'.
+        poses: of each: north, east and down coordinate of the ground, m, and heading, rad (n, 4).
     """
     mark = start_mark(appearance)
-    half = 0.5 * float(pose[3])
+    half = 0.5 * poses[:, 3]
+    still = np.zeros(len(poses))
     for name, mesh, colour, depth in (
         ("surface", mark.surface, mark.surface_colour, _STRIP),
         ("paint", mark.paint, mark.paint_colour, _PAINT),
     ):
-        scene.add_mesh_simple(
+        scene.add_batched_meshes_simple(
             f"{root}_{name}",
             mesh.vertices,
             mesh.triangles,
-            color=colour,
+            np.stack([np.cos(half), still, still, np.sin(half)], axis=1),
+            poses[:, 0:3] + np.array([0.0, 0.0, depth * gap_of(appearance.size)]),
+            batched_colors=linear_colour(colour),
+            lod="off",
             flat_shading=True,
-            wxyz=(np.cos(half), 0.0, 0.0, np.sin(half)),
-            position=pose[0:3] + np.array([0.0, 0.0, depth * gap_of(appearance.size)]),
             cast_shadow=False,
             receive_shadow=False,
         )
 
 
-class Shadow:
-    """Shadow of a vehicle on the ground, straight below it, by which its height can be seen."""
-
-    def __init__(self, scene: viser.SceneApi, name: str, appearance: Appearance, floor: float, colour: Colour) -> None:
-        """Add the shadow; `floor`: down coordinate of the ground, m; `colour`: of the ground."""
-        mesh = shadow_of(appearance)
-        self._floor = floor
-        self._depth = _SHADOW * gap_of(appearance.size)
-        self._node = scene.add_mesh_simple(
-            name,
-            mesh.vertices,
-            mesh.triangles,
-            color=tuple(int(0.4 * part) for part in colour),  # type: ignore[arg-type]
-            flat_shading=True,
-            side="double",
-            cast_shadow=False,
-            receive_shadow=False,
-        )
-
-    def fall_from(self, position: NDArray[np.float64], yaw: float) -> None:
-        """Move the shadow below a position NED (3,), m, at a heading, rad."""
-        height = max(self._floor - float(position[2]), 0.0)
-        down = self._floor + self._depth - _SHADOW_PER_HEIGHT * height
-        self._node.position = np.array([position[0], position[1], down])
-        self._node.wxyz = np.array([np.cos(0.5 * yaw), 0.0, 0.0, np.sin(0.5 * yaw)])
+def shadow_depth(sizes: NDArray[np.float64], heights: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Depths of shadows below the ground, m, for sizes and heights of the vehicles, m (n,)."""
+    return np.asarray(_SHADOW * gap_of(1.0) * sizes - _SHADOW_PER_HEIGHT * heights)
 
 
 def _hills() -> Mesh:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 import viser
 
@@ -57,9 +57,10 @@ class Past:
         """Show the flight from a time on."""
         self._request(lambda: self._go_to(time_s))
 
-    def take(self, name: str, view: VehicleView) -> bool:
-        """Remember the newest state of a vehicle; return whether time went back, so that a new flight has begun."""
-        has_restarted = self._memory.take(name, view)
+    def take(self, views: Mapping[str, VehicleView]) -> bool:
+        """Remember the newest states, by vehicle; return whether time went back, so that a new flight has begun."""
+        restarts = [self._memory.take(name, view) for name, view in views.items()]
+        has_restarted = any(restarts)
         if has_restarted and self.is_shown:
             self.leave()
         return has_restarted
@@ -75,10 +76,8 @@ class Past:
         time_s = self._player.advance(now_s - self._drawn_s)
         self._drawn_s = now_s
         self._display.show_pace(self._player.speed)
-        for name in self._display.names:
-            view = self._memory.at(name, time_s)
-            if view is not None:
-                self._display.show(name, view)
+        views = {name: self._memory.at(name, time_s) for name in self._display.names}
+        self._display.show({name: view for name, view in views.items() if view is not None})
         self._playback.refresh()
 
     def _go_to(self, time_s: float) -> None:

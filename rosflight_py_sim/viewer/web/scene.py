@@ -13,17 +13,18 @@ import viser
 from numpy.typing import NDArray
 
 from rosflight_py_sim.physics.rotations import euler_from_quaternion
-from rosflight_py_sim.viewer.appearance import Appearance, MovingParts, part_attitude
+from rosflight_py_sim.viewer.appearance import Appearance
 from rosflight_py_sim.viewer.on_ground import Clearance
 from rosflight_py_sim.viewer.web.camera_views import VIEWS, placed
-from rosflight_py_sim.viewer.web.ground import FAR, Shadow, add_start, gap_of
-from rosflight_py_sim.viewer.web.trail import Trail
+from rosflight_py_sim.viewer.web.ground import FAR, add_starts, gap_of
+from rosflight_py_sim.viewer.web.trail import Trails
+from rosflight_py_sim.viewer.web.vehicle_models import VehicleModels, node_name
 from rosflight_py_sim.viewer.web.vehicle_view import VehicleView
 from rosflight_py_sim.viewer.web.world_models import WIND_COLOUR, floor_colour, show_world
 from rosflight_py_sim.world import World
 
-# Longest time between two images over which rotors are turned: beyond it, blades would seem to stop or turn backwards.
-_BLADE_S = 1.0 / 30.0
+# Fleets larger than this have a name and a wind arrow for the selected vehicle only.
+_MOST_MARKED = 12
 
 # Wind speed whose arrow is as long as the vehicle.
 _WIND_SCALE = 5.0
@@ -48,19 +49,46 @@ class Scene:
         self._map = server.scene.add_frame(_ROOT, show_axes=False)
         self._size = max(appearance.size for appearance in vehicles.values())
         show_world(server.scene, _ROOT, world, gap_of(self._size))
-        several = len(vehicles) > 1
-        self._vehicles = {
-            name: _Vehicle(server.scene, name, appearance, world, named=several)
-            for name, appearance in vehicles.items()
-        }
+        self._shapes = dict(vehicles)
+        self._floor = world.floor_down
+        self._models = VehicleModels(server.scene, _ROOT, vehicles, self._floor, floor_colour(world))
+        self._clearances = {name: Clearance(shape) for name, shape in vehicles.items()}
+        self._paths = Trails(
+            server.scene, f"{_ROOT}/path", {name: 0.25 * shape.size for name, shape in vehicles.items()}
+        )
+        self._begins = set(vehicles) if world.water is None else set()
+        self._starts = 0
+        self._shows_wind = True
+        self._marks: dict[str, _Mark] = {}
+        self._mark()
         self._aim()
 
-    def show(self, name: str, view: VehicleView) -> None:
-        """Move a vehicle to a new state."""
+    def show(self, views: Mapping[str, VehicleView]) -> None:
+        """Move vehicles, by name, to new states."""
         with self._server.atomic():
-            self._vehicles[name].show(view)
-            if name == self.chosen and (pose := self._view.pose_of_world(view.truth)) is not None:
-                self._map.wxyz, self._map.position = np.array(pose[0]), pose[1]
+            self._mark()
+            starts: dict[tuple[str, float], list[tuple[Appearance, NDArray[np.float64]]]] = {}
+            for name, view in views.items():
+                shape = self._shapes[name]
+                position = self._clearances[name].above(self._floor, view.truth)
+                yaw = euler_from_quaternion(*view.truth[3:7].tolist())[2]
+                if name in self._begins and self._floor - position[2] < shape.size:
+                    pose = np.array([*position[0:2], self._floor, yaw])
+                    starts.setdefault((shape.name, shape.size), []).append((shape, pose))
+                self._begins.discard(name)
+                self._models.move(name, position, view.truth[3:7], yaw)
+                self._models.turn_parts(name, view.pwm_us, view.time_s)
+                self._paths.pass_through(name, position, view.time_s, float(np.linalg.norm(view.truth[7:10])))
+                if name in self._marks:
+                    self._marks[name].show(position, view.wind_ned, shows_wind=self._shows_wind)
+                if name == self.chosen and (pose_of_world := self._view.pose_of_world(view.truth)) is not None:
+                    self._map.wxyz, self._map.position = np.array(pose_of_world[0]), pose_of_world[1]
+            for alike in starts.values():
+                self._starts += 1
+                poses = np.array([pose for _, pose in alike])
+                add_starts(self._server.scene, f"{_ROOT}/start_{self._starts}", alike[0][0], poses)
+            self._models.draw()
+            self._paths.draw()
 
     def choose_view(self, name: str) -> None:
         """Show one of the `VIEWS` in every browser."""
@@ -73,18 +101,24 @@ class Scene:
 
     def clear_paths(self) -> None:
         """Clear all paths."""
-        for vehicle in self._vehicles.values():
-            vehicle.trail.clear()
+        self._paths.clear()
 
     def show_paths(self, visible: bool) -> None:
         """Show or hide the paths."""
-        for vehicle in self._vehicles.values():
-            vehicle.trail.visible = visible
+        self._paths.visible = visible
 
     def show_wind(self, visible: bool) -> None:
         """Show or hide the wind arrows."""
-        for vehicle in self._vehicles.values():
-            vehicle.shows_wind = visible
+        self._shows_wind = visible
+
+    def _mark(self) -> None:
+        """Mark the vehicles that have a name and a wind arrow, and no others."""
+        wanted = self._shapes.keys() if len(self._shapes) <= _MOST_MARKED else {self.chosen}
+        for name in self._marks.keys() - wanted:
+            self._marks.pop(name).remove()
+        for name in wanted - self._marks.keys():
+            label = name if len(self._shapes) > 1 else ""
+            self._marks[name] = _Mark(self._server.scene, f"{_ROOT}/{node_name(name)}", label, self._shapes[name].size)
 
     def _aim(self) -> None:
         """Place the camera of browsers that connect from now on."""
@@ -94,78 +128,39 @@ class Scene:
         camera.near, camera.far = max(0.05, 0.1 * self._size), FAR
 
 
-class _Vehicle:
-    """One vehicle's nodes in the scene."""
+class _Mark:
+    """Wind arrow and name of a vehicle."""
 
-    def __init__(self, scene: viser.SceneApi, name: str, appearance: Appearance, world: World, *, named: bool) -> None:
-        own = name.replace("/", "_") or "vehicle"
-        self._body = scene.add_frame(f"{_ROOT}/{own}", show_axes=False)
-        self._moving = MovingParts(appearance)
-        self._parts = [
-            scene.add_mesh_simple(
-                f"{_ROOT}/{own}/{part.name}",
-                part.mesh.vertices,
-                part.mesh.triangles,
-                color=part.colour,
-                flat_shading=True,
-                position=part.pivot_frd,
-            )
-            for part in appearance.parts
-        ]
-        self._scene, self._start = scene, f"{_ROOT}/{own}_start"
-        self._floor = world.floor_down
-        self._starts_here = world.water is None
-        self._clearance = Clearance(appearance)
-        self._shadow = Shadow(scene, f"{_ROOT}/{own}_shadow", appearance, self._floor, floor_colour(world))
-        self._appearance = appearance
-        self._size = appearance.size
+    def __init__(self, scene: viser.SceneApi, node: str, label: str, size: float) -> None:
+        """Add them; `node`: beginning of the nodes' names, `label`: empty for none, `size`: of the vehicle, m."""
+        self._size = size
+        self._drawn_wind = np.zeros(3)
         self._wind = scene.add_arrows(
-            f"{_ROOT}/{own}_wind",
+            f"{node}_wind",
             np.zeros((1, 2, 3)),
             WIND_COLOUR,
-            shaft_radius=0.02 * self._size,
-            head_radius=0.05 * self._size,
-            head_length=0.12 * self._size,
+            shaft_radius=0.02 * size,
+            head_radius=0.05 * size,
+            head_length=0.12 * size,
             visible=False,
         )
         self._label = (
-            scene.add_label(f"{_ROOT}/{own}_name", name, anchor="bottom-center", font_screen_scale=0.8)
-            if named
-            else None
+            scene.add_label(f"{node}_name", label, anchor="bottom-center", font_screen_scale=0.8) if label else None
         )
-        self._drawn_wind = np.zeros(3)
-        self._time_s = -1.0
-        self.shows_wind = True
-        self.trail = Trail(scene, f"{_ROOT}/{own}_path", spacing=0.25 * self._size)
 
-    def show(self, view: VehicleView) -> None:
-        position = self._clearance.above(self._floor, view.truth)
-        yaw = euler_from_quaternion(*view.truth[3:7].tolist())[2]
-        if self._starts_here and self._floor - position[2] < self._size:
-            add_start(self._scene, self._start, self._appearance, np.array([*position[0:2], self._floor, yaw]))
-        self._starts_here = False
-        self._body.position = position
-        self._body.wxyz = view.truth[3:7]
-        self._shadow.fall_from(position, yaw)
-        self._move_parts(view)
-        self._show_wind(view.wind_ned, position)
+    def show(self, position: NDArray[np.float64], wind_ned: NDArray[np.float64], *, shows_wind: bool) -> None:
         if self._label is not None:
             self._label.position = position + np.array([0.0, 0.0, -0.6 * self._size])
-        self.trail.pass_through(position, view.time_s, float(np.linalg.norm(view.truth[7:10])))
-
-    def _move_parts(self, view: VehicleView) -> None:
-        self._moving.move(view.pwm_us, min(max(view.time_s - self._time_s, 0.0), _BLADE_S))
-        self._time_s = view.time_s
-        for part, drawn, angle in zip(self._appearance.parts, self._parts, self._moving.angles, strict=True):
-            if part.motion is not None:
-                drawn.wxyz = part_attitude(part, angle)
-
-    def _show_wind(self, wind_ned: NDArray[np.float64], position: NDArray[np.float64]) -> None:
         speed = float(np.linalg.norm(wind_ned))
-        self._wind.visible = self.shows_wind and speed > _LEAST_WIND
+        self._wind.visible = shows_wind and speed > _LEAST_WIND
         # Above the vehicle, with the middle of the arrow over the vehicle's centre.
         self._wind.position = position + np.array([0.0, 0.0, -0.75 * self._size])
         if np.linalg.norm(wind_ned - self._drawn_wind) > 0.02 * speed:
             half = 0.5 * self._size / _WIND_SCALE * wind_ned
             self._wind.points = np.array([[-half, half]], dtype=np.float32)
             self._drawn_wind = wind_ned.copy()
+
+    def remove(self) -> None:
+        self._wind.remove()
+        if self._label is not None:
+            self._label.remove()
