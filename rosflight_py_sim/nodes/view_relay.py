@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 from rosflight_py_sim.ground.parameters import Parameter, ParameterTable, number
 from rosflight_py_sim.interfaces.part_node import PartNode
 from rosflight_py_sim.interfaces.time_manager_interface import VEHICLES, vehicle_namespaces
+from rosflight_py_sim.nodes.display_rate import STATES_HZ, display_rate
 from rosflight_py_sim.step.part import Part
 from rosflight_py_sim.step.ports import Output, Polled, output, polled
 from rosflight_py_sim.step.topics import BATTERY, FORCES_AND_MOMENTS, PWM_OUTPUT, RC, SETPOINT, TRUTH_STATE, TRUTH_WIND
@@ -45,7 +46,15 @@ class ViewRelay(PartNode):
     ONLY_OBSERVES: ClassVar[bool] = True
     PARAMETERS: ClassVar[ParameterTable] = ParameterTable(
         VEHICLES,
-        Parameter("view_rate", 30.0, "Messages per second of system time", "Hz", 1.0, 100.0, read_only=True),
+        Parameter(
+            "view_rate",
+            30.0,
+            f"Messages per second of system time; at most {STATES_HZ} divided by the number of vehicles",
+            "Hz",
+            1.0,
+            100.0,
+            read_only=True,
+        ),
     )
     HOSTS: ClassVar[tuple[type[Part], ...]] = (_RelayedVehicle,)
 
@@ -55,7 +64,8 @@ class ViewRelay(PartNode):
         self._vehicles = [
             self.host(_RelayedVehicle({}), vehicle) for vehicle in vehicle_namespaces(self.values["vehicles"])
         ]
-        self.create_system_timer(1.0 / number(self.values, "view_rate"), self._relay)
+        rate_hz = display_rate(number(self.values, "view_rate"), len(self._vehicles))
+        self.create_system_timer(1.0 / rate_hz, self._relay)
 
     def _relay(self) -> None:
         for vehicle in self._vehicles:

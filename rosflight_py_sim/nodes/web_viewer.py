@@ -19,6 +19,7 @@ from rosflight_py_sim.ground.registry import node_names
 from rosflight_py_sim.ground.stamps import set_time
 from rosflight_py_sim.interfaces.part_node import PartNode
 from rosflight_py_sim.interfaces.time_manager_interface import VEHICLES, vehicle_namespaces
+from rosflight_py_sim.nodes.display_rate import STATES_HZ, display_rate
 from rosflight_py_sim.nodes.live_messages import LiveMessages
 from rosflight_py_sim.nodes.node_names import ROSFLIGHT_NAMES
 from rosflight_py_sim.nodes.page_actions import PageActions
@@ -63,7 +64,7 @@ WEB_VIEWER_PARAMETERS = (
         Parameter(
             "web_viewer.rate",
             30.0,
-            "Updates per second of system time",
+            f"Updates per second of system time; at most {STATES_HZ} divided by the number of vehicles",
             "Hz",
             minimum=1.0,
             maximum=30.0,
@@ -167,7 +168,8 @@ class WebViewer(PartNode):
         self._unseen = 0
         self._pilot_state = PilotState()
         self._paces: deque[tuple[float, float]] = deque()
-        self.create_system_timer(1.0 / number(self.values, "web_viewer.rate"), self._draw)
+        rate_hz = display_rate(number(self.values, "web_viewer.rate"), len(names))
+        self.create_system_timer(1.0 / rate_hz, self._draw)
         self.create_system_timer(_CHECK_PERIOD_S, self._check_graph)
         # Printed regardless of the log level.
         print(f"see the simulation in a browser: {self.url}", flush=True)
