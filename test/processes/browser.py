@@ -26,10 +26,11 @@ FLAGS = (
     "--disable-gpu-compositing",
 )
 
-# Otherwise, pages would draw 60 antialiased frames a second while the tests wait for something else.
+# Otherwise, pages would draw 60 antialiased frames a second while the tests wait for something else. A test can set the
+# interval between two frames of its page.
 _FEW_FRAMES = """
 const draw = window.requestAnimationFrame.bind(window);
-window.requestAnimationFrame = (callback) => setTimeout(() => draw(callback), 1000);
+window.requestAnimationFrame = (callback) => setTimeout(() => draw(callback), window.frameIntervalMs ?? 1000);
 window.cancelAnimationFrame = clearTimeout;
 const context = HTMLCanvasElement.prototype.getContext;
 HTMLCanvasElement.prototype.getContext = function (kind, settings) {

@@ -411,20 +411,37 @@ def test_pace_control_shows_externally_set_multiplier(tab: Tab, watched: Watched
     tab.until(lambda: pace.input_value() == f"{SLOWLY:g} x", "the pace that was set back")
 
 
+# Number of pixels drawn per pixel of the page, in each direction.
+DRAWN = "() => { const scene = document.querySelector('canvas[data-engine]'); return scene.width / scene.clientWidth }"
+
+# Draws a frame about every 80 ms.
+DRAW_SLOWLY = """() => {
+    window.frameIntervalMs = 80;
+    const next = () => requestAnimationFrame(next);
+    next();
+}"""
+
+
 @pytest.mark.parametrize(("setting", "ratio"), [("", 0.63), ("/?fixedDpr=0.5", 0.5)])
 def test_page_rendered_on_the_cpu_draws_fewer_pixels_unless_its_address_says_how_many(
     browser: Any, watched: Watched, page: Tab, setting: str, ratio: float
 ) -> None:
     # 0.63 of the pixels in each direction are 200,000 of 900 x 560.
     other = Tab(browser, f"{watched.url}{setting}", width=900, height=560)
-    drawn = (
-        "() => { const scene = document.querySelector('canvas[data-engine]'); return scene.width / scene.clientWidth }"
-    )
-    assert other.page.evaluate(drawn) == pytest.approx(ratio, rel=0.02)
-    assert f"fixedDpr={ratio}" in other.page.url
+    assert other.page.evaluate(DRAWN) == pytest.approx(ratio, rel=0.02)
+    other.until(lambda: ("fixedDpr" in other.page.url) == bool(setting), "the address as it was given")
     assert other.errors == []
     other.page.close()
     assert page.errors == []
+
+
+def test_page_that_draws_slowly_draws_fewer_pixels(browser: Any, watched: Watched) -> None:
+    other = Tab(browser, watched.url, **SMALL)
+    before = other.page.evaluate(DRAWN)
+    other.page.evaluate(DRAW_SLOWLY)
+    other.until(lambda: other.page.evaluate(DRAWN) < 0.8 * before, "fewer pixels", every_ms=500)
+    assert other.errors == []
+    other.page.close()
 
 
 def test_two_browsers_can_view_at_once_and_one_may_be_closed(browser: Any, tab: Tab, watched: Watched) -> None:

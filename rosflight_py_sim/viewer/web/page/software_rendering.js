@@ -1,12 +1,23 @@
-// Runs before viser's program. Where the browser renders on the CPU, the scene is drawn with fewer pixels, so that 30
-// frames a second stay possible on two cores. The address shows the number of pixels drawn per pixel of the page, as
-// viser's setting `fixedDpr`; an address that already has this setting is left as it is.
+// Runs before viser's program. Where the browser renders on the CPU, the scene is drawn with fewer pixels, and their
+// number follows the measured frame rate, so that 30 frames a second stay possible. An address with viser's setting
+// `fixedDpr`, the number of pixels drawn per pixel of the page in each direction, is obeyed instead.
 
 (() => {
   const SOFTWARE = /swiftshader|llvmpipe|softpipe|software|basic render/i;
 
-  // Number of pixels drawn for a whole page, of which the scene takes up about three quarters.
+  // Number of pixels drawn at first for a whole page, of which the scene takes up about three quarters.
   const PIXELS = 200e3;
+
+  // Pixels drawn per pixel of the page, and the factors by which they change below and above these frame rates.
+  const [LEAST, MOST] = [0.3, 1];
+  const [SLOW, FEWER] = [30, 0.87];
+  const [FAST, MORE] = [50, 1.15];
+
+  // Time of drawing after which the number may change, and longest interval between two frames of a moving scene: a
+  // scene at rest is drawn once a second.
+  const [SPAN_MS, REST_MS] = [2000, 500];
+
+  const SETTING = "fixedDpr";
 
   function renderer() {
     const context = document.createElement("canvas").getContext("webgl2");
@@ -17,10 +28,44 @@
     return name;
   }
 
-  const address = new URL(location.href);
-  if (!address.searchParams.has("fixedDpr") && SOFTWARE.test(renderer())) {
-    const ratio = Math.min(1, Math.sqrt(PIXELS / (innerWidth * innerHeight)));
-    address.searchParams.set("fixedDpr", ratio.toFixed(2));
+  function setAddress(change) {
+    const address = new URL(location.href);
+    change(address.searchParams);
     history.replaceState(null, "", address);
   }
+
+  if (new URL(location.href).searchParams.has(SETTING) || !SOFTWARE.test(renderer())) return;
+  const bounded = (ratio) => Math.max(LEAST, Math.min(MOST, ratio)).toFixed(2);
+  setAddress((settings) => settings.set(SETTING, bounded(Math.sqrt(PIXELS / (innerWidth * innerHeight)))));
+
+  let [last, drawn, frames] = [0, 0, 0];
+
+  function note(now) {
+    const interval = now - last;
+    last = now;
+    if (interval <= 0 || interval > REST_MS) return;
+    drawn += interval;
+    frames += 1;
+    if (drawn < SPAN_MS) return;
+    const rate = (1000 * frames) / drawn;
+    drawn = frames = 0;
+    const settings = window.__viserTestpoints?.devSettings;
+    if (!settings) return;
+    const factor = rate < SLOW ? FEWER : rate > FAST ? MORE : 1;
+    settings.set({ [SETTING]: Number(bounded(settings.get()[SETTING] * factor)) });
+  }
+
+  const draw = window.requestAnimationFrame.bind(window);
+  window.requestAnimationFrame = (callback) =>
+    draw((now) => {
+      note(now);
+      callback(now);
+    });
+
+  // viser has read the setting once its scene exists; a reload must measure again.
+  const wait = setInterval(() => {
+    if (!window.__viserTestpoints) return;
+    clearInterval(wait);
+    setAddress((settings) => settings.delete(SETTING));
+  }, 200);
 })();
