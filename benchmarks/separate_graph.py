@@ -54,7 +54,8 @@ class SeparateRun:
     memory_mib: dict[str, float] = field(default_factory=dict)
 
 
-def _cpu_seconds(pid: int) -> float:
+def cpu_seconds(pid: int) -> float:
+    """CPU time of a process, s."""
     with open(f"/proc/{pid}/stat", encoding="ascii") as stat:  # noqa: PTH123
         user, system = stat.read().rsplit(")", 1)[1].split()[11:13]
     return (int(user) + int(system)) / os.sysconf("SC_CLK_TCK")
@@ -147,7 +148,7 @@ def watched(ids: Mapping[str, int], duration_s: float, step_ns: int) -> Separate
         spin_for(0.1)
     spin_for(WARM_UP_S)
     result = SeparateRun()
-    before = {name: _cpu_seconds(process) for name, process in ids.items()}
+    before = {name: cpu_seconds(process) for name, process in ids.items()}
     took_ms.clear()
     first, began = len(stamps), time.monotonic()
     spin_for(duration_s)
@@ -158,7 +159,7 @@ def watched(ids: Mapping[str, int], duration_s: float, step_ns: int) -> Separate
     result.lost = (seen[-1] - seen[0]) // step_ns + 1 - len(seen) if seen else 0
     result.step_ms = median(took_ms) if took_ms else 0.0
     for name, process in ids.items():
-        result.cpu[name] = (_cpu_seconds(process) - before[name]) / elapsed
+        result.cpu[name] = (cpu_seconds(process) - before[name]) / elapsed
         result.memory_mib[name] = _memory_mib(process)
     executor.remove_node(node)
     node.destroy_node()
