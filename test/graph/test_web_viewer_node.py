@@ -12,6 +12,7 @@ from rosflight_msgs.msg import SimState, Status
 from sensor_msgs.msg import Joy
 from websockets.sync.client import connect
 
+from rosflight_py_sim.nodes.display_rate import display_rate
 from rosflight_py_sim.nodes.page_services import PageServices
 from rosflight_py_sim.nodes.web_viewer import WebViewer
 from rosflight_py_sim.step.pilot_topics import PILOT
@@ -102,6 +103,11 @@ def test_pilot_keeps_the_vehicle_when_another_is_selected(graph: Callable[..., A
     assert not reports["one"]
     # In the air, the throttle starts at half.
     assert reports["two"][0].axes[2] == 0.0
+
+
+def test_large_fleets_are_shown_less_often() -> None:
+    assert [display_rate(30.0, vehicles) for vehicles in (1, 33, 50, 100)] == [30.0, 30.0, 20.0, 10.0]
+    assert display_rate(5.0, 100) == 5.0
 
 
 def test_failure_during_the_change_of_another_is_refused(graph: Callable[..., Any]) -> None:
