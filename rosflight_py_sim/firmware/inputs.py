@@ -19,7 +19,7 @@ from rosflight_py_sim.firmware.rc import Receiver
 from rosflight_py_sim.firmware.state_machine import Log, Severity
 from rosflight_py_sim.ground.delay_line import DelayLine
 from rosflight_py_sim.ground.units import ZERO_CELSIUS_K
-from rosflight_py_sim.kernels.chain import ChainLink
+from rosflight_py_sim.kernels.chain import ChainLink, copy_numbers
 from rosflight_py_sim.kernels.jit import bound, kernel
 from rosflight_py_sim.kernels.single import single
 
@@ -80,7 +80,6 @@ class Inputs:
 
     Attributes:
         air: from barometer and pitot tube.
-        range: of the range finder (m).
         magnetic_field: (3,) corrected, body axes (T); a view that the next sample overwrites.
         battery: voltage and current, filtered.
         time_us: of the last pass.
@@ -102,7 +101,7 @@ class Inputs:
         self._link: DelayLine[Callable[[], None]] = DelayLine(self._link_latency_us, lambda take, _: take())
         self._magnetometer = sensors.MagnetometerCorrection(self.parameters)
         self.magnetic_field = self._magnetometer.field
-        self.range = 0.0
+        self._distance: NDArray[np.float64] = np.zeros(1)
         self.time_us = 0
         self._now = new_pass_state()
         self._mag_sampled = self._diff_pressure_sampled = False
@@ -150,6 +149,10 @@ class Inputs:
         """Link that receives battery voltage (V) and current (A)."""
         return ChainLink(bound(take_measured_battery, self.battery, measured))
 
+    def range_link(self, distance: NDArray[np.float64]) -> ChainLink:
+        """Link that receives a distance from the range finder (m)."""
+        return ChainLink(bound(copy_numbers, distance, self._distance))
+
     def baro_link(self, measured: NDArray[np.float64]) -> ChainLink:
         """Link that receives pressure (Pa) and temperature (K) of the barometer."""
 
@@ -178,7 +181,12 @@ class Inputs:
 
     def receive_range(self, distance_m: float) -> None:
         """Receive a distance from the range finder."""
-        self.range = distance_m
+        self._distance[0] = distance_m
+
+    @property
+    def range(self) -> float:
+        """Newest distance from the range finder, m."""
+        return float(self._distance[0])
 
     def receive_battery(self, voltage: float, current: float) -> None:
         """Receive battery voltage (V) and current (A)."""

@@ -47,6 +47,10 @@ class DelayLine(Generic[M]):
             self._deliver(in_transit.popleft()[1], time)
         self.due = in_transit[0][0] if in_transit else math.inf
 
+    def in_transit(self) -> list[M]:
+        """The messages in transit, the next to arrive first."""
+        return [message for _, message in self._in_transit]
+
     def clear(self) -> None:
         """Drop the messages in transit."""
         self._in_transit.clear()

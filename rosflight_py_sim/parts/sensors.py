@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from rosflight_py_sim.failures.failure import FAILURES, Failure
 from rosflight_py_sim.failures.schedule import Signals
+from rosflight_py_sim.ground.delay_line import DelayLine
 from rosflight_py_sim.ground.node_kinds import NodeKind
 from rosflight_py_sim.ground.parameters import ParameterError, ParameterTable, Value, number
 from rosflight_py_sim.ground.shared_parameters import SEED, START_DATE, TIME_MODE
@@ -344,13 +345,13 @@ class Sensors(Part, ABC):
     def _answer_slow(self, time_ns: int, state: VehicleState) -> None:
         """Send the measurements that arrive, and sample the sensors that are due, without the IMU."""
         if self._late:
-            self._send_arrived(time_ns)
+            self._send_arrived(self._late, time_ns)
         if time_ns >= self._slow_ns:
             self._slow_ns = self._sample(self._slow, time_ns, state)
 
-    def _send_arrived(self, time_ns: int) -> None:
+    def _send_arrived(self, late: Iterable[DelayLine[Any]], time_ns: int) -> None:
         """Send the measurements with a latency that arrive by now."""
-        for line in self._late:
+        for line in late:
             if time_ns >= line.due:
                 line.advance(time_ns)
 
@@ -392,21 +393,22 @@ class Sensors(Part, ABC):
         truth = cells[TRUTH_STATE.name].memory
         state = VehicleState(time.time_ns, truth)
         wind = cells[TRUTH_WIND.name]
-        compiled = self._links_of_slow(time, cells, taken)
+        compiled, arriving = self._links_of_slow(time, cells, taken)
         sends_errors = self.send_errors is not drop
         slow, errors = self.wake, Due(at_ns=self._errors_schedule.next_ns if sends_errors else NEVER_NS)
         slow.at_ns = 0
         by_python = [one for one in self._slow if one not in compiled]
+        late = [one.line for one in by_python if one.line is not None]
 
         def answer_slow(time_ns: int) -> None:
             self._state, state.time_ns = state, time_ns
             self._wind = wind.message(time_ns)
             if self.held.waiting:
                 self.held.deliver(time_ns)
-            self._send_arrived(time_ns)
+            self._send_arrived(late, time_ns)
             next_ns = self._sample(by_python, time_ns, state)
             imu.arm(self.armed)
-            slow.at_ns = int(min([next_ns, self.held.due_ns, *(line.due for line in self._late)]))
+            slow.at_ns = int(min([next_ns, self.held.due_ns, *(line.due for line in late)]))
 
         def answer_errors(time_ns: int) -> None:
             if self._errors_schedule.due(time_ns):
@@ -418,6 +420,7 @@ class Sensors(Part, ABC):
 
         return (
             gate(time, slow, answer_slow)._replace(leave=leave),
+            *arriving,
             *chain.from_iterable(compiled.values()),
             *imu.step_links(self, truth, time.step_ns / NANOSECONDS),
             *((gate(time, Due(at_ns=0), self._send_imu_bias),) if self.is_received("send_imu_bias") else ()),
@@ -425,21 +428,26 @@ class Sensors(Part, ABC):
         )
 
     def input_links(self, time: StepTime, topic: str, numbers: NDArray[Any]) -> Sequence[ChainLink] | None:
-        """Take power and rotor speeds, which the chain sends after the measurements of a step."""
+        """Take power and rotor speeds, sent after the measurements of a step, and ignore a repeated status."""
+        if topic == STATUS.name:
+            return ()
         if topic == TRUTH_BATTERY.name:
             return (ChainLink(bound(copy_numbers, numbers, self.power)),)
         if topic == TRUTH_ROTOR_SPEEDS.name and len(self.rotor_speeds) == len(numbers):
             return (ChainLink(bound(copy_numbers, numbers, self.rotor_speeds)),)
         return None
 
-    def _links_of_slow(self, time: StepTime, cells: Cells, taken: Taken) -> dict[Sampling, Sequence[ChainLink]]:
-        """Links of the sensors besides the IMU that Python need not sample."""
+    def _links_of_slow(
+        self, time: StepTime, cells: Cells, taken: Taken
+    ) -> tuple[dict[Sampling, Sequence[ChainLink]], Sequence[ChainLink]]:
+        """Links of the sensors besides the IMU that Python need not sample, and those by which messages arrive."""
         truth, wind_ned = cells[TRUTH_STATE.name].memory, cells[TRUTH_WIND.name].memory
         links: dict[Sampling, Sequence[ChainLink]] = {}
+        arriving: list[ChainLink] = []
         for one in self._slow:
             model, period_ns = self.models.get(one.sensor.sensor), one.schedule.period_ns
             # A period of whole steps: the time between two measurements is always the same.
-            is_regular = one.line is None and period_ns % time.step_ns == 0 and one.sampled_ns >= 0
+            is_regular = period_ns % time.step_ns == 0 and one.sampled_ns >= 0
             if not is_regular or not isinstance(model, SensorModel) or self.update_of(one.sensor) is not None:
                 continue
             if not keeps(type(model), "links", "read"):
@@ -449,11 +457,38 @@ class Sensors(Part, ABC):
             if measuring is None:
                 continue
             numbers, measured = measuring
-            received = taken(one.sensor.topic.name, numbers)
-            if received is not None:
-                then = (*measured, *received, counted(partial(self.count_unsent, one.sensor.name)))
-                links[one] = one.link(time, len(then)), *then
-        return links
+            received = partial(self._received, taken, one.sensor)
+            if one.line is None:
+                then = received(numbers)
+            else:
+                delayed = self._delayed(one, model, time, numbers, received)
+                then = None if delayed is None else (delayed[1],)
+                arriving += () if delayed is None else delayed[0]
+            if then is not None:
+                links[one] = one.link(time, len(measured) + len(then)), *measured, *then
+        return links, arriving
+
+    def _received(self, taken: Taken, sensor: Sensor[Any], numbers: NDArray[np.float64]) -> Sequence[ChainLink] | None:
+        """Links by which all receivers take a sensor's numbers; None if one needs messages."""
+        received = taken(sensor.topic.name, numbers)
+        return None if received is None else (*received, counted(partial(self.count_unsent, sensor.name)))
+
+    def _delayed(
+        self,
+        sampling: Sampling,
+        model: SensorModel,
+        time: StepTime,
+        numbers: NDArray[np.float64],
+        received: Callable[[NDArray[np.float64]], Sequence[ChainLink] | None],
+    ) -> tuple[Sequence[ChainLink], ChainLink] | None:
+        """As `Sampling.delay_links`; None if Python must delay the measurements."""
+        if model.sent_fields(numbers, 0) is None or not sampling.can_delay(time.step_ns):
+            return None
+
+        def fields(sent: NDArray[np.float64], stamp_ns: int) -> tuple[Any, ...]:
+            return model.sent_fields(sent, self.start_ns + stamp_ns) or ()
+
+        return sampling.delay_links(time, numbers, fields, received)
 
     def _drop_in_transit(self) -> None:
         """Drop the measurements that have not arrived."""

@@ -11,6 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar
 
+import numpy as np
 from numpy.typing import NDArray
 from std_msgs.msg import String
 
@@ -34,6 +35,7 @@ from rosflight_py_sim.ground.node_kinds import NodeKind
 from rosflight_py_sim.ground.parameters import Parameter, ParameterError, ParameterTable, Value, number
 from rosflight_py_sim.ground.shared_parameters import STARTS_IN_FLIGHT, TIME_MODE
 from rosflight_py_sim.kernels.chain import NEVER_NS, Cell, Cells, ChainLink, Due, StepTime, Taken, counted, gate
+from rosflight_py_sim.kernels.jit import bound
 from rosflight_py_sim.kernels.single import single
 from rosflight_py_sim.parts.board_link import BoardLink, MessagePort
 from rosflight_py_sim.parts.rosflight_io.commands import CommandServices
@@ -43,7 +45,7 @@ from rosflight_py_sim.parts.rosflight_io.sensors import SensorRelay
 from rosflight_py_sim.parts.rosflight_io.status import VERSION, StatusReports, status_report
 from rosflight_py_sim.step.diagnosis import Diagnosis, Level
 from rosflight_py_sim.step.ports import Output, drop, expected, later, newest, output, ports_of, repeated, trigger
-from rosflight_py_sim.step.schedule import Schedule
+from rosflight_py_sim.step.schedule import Schedule, skip_unless_due
 from rosflight_py_sim.step.topic_statistics import Period
 from rosflight_py_sim.step.topics import (
     AUX_COMMAND,
@@ -52,11 +54,14 @@ from rosflight_py_sim.step.topics import (
     COMMAND,
     DIFF_PRESSURE,
     EXTERNAL_ATTITUDE,
+    GNSS_FIX,
     IMU,
     IMU_TEMPERATURE,
     MAG,
     PWM_OUTPUT,
+    RANGE,
     RC,
+    STATUS,
     AttitudeEstimate,
     AuxiliaryCommand,
     ControlCommand,
@@ -341,11 +346,14 @@ class RosflightBoard(CommandServices, ParameterServices, StatusReports, Estimate
             DIFF_PRESSURE.name: (firmware.diff_pressure_link, "send_airspeed"),
             MAG.name: (firmware.mag_link, "send_mag"),
             IMU_TEMPERATURE.name: (firmware.temperature_link, "send_temperature"),
+            RANGE.name: (firmware.range_link, "send_range"),
+            GNSS_FIX.name: (None, "send_gnss"),
         }
         if topic not in links or self.is_received(links[topic][1]):
             return None
         link, relayed = links[topic]
-        return link(numbers), counted(partial(self.count_unsent, relayed))
+        unsent = counted(partial(self.count_unsent, relayed))
+        return (unsent,) if link is None else (link(numbers), unsent)
 
     # Running the firmware.
 
@@ -377,6 +385,16 @@ class RosflightBoard(CommandServices, ParameterServices, StatusReports, Estimate
     def _send_due_outputs(self, time_ns: int) -> None:
         if self._output_schedule.due(time_ns):
             self.send_output(Outputs(time_ns, self.board.firmware.outputs.tolist()))
+
+    @property
+    def _repeats_status(self) -> bool:
+        """Whether the next reports are the last status again."""
+        board, sent = self.board, self._sent_status
+        return (
+            sent == status_report(sent.time_ns, board.firmware.status)
+            and not board.parameters_changed
+            and self._sent_unsaved is board.parameters.unsaved
+        )
 
     def _send_due_reports(self, time_ns: int) -> None:
         firmware = self.board.firmware
@@ -411,10 +429,28 @@ class RosflightBoard(CommandServices, ParameterServices, StatusReports, Estimate
 
         outputs, reports, sends_outputs = self._output_schedule, self._status_schedule, self.is_received("send_output")
         unsent = outputs.link(time, 1), counted(partial(self.count_unsent, "send_output"))
+        repeats = reports.periods()
+
+        def status_ns() -> int:
+            return max(self._sent_status.time_ns, repeats.since_ns)
+
+        last_status = Cell(np.zeros(0), lambda time_ns: self._sent_status._replace(time_ns=time_ns), status_ns)
+        repeated = taken(STATUS.name, last_status.memory, last_status)
+        then = (*(repeated or ()), counted(partial(self.count_unsent, "send_status")))
+
+        def store_reports() -> None:
+            # While Python sends the reports, the chain has none.
+            if repeats.next_ns < NEVER_NS:
+                reports.store(repeats)
+                repeats.next_ns = NEVER_NS
+                self._sent_status = self._sent_status._replace(time_ns=status_ns())
 
         def set_rest() -> None:
-            outputs_ns = outputs.next_ns if sends_outputs else NEVER_NS
-            rest.at_ns = int(min(outputs_ns, reports.next_ns, max(0.0, firmware.due_us * 1000)))
+            store_reports()
+            outputs_ns, reports_ns = outputs.next_ns if sends_outputs else NEVER_NS, reports.next_ns
+            if repeated is not None and self._repeats_status:
+                repeats.next_ns, reports_ns = reports_ns, NEVER_NS
+            rest.at_ns = int(min(outputs_ns, reports_ns, max(0.0, firmware.due_us * 1000)))
 
         def take_inputs(time_ns: int) -> None:
             firmware.take_frames()
@@ -436,6 +472,7 @@ class RosflightBoard(CommandServices, ParameterServices, StatusReports, Estimate
 
         def leave(answered_ns: int) -> None:
             store()
+            store_reports()
             self._pwm = PulseWidths(answered_ns, firmware.whole_pulse_widths.tolist())
 
         def take_command(time_ns: int, status: int) -> None:
@@ -460,6 +497,7 @@ class RosflightBoard(CommandServices, ParameterServices, StatusReports, Estimate
             time_us = firmware.time_us = time_ns // 1000
             firmware.finish_pass(time_us)
             firmware.prepare_pass()
+            store_reports()
             if sends_outputs:
                 self._send_due_outputs(time_ns)
             self._send_due_reports(time_ns)
@@ -473,6 +511,8 @@ class RosflightBoard(CommandServices, ParameterServices, StatusReports, Estimate
             *(() if sends_outputs or self.send_output is drop else unsent),
             ChainLink(command_pass, take_command, leave_commands, is_late=True),
             ChainLink(firmware.rest_pass(time, rest), lambda time_ns, _: finish(time_ns), is_late=True),
+            ChainLink(bound(skip_unless_due, time, repeats, len(then)), is_late=True),
+            *(one._replace(is_late=True) for one in then),
         )
 
     def _drain_commands(self, pass_ns: int) -> None:

@@ -36,6 +36,7 @@ from numpy.typing import NDArray
 from rosflight_py_sim.failures.failure import JAMMED, SIGNAL, Target
 from rosflight_py_sim.ground.parameters import Parameter, ParameterTable, Values, number
 from rosflight_py_sim.ground.stamps import NANOSECONDS
+from rosflight_py_sim.kernels.chain import ChainLink
 from rosflight_py_sim.kernels.jit import bound, kernel
 from rosflight_py_sim.kernels.record import kernel_record
 from rosflight_py_sim.physics.earth import SEMI_MAJOR
@@ -56,7 +57,7 @@ from rosflight_py_sim.sensing.errors import (
 )
 from rosflight_py_sim.sensing.failing import Measured
 from rosflight_py_sim.sensing.geodetic import ned_at_place, ned_to_geodetic, tangent_plane
-from rosflight_py_sim.sensing.sensor import Failing, Sensor, SensorModel, Surroundings
+from rosflight_py_sim.sensing.sensor import Failing, Sensor, SensorInputs, SensorModel, Surroundings
 from rosflight_py_sim.sensing.site import SITE_PARAMETERS
 from rosflight_py_sim.step.topics import GNSS_FIX, GnssSample
 from rosflight_py_sim.step.vehicle_state import VehicleState
@@ -177,11 +178,19 @@ class Episodes:
     active: bool
 
 
+# Numbers of a report, in the order of the message: fix type, satellites, latitude and longitude (deg), altitude (m
+# MSL), horizontal and vertical accuracy (m), velocity NED (m/s), accuracy of the speed (m/s).
+_FIX, _SATELLITES, _LATITUDE, _LONGITUDE, _ALTITUDE, _HORIZONTAL_ACCURACY, _VERTICAL_ACCURACY = range(7)
+_VELOCITIES, _SPEED_ACCURACY, _REPORTED = 7, 10, 11
+
+
 @kernel_record
 class Reception:
     """Receiver as it is mounted, and its state.
 
     Attributes:
+        satellites: number in view.
+        is_flat: whether the vehicle flies over a plane, on which north is the same everywhere.
         forward: position of the antenna (m).
         right: position of the antenna (m).
         down: position of the antenna (m).
@@ -191,6 +200,8 @@ class Reception:
         multipath: bursts of multipath.
     """
 
+    satellites: int
+    is_flat: bool
     forward: float
     right: float
     down: float
@@ -216,7 +227,10 @@ class GnssReceiver(SensorModel):
         super().__init__(ErrorModel(terms, rng))
         self._episode_draws = NormalDraws(rng.spawn(1)[0], 5)
         forward, right, down = np.array(values["gnss_antenna_position"], dtype=np.float64).tolist()
+        satellites = int(number(values, "gnss_num_satellites"))
         self._reception = Reception(
+            satellites=satellites,
+            is_flat=values["earth"] == "flat",
             forward=forward,
             right=right,
             down=down,
@@ -234,16 +248,53 @@ class GnssReceiver(SensorModel):
             number(values, "origin_longitude"),
             number(values, "origin_altitude"),
         )
-        self._tangent_plane, self._is_flat = tangent_plane(*origin), values["earth"] == "flat"
-        self._satellites = int(number(values, "gnss_num_satellites"))
-        self.num_satellites, self.fix_type = self._satellites, _fix_type(self._satellites)
-        self.latitude_deg, self.longitude_deg, self.altitude_msl_m = origin
-        self.velocity_ned: NDArray[np.float64] = np.zeros(3)
-        self._measured: NDArray[np.float64] = np.zeros(6)
-        self._measure = bound(sample_gnss, self._reception, self._wander, self._errors.channels, self._measured)
-        self.horizontal_accuracy = 0.0
-        self.vertical_accuracy = 0.0
-        self.speed_accuracy = 0.0
+        self._report: NDArray[np.float64] = np.zeros(_REPORTED)
+        self._report[: _ALTITUDE + 1] = fix_type(satellites), satellites, *origin
+        self.velocity_ned = self._report[_VELOCITIES:_SPEED_ACCURACY]
+        frame, measured = tangent_plane(*origin), np.zeros(6)
+        self._models = self._reception, self._wander, self._errors.channels, frame, measured, self._report
+        self._measure = bound(sample_gnss, *self._models)
+        self._accurate_dt = 0.0
+
+    @property
+    def fix_type(self) -> int:
+        """Fix of the last report."""
+        return int(self._report[_FIX])
+
+    @property
+    def num_satellites(self) -> int:
+        """Satellites in the last report."""
+        return int(self._report[_SATELLITES])
+
+    @property
+    def latitude_deg(self) -> float:
+        """Reported latitude, deg."""
+        return float(self._report[_LATITUDE])
+
+    @property
+    def longitude_deg(self) -> float:
+        """Reported longitude, deg."""
+        return float(self._report[_LONGITUDE])
+
+    @property
+    def altitude_msl_m(self) -> float:
+        """Reported altitude, m."""
+        return float(self._report[_ALTITUDE])
+
+    @property
+    def horizontal_accuracy(self) -> float:
+        """Standard deviation of north and of east, m."""
+        return float(self._report[_HORIZONTAL_ACCURACY])
+
+    @property
+    def vertical_accuracy(self) -> float:
+        """Standard deviation of the altitude, m."""
+        return float(self._report[_VERTICAL_ACCURACY])
+
+    @property
+    def speed_accuracy(self) -> float:
+        """Root mean square of the standard deviations of the velocity, m/s."""
+        return float(self._report[_SPEED_ACCURACY])
 
     def adopt(self, other: GnssReceiver) -> None:
         """Copy another receiver's errors and last report."""
@@ -252,13 +303,8 @@ class GnssReceiver(SensorModel):
         self._wander[:] = other._wander
         self._reception.outage.active = other._reception.outage.active
         self._reception.multipath.active = other._reception.multipath.active
-        self.latitude_deg = other.latitude_deg
-        self.longitude_deg = other.longitude_deg
-        self.altitude_msl_m = other.altitude_msl_m
-        self.velocity_ned[:] = other.velocity_ned
-        self.horizontal_accuracy = other.horizontal_accuracy
-        self.vertical_accuracy = other.vertical_accuracy
-        self.speed_accuracy = other.speed_accuracy
+        kept = slice(_LATITUDE, _REPORTED)
+        self._report[kept] = other._report[kept]
 
     def true_errors(self) -> dict[str, float]:
         """True errors of the last report without white noise, NED, m and m/s."""
@@ -267,40 +313,36 @@ class GnssReceiver(SensorModel):
     def read(self, around: Surroundings, time_ns: int, state: VehicleState, dt: float) -> tuple[Any, ...]:
         """Fix; see `GnssSample`."""
         self.sample(state.truth, dt)
-        return (
-            self.fix_type,
-            self.num_satellites,
-            self.latitude_deg,
-            self.longitude_deg,
-            self.altitude_msl_m,
-            self.horizontal_accuracy,
-            self.vertical_accuracy,
-            *self.velocity_ned.tolist(),
-            self.speed_accuracy,
-            *divmod(around.start_ns + time_ns, NANOSECONDS),
-        )
+        return self.sent_fields(self._report, around.start_ns + time_ns)
+
+    def sent_fields(self, numbers: NDArray[np.float64], unix_ns: int) -> tuple[Any, ...]:
+        """Fix, the numbers of `links`, and the time in s and ns."""
+        fix, satellites, *others = numbers.tolist()
+        return int(fix), int(satellites), *others, *divmod(unix_ns, NANOSECONDS)
 
     def sample(self, truth: NDArray[np.float64], dt: float) -> None:
         """Report; `truth` (19,), dt the time since the last report (s, > 0)."""
-        measured, reception = self._measured, self._reception
+        self._set_accuracies(dt)
         self._measure(truth, dt, next(self._errors.normals), next(self._episode_draws))
-        horizontal, _, vertical, velocity = self._terms[0:4]
-        self.horizontal_accuracy, drift = self._deviations(horizontal, dt)
-        self.vertical_accuracy, drift_down = self._deviations(vertical, dt)
-        noise, _ = self._deviations(velocity, dt)
-        self.speed_accuracy = math.sqrt(noise * noise + (2.0 * drift * drift + drift_down * drift_down) / 3.0)
-        self.num_satellites = 0 if reception.outage.active else self._satellites
-        self.fix_type = _fix_type(self.num_satellites)
-        if self.fix_type == FIX_NONE:
+
+    def links(self, inputs: SensorInputs) -> tuple[NDArray[np.float64], Sequence[ChainLink]]:
+        """Draw the numbers, then measure; the numbers are those of the message without the time."""
+        self._set_accuracies(inputs.dt)
+        normals, draws = np.zeros(2 * len(self._terms)), np.zeros(5)
+        sampled = bound(sample_gnss, *self._models, inputs.truth, inputs.dt, normals, draws)
+        return self._report, (self._errors.normals.link(normals), self._episode_draws.link(draws), ChainLink(sampled))
+
+    def _set_accuracies(self, dt: float) -> None:
+        if dt == self._accurate_dt:
             return
-        north, east, down = measured[0:3].tolist()
-        self.latitude_deg, self.longitude_deg, altitude = ned_to_geodetic(self._tangent_plane, north, east, down)
-        if self.fix_type == FIX_3D:
-            self.altitude_msl_m = altitude
-        self.velocity_ned[:] = measured[3:6]
-        if not self._is_flat:
-            place = self.latitude_deg, self.longitude_deg
-            self.velocity_ned[:] = ned_at_place(self._tangent_plane, *place, *self.velocity_ned.tolist())
+        self._accurate_dt = dt
+        horizontal, _, vertical, velocity = self._terms[0:4]
+        horizontally, drift = self._deviations(horizontal, dt)
+        vertically, drift_down = self._deviations(vertical, dt)
+        noise, _ = self._deviations(velocity, dt)
+        speed = math.sqrt(noise * noise + (2.0 * drift * drift + drift_down * drift_down) / 3.0)
+        self._report[_HORIZONTAL_ACCURACY : _VERTICAL_ACCURACY + 1] = horizontally, vertically
+        self._report[_SPEED_ACCURACY] = speed
 
     def _deviations(self, term: ErrorTerms, dt: float) -> tuple[float, float]:
         """Standard deviations of a channel's error (smoothed walk, white noise, uniform bias) and of its derivative.
@@ -314,7 +356,9 @@ class GnssReceiver(SensorModel):
         return math.hypot(walk, term.noise_density / math.sqrt(dt), bias), walk * math.sqrt(decay / lag) if lag else 0.0
 
 
-def _fix_type(satellites: int) -> int:
+@kernel
+def fix_type(satellites: int) -> int:
+    """Fix with so many satellites in view."""
     return FIX_3D if satellites >= 4 else FIX_2D if satellites == 3 else FIX_NONE
 
 
@@ -328,16 +372,19 @@ def sample_gnss(
     reception: Reception,
     wander: NDArray[np.float64],
     channels: NDArray[np.float64],
+    frame: NDArray[np.float64],
     measured: NDArray[np.float64],
+    report: NDArray[np.float64],
     truth: NDArray[np.float64],
     dt: float,
     normals: NDArray[np.float64],
     draws: NDArray[np.float64],
 ) -> None:
-    """Write the antenna's position and velocity with errors into `measured` (6,), NED (m, m/s).
+    """Write a report without the accuracies (11,), from the truth vector (19,) and the frame of the origin (4, 3).
 
     `wander` (5, 3) has the smoothed walk, the offset of multipath and its target, and the errors of position and
-    velocity without white noise, NED, in its rows; `draws` (5,) are standard normal.
+    velocity without white noise, NED, in its rows; `measured` (6,) gets the antenna's position and velocity with
+    errors, NED (m, m/s); `draws` (5,) are standard normal.
     """
     advance_episodes(reception.outage, draws[0], dt)
     burst_begins = advance_episodes(reception.multipath, draws[1], dt)
@@ -376,6 +423,19 @@ def sample_gnss(
         wander[3, axis] = channels[axis, BIAS_RANGE] * channels[axis, TURN_ON] + density * wander[0, axis]
         wander[3, axis] += reception.multipath_stdev * wander[1, axis]
         wander[4, axis] = channels[3 + axis, BIAS] + drift
+    satellites = 0 if reception.outage.active else reception.satellites
+    fix = fix_type(satellites)
+    report[_FIX], report[_SATELLITES] = fix, satellites
+    if fix == FIX_NONE:
+        return
+    latitude, longitude, altitude = ned_to_geodetic(frame, measured[0], measured[1], measured[2])
+    report[_LATITUDE], report[_LONGITUDE] = latitude, longitude
+    if fix == FIX_3D:
+        report[_ALTITUDE] = altitude
+    north, east, below = measured[3], measured[4], measured[5]
+    if not reception.is_flat:
+        north, east, below = ned_at_place(frame, latitude, longitude, north, east, below)
+    report[_VELOCITIES], report[_VELOCITIES + 1], report[_VELOCITIES + 2] = north, east, below
 
 
 @kernel

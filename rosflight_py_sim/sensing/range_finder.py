@@ -37,6 +37,7 @@ from numpy.typing import NDArray
 from rosflight_py_sim.failures.failure import Target
 from rosflight_py_sim.ground.parameters import Parameter, ParameterError, ParameterTable, Values, number
 from rosflight_py_sim.ground.shared_parameters import GROUND_ALTITUDE
+from rosflight_py_sim.kernels.chain import ChainLink
 from rosflight_py_sim.kernels.jit import bound, kernel
 from rosflight_py_sim.kernels.record import kernel_record
 from rosflight_py_sim.physics.normal_draws import NormalDraws
@@ -44,7 +45,7 @@ from rosflight_py_sim.physics.rotations import rotate_to_inertial
 from rosflight_py_sim.sensing.converter import converted
 from rosflight_py_sim.sensing.errors import ERROR, ErrorModel, ErrorSource, advance_errors
 from rosflight_py_sim.sensing.failing import Fields
-from rosflight_py_sim.sensing.sensor import Failing, Sensor, SensorModel, Surroundings
+from rosflight_py_sim.sensing.sensor import Failing, Sensor, SensorInputs, SensorModel, Surroundings
 from rosflight_py_sim.step.topics import RANGE
 from rosflight_py_sim.step.vehicle_state import VehicleState
 from rosflight_py_sim.world import WORLD, beam_boundary, beam_distance, part_array, world_of
@@ -220,7 +221,9 @@ class RangeFinder(SensorModel):
         boundary = beam_boundary(world)
         if world.water is None:
             boundary[0] = -number(values, "ground_altitude")
-        self._measure = bound(sample_range, boundary, part_array(world.objects), beam, self._errors.channels)
+        self._models = boundary, part_array(world.objects), beam, self._errors.channels
+        self._measure = bound(sample_range, *self._models)
+        self._distance: NDArray[np.float64] = np.zeros(1)
 
     def adopt(self, other: RangeFinder) -> None:
         """Copy another range finder's errors."""
@@ -239,6 +242,12 @@ class RangeFinder(SensorModel):
         """Beam width (rad), limits and distance (m), and the variance of the distance (m^2)."""
         distance = self.sample(state.truth, dt)
         return self.field_of_view, self.min_range, self.max_range, distance, self.variance(dt)
+
+    def links(self, inputs: SensorInputs) -> tuple[NDArray[np.float64], Sequence[ChainLink]]:
+        """Draw the numbers, then measure; the number is the distance, m."""
+        normals, signal = np.zeros(2), np.zeros(1)
+        sampled = bound(store_range, self._distance, *self._models, inputs.truth, inputs.dt, normals, signal)
+        return self._distance, (self._errors.normals.link(normals), self._signal.link(signal), ChainLink(sampled))
 
     def sample(self, truth: NDArray[np.float64], dt: float) -> float:
         """Measured distance (m), +inf or -inf by REP 117, dt (s, > 0) after the last sample."""
@@ -297,6 +306,22 @@ def sample_range(
     if reading < beam.min_range:
         return -math.inf
     return reading
+
+
+@kernel
+def store_range(
+    distance: NDArray[np.float64],
+    boundary: NDArray[np.float64],
+    parts: NDArray[np.float64],
+    beam: Beam,
+    channels: NDArray[np.float64],
+    truth: NDArray[np.float64],
+    dt: float,
+    normals: NDArray[np.float64],
+    signal: NDArray[np.float64],
+) -> None:
+    """Write the measurement of `sample_range` to `distance` (1,), m."""
+    distance[0] = sample_range(boundary, parts, beam, channels, truth, dt, normals, signal)
 
 
 @kernel

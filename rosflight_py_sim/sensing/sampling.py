@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from rosflight_py_sim.failures.schedule import Signals
 from rosflight_py_sim.ground.delay_line import DelayLine
 from rosflight_py_sim.ground.stamps import NANOSECONDS
-from rosflight_py_sim.kernels.chain import ChainLink, StepTime
+from rosflight_py_sim.kernels.chain import ChainLink, StepTime, copy_numbers
+from rosflight_py_sim.kernels.jit import bound, kernel
+from rosflight_py_sim.kernels.record import kernel_record
 from rosflight_py_sim.sensing.failing import through
 from rosflight_py_sim.sensing.sensor import ARRIVAL, SENSOR_STAMPS, Sensor
 from rosflight_py_sim.step.part import Part
@@ -18,6 +23,58 @@ from rosflight_py_sim.step.vehicle_state import VehicleState
 
 Read = Callable[[int, VehicleState, float], tuple[Any, ...]]
 """Function that measures: (stamp in ns, true state, time since the last measurement in s) -> fields after the stamp."""
+
+
+_PLACES = 32
+"""Most measurements in transit for which a chain delays them."""
+
+
+@kernel_record
+class Transit:
+    """Measurements of a sensor in transit in a chain, in a ring of places.
+
+    Attributes:
+        first: place of the first one.
+        count: number of them.
+        delay_ns: latency, ns.
+    """
+
+    first: int
+    count: int
+    delay_ns: int
+
+
+@kernel
+def dispatch_measurement(
+    time: StepTime,
+    transit: Transit,
+    sent_ns: NDArray[np.float64],
+    ring: NDArray[np.float64],
+    numbers: NDArray[np.float64],
+) -> None:
+    """Send a measurement (m,), by a ring (n, m) and the times of its measurements (n,), ns."""
+    place = (transit.first + transit.count) % len(sent_ns)
+    sent_ns[place] = time.time_ns
+    copy_numbers(numbers, ring[place])
+    transit.count += 1
+
+
+@kernel
+def skip_unless_arrived(
+    time: StepTime,
+    transit: Transit,
+    sent_ns: NDArray[np.float64],
+    ring: NDArray[np.float64],
+    arrived: NDArray[np.float64],
+    skipped: int,
+) -> int:
+    """Take the first measurement of a ring and return 0 if it has arrived, else return -skipped."""
+    if transit.count == 0 or sent_ns[transit.first] + transit.delay_ns > time.time_ns:
+        return -skipped
+    copy_numbers(ring[transit.first], arrived)
+    transit.first = (transit.first + 1) % len(sent_ns)
+    transit.count -= 1
+    return 0
 
 
 class Sampling:
@@ -43,6 +100,7 @@ class Sampling:
             ParameterError: the latency is not allowed.
         """
         rate_hz, delay_ns = sensor.rate_hz(part.values), sensor.latency_ns(part.values)
+        self._delay_ns = delay_ns
         self.sensor, self.schedule, self._message = sensor, Schedule(rate_hz), sensor.topic.carried
         self._period_s, self.sampled_ns = 1.0 / rate_hz, -1
         self._measured = {name: failing.measured() for name, failing in sensor.failures.items()}
@@ -70,6 +128,53 @@ class Sampling:
             self.sampled_ns = int(self.schedule.since_ns)
 
         return link._replace(leave=leave)
+
+    def can_delay(self, step_ns: int) -> bool:
+        """Whether `delay_links` can delay all measurements: few are in transit, and one arrives in a step at most."""
+        period_ns = self.schedule.period_ns
+        return period_ns >= step_ns and self._delay_ns + step_ns < (_PLACES - 1) * period_ns
+
+    def delay_links(
+        self,
+        time: StepTime,
+        numbers: NDArray[np.float64],
+        fields: Callable[[NDArray[np.float64], int], Sequence[Any]],
+        received: Callable[[NDArray[np.float64]], Sequence[ChainLink] | None],
+    ) -> tuple[Sequence[ChainLink], ChainLink] | None:
+        """Links of a chain by which the measurements arrive, and the one that sends a measurement.
+
+        Args:
+            time: time of the step.
+            numbers: the sensor's numbers (m,).
+            fields: makes the fields of a message after its stamp, of numbers (m,) and a stamp, ns.
+            received: the links by which the receivers take an array (m,), or None if they need messages.
+        """
+        line = self.line
+        assert line is not None
+        sent_ns, ring, arrived = np.zeros(_PLACES), np.zeros((_PLACES, len(numbers))), np.zeros(len(numbers))
+        then = received(arrived)
+        if then is None:
+            return None
+        transit = Transit(first=0, count=0, delay_ns=self._delay_ns)
+        for message in line.in_transit():
+            sent_ns[transit.count], ring[transit.count] = message[0], message[1 : 1 + len(numbers)]
+            transit.count += 1
+
+        left = -1, -1
+
+        def leave(answered_ns: int) -> None:
+            nonlocal left
+            if left == (transit.first, transit.count):
+                return
+            left = transit.first, transit.count
+            line.clear()
+            for place in range(transit.first, transit.first + transit.count):
+                stamp_ns = int(sent_ns[place % _PLACES])
+                line.send(stamp_ns, self.message(stamp_ns, fields(ring[place % _PLACES], stamp_ns)))
+
+        arrives = bound(skip_unless_arrived, time, transit, sent_ns, ring, arrived, len(then))
+        sends = bound(dispatch_measurement, time, transit, sent_ns, ring, numbers)
+        return (ChainLink(arrives, leave=leave), *then), ChainLink(sends)
 
     def message(self, time_ns: int, fields: Iterable[Any]) -> Any:
         """Message of a measurement at a time (ns), given the fields after the stamp."""

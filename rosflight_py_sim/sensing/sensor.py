@@ -115,6 +115,17 @@ class SensorModel(ABC):
         """Links of a chain that measure once, and the memory of the measured numbers; by default None."""
         return None
 
+    def sent_fields(self, numbers: NDArray[np.float64], unix_ns: int) -> tuple[Any, ...] | None:
+        """Fields of the sensor's message after its stamp, the first of which are the numbers of `links`.
+
+        With a latency, a chain keeps the measurements in transit as these numbers. By default None: Python keeps them.
+
+        Args:
+            numbers: the numbers.
+            unix_ns: Unix time of the measurement, ns.
+        """
+        return None
+
     @abstractmethod
     def read(self, around: Surroundings, time_ns: int, state: VehicleState, dt: float) -> tuple[Any, ...]:
         """Return a measurement.

@@ -77,6 +77,8 @@ class Newest:
         """Read sent messages from now on."""
         if self._compiled is not None:
             message, self._compiled = self.pop(), None
+            # Python may have sent messages beside the chain.
+            self._message.clear()
             if message is not None:
                 self.take(message)
 

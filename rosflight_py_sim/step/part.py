@@ -217,8 +217,9 @@ class Part:
     def input_links(self, time: StepTime, topic: str, numbers: NDArray[Any]) -> Sequence[ChainLink] | None:
         """Links by which the part takes the numbers of a topic, in place of the input's method; by default None.
 
-        The numbers and their order are those of the sensor's model, or of the message. The sender calls the method
-        before `links` of the part is called.
+        The numbers and their order are those of the sensor's model, or of the message; there are none for a topic, such
+        as the status, of which the chain only repeats the last message. The sender calls the method before `links` of
+        the part is called.
         """
         return None
 

@@ -66,14 +66,18 @@ class Schedule:
 
     def link(self, time: StepTime, skipped: int) -> ChainLink:
         """Link of a chain that skips so many links unless the action is due."""
-        periods = Periods(next_ns=self.next_ns, since_ns=-1, period_ns=self._period_ns)
+        periods = self.periods()
+        return ChainLink(bound(skip_unless_due, time, periods, skipped), leave=lambda _: self.store(periods))
 
-        def leave(answered_ns: int) -> None:
-            self.next_ns = periods.next_ns
-            if periods.since_ns >= 0:
-                self.since_ns = periods.since_ns
+    def periods(self) -> Periods:
+        """The schedule for `skip_unless_due` in a chain."""
+        return Periods(next_ns=self.next_ns, since_ns=-1, period_ns=self._period_ns)
 
-        return ChainLink(bound(skip_unless_due, time, periods, skipped), leave=leave)
+    def store(self, periods: Periods) -> None:
+        """Store when the action has been due in a chain."""
+        self.next_ns = periods.next_ns
+        if periods.since_ns >= 0:
+            self.since_ns = periods.since_ns
 
     def links(
         self,

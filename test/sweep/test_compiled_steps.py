@@ -7,6 +7,7 @@ from typing import Any, cast
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 from rosflight_msgs.srv import ParamSet, SetSimState
 from std_msgs.msg import Float64
 
@@ -15,20 +16,29 @@ from rosflight_py_sim.autopilot.autopilot_command import AutopilotCommand
 from rosflight_py_sim.autopilot.mission import Mission
 from rosflight_py_sim.autopilot.setpoint import Setpoint
 from rosflight_py_sim.ground.parameters import Value, Values
+from rosflight_py_sim.kernels.chain import ChainLink, StepTime
 from rosflight_py_sim.parts.multirotor_forces import MultirotorForces
 from rosflight_py_sim.parts.rigid_body_dynamics import RigidBodyDynamics
 from rosflight_py_sim.parts.square_autopilot import SquareAutopilot
+from rosflight_py_sim.step.part import Part
 from rosflight_py_sim.step.pipeline import Pipeline
+from rosflight_py_sim.step.ports import newest
 from rosflight_py_sim.step.topics import (
     COMMAND,
+    GNSS_FIX,
     HOLD_SETPOINT,
     PWM_OUTPUT,
+    RANGE,
     RC,
+    STATUS,
     TRUTH_STATE,
     TRUTH_WIND,
     ControlCommand,
+    GnssSample,
     NamedNumbers,
     PulseWidths,
+    RangeSample,
+    StatusReport,
     StepTopic,
 )
 from rosflight_py_sim.step.vehicle_state import VehicleState, message_of_truth
@@ -336,3 +346,49 @@ def test_class_of_ones_own_gives_the_same_states_compiled_and_by_messages(cls: t
         truths.append(seen[:250])
     assert truths[0] == truths[1]
     assert len(set(truths[0])) > 200
+
+
+class Listener(Part):
+    """Keeps fixes, distances and statuses that are sent as messages, and has no use for those of a chain."""
+
+    DEFAULT_NAME = "listener"
+
+    def initialise(self) -> None:
+        super().initialise()
+        self.heard: list[Any] = []
+
+    @newest(GNSS_FIX)
+    def on_fix(self, fix: GnssSample) -> None:
+        self.heard.append(fix)
+
+    @newest(RANGE)
+    def on_range(self, distance: RangeSample) -> None:
+        self.heard.append(distance)
+
+    @newest(STATUS)
+    def on_status(self, status: StatusReport) -> None:
+        self.heard.append(status)
+
+    def input_links(self, time: StepTime, topic: str, numbers: NDArray[Any]) -> Sequence[ChainLink]:
+        return ()
+
+
+@pytest.mark.parametrize("latency", [0.0, 0.12, 0.35])
+@pytest.mark.parametrize("stamps", ["measurement", "arrival"])
+def test_measurements_in_transit_survive_the_end_of_compiled_steps(latency: float, stamps: str) -> None:
+    settings: dict[str, Value] = {"gnss_latency": latency, "sensor_stamps": stamps, "gnss_outage_interval": 0.5}
+    heard = []
+    for compiles in (True, False):
+        listener = Listener(Listener.PARAMETERS.defaults())
+        line = Pipeline((*flight("multirotor", settings).pipeline.parts, listener), STEP_NS)
+        by_messages: list[Any] = []
+        for compiled_until_ns, until_ns in ((1_040_000_000, 2_000_000_000), (3_010_000_000, 3_500_000_000)):
+            line.compiles = compiles
+            line.run_until(compiled_until_ns)
+            assert line.is_compiled is compiles
+            line.compiles, listener.heard = False, by_messages
+            line.run_until(until_ns)
+            listener.heard = []
+        assert {type(one) for one in by_messages} == {GnssSample, RangeSample, StatusReport}
+        heard.append(by_messages)
+    assert heard[0] == heard[1]

@@ -60,10 +60,12 @@ class StatusReports(RosflightIoInterface):
         self._logged_armed = self._logged_failsafe = False
         self._sent_errors = 0
         self._sent_unsaved: bool | None = None
+        self._sent_status = StatusReport(-1, False, False, False, False, 0, 0, 0, 0)
 
     def send_reports(self, s: StatusReport) -> None:
         """Send the status, and the other reports that have changed."""
         self.send_status(s)
+        self._sent_status = s
         if s.armed is not self._logged_armed:
             self._logged_armed = s.armed
             self.log.info("armed" if s.armed else "disarmed")
