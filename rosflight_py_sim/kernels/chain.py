@@ -72,6 +72,11 @@ def _no_report() -> None:
     """Report nothing."""
 
 
+def _goes_on() -> bool:
+    """Do not suspend the chain."""
+    return False
+
+
 def never(time_ns: int, status: int) -> None:
     """Act on the status of a kernel that returns none."""
     raise AssertionError(f"status {status} at {time_ns} ns")
@@ -89,6 +94,7 @@ class ChainLink(NamedTuple):
         is_late: whether the messages that `attend` sends follow the one that triggers the next part.
         is_answer: whether the link is the answer of a part by Python.
         settle: reports how often the link has run since the last call; may be called at any time.
+        pauses: whether the chain, after `attend`, is suspended until it is resumed.
     """
 
     run: Callable[[], Any]
@@ -97,6 +103,7 @@ class ChainLink(NamedTuple):
     is_late: bool = False
     is_answer: bool = False
     settle: Callable[[], None] = _no_report
+    pauses: Callable[[], bool] = _goes_on
 
 
 def _each_step() -> int:

@@ -24,11 +24,13 @@ class World:
 
     Attributes:
         seat: part of the policy.
+        pipeline: parts of the vehicle.
         state: true state of the last observation.
         diverged: whether the state has diverged, which ends the flight.
     """
 
     seat: PolicySeat
+    pipeline: Pipeline
     state: VehicleState
 
     def __init__(self, receivers: Iterable[tuple[StepTopic[Any], Callable[[Any], None]]] = ()) -> None:
@@ -57,7 +59,7 @@ class World:
         self.seat, self.diverged = seats[0], False
         self.seat.awaits_actions = True
         step_ns = round(step_size_s(scenario.time_manager, sources) * NANOSECONDS)
-        self._pipeline = Pipeline(parts, step_ns, self._receivers)
+        self.pipeline = Pipeline(parts, step_ns, self._receivers)
         self._run()
         return self.seat.observation
 
@@ -74,14 +76,14 @@ class World:
         """
         self.seat.act(action)
         try:
-            self._pipeline.go_on()
+            self.pipeline.go_on()
             self._run()
         except StateDivergedError:
             self.diverged = True
         return self.seat.observation
 
     def _run(self) -> None:
-        seat, pipeline = self.seat, self._pipeline
+        seat, pipeline = self.seat, self.pipeline
         while not seat.is_waiting and not seat.is_over:
             pipeline.advance(pipeline.time_ns + NANOSECONDS)
 

@@ -91,6 +91,10 @@ class AutopilotPart(Part, ABC):
     autopilot/setpoint, the whole planned path on autopilot/path and the waypoints that the mission must pass, in order,
     on autopilot/route (all NED).
 
+    Attributes:
+        command_numbers: memory of the command in a chain (12,): mode, bits of values to ignore, ten values.
+        seen: memory of the state in a chain that the command answers (19,).
+
     Class attributes:
         PHASES: phases of the mission, in order.
         PLANS_PATH: whether it publishes its path on autopilot/path when the mission begins.
@@ -128,6 +132,9 @@ class AutopilotPart(Part, ABC):
         self._status: StatusReport | None = None
         self._state = VehicleState()
         self._guided_ns = -1
+        # Numbers of the last command in a chain, and the state that it answers.
+        self.command_numbers, self.seen = np.zeros(_COMMAND_NUMBERS), np.zeros(TRUTH_SIZE)
+        self._give: Callable[[Any], None] | None = None
         # Position (m) and yaw angle (rad) of the last set-point, and its stamp.
         self._target, self._target_ns = np.zeros(4), -1
         self._phase: MissionPhase | None = None
@@ -156,6 +163,11 @@ class AutopilotPart(Part, ABC):
 
         None sends nothing: the autopilot calls `send_guidance` itself.
         """
+
+    @property
+    def awaits_guidance(self) -> bool:
+        """Whether `guide` has returned None because `send_guidance` follows from outside; a chain waits for it."""
+        return False
 
     @property
     @abstractmethod
@@ -256,6 +268,9 @@ class AutopilotPart(Part, ABC):
 
     def send_guidance(self, time_ns: int, guided: Any) -> None:
         """Send the command and the set-point that `guide` has returned, and the state of the mission."""
+        if self._give is not None:
+            self._give(guided)
+            return
         self.give_command(time_ns, guided)
         self._set_target(time_ns, guided)
         self.send_setpoint(self._setpoint(time_ns))
@@ -304,8 +319,7 @@ class AutopilotPart(Part, ABC):
         if type(self).send_command.topic is not COMMAND:
             return None
         truth = cells[TRUTH_STATE.name]
-        # The command, and the state that it answers.
-        command, seen = np.zeros(_COMMAND_NUMBERS), np.zeros(TRUTH_SIZE)
+        command, seen = self.command_numbers, self.seen
         received = taken(COMMAND.name, command)
         if received is None:
             return None
@@ -339,11 +353,17 @@ class AutopilotPart(Part, ABC):
             self.idle_until_ns = self.schedule.next_ns
             self._state, self._guided_ns = state_at(time_ns), time_ns
             guided: Any = self.guide(self._state, tick.dt)
-            silent.at_ns = 0 if guided is None else NEVER_NS
+            silent.at_ns = NEVER_NS if guided is not None or self.awaits_guidance else 0
             if guided is not None:
-                command[0], command[1], command[2:] = guided.mode, _IGNORE_NONE, guided.u
-                self._set_target(time_ns, guided)
-                self._report(time_ns)
+                give(guided)
+            elif self.awaits_guidance:
+                self._give = give
+
+        def give(guided: Any) -> None:
+            self._give = None
+            command[0], command[1], command[2:] = guided.mode, _IGNORE_NONE, guided.u
+            self._set_target(self._guided_ns, guided)
+            self._report(self._guided_ns)
 
         def report(time_ns: int) -> None:
             self._report(time_ns)
@@ -351,6 +371,9 @@ class AutopilotPart(Part, ABC):
 
         is_progress_sent = self.send_progress is not drop
         progress = Due(at_ns=self._progress_schedule.next_ns if is_progress_sent else NEVER_NS)
+
+        def pauses() -> bool:
+            return self.awaits_guidance
 
         def leave(answered_ns: int) -> None:
             self.idle_until_ns, self.answered_ns = self.schedule.next_ns, tick.time_ns
@@ -361,7 +384,7 @@ class AutopilotPart(Part, ABC):
 
         answered = (
             ChainLink(bound(advance_tick, time, tick, truth.memory, seen)),
-            gate(time, Due(at_ns=0), guide_by_python)
+            gate(time, Due(at_ns=0), guide_by_python)._replace(pauses=pauses)
             if guided is None
             else ChainLink(guided, lambda time_ns, _: guide_by_python(time_ns)),
             ChainLink(bound(skip_after, time, silent, len(received))),

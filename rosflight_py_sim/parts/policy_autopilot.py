@@ -84,6 +84,11 @@ class PolicyAutopilot(PolicySeat, MultirotorAutopilot[PolicyMission]):
         return self.mission.task
 
     @property
+    def awaits_guidance(self) -> bool:
+        """Whether an observation waits for its action."""
+        return self.is_waiting
+
+    @property
     def is_over(self) -> bool:
         """Whether the vehicle lands or has landed."""
         return self.mission.phase > PolicyPhase.POLICY

@@ -197,6 +197,7 @@ class CompiledSteps:
 
     Attributes:
         time: time of the step.
+        chain: the kernels; see `kernels.jit.chained`.
         parts: the parts in the chain, in the order of their answers.
         at: number of the last link that Python attended.
         is_suspended: whether the chain is suspended within a step.
@@ -267,9 +268,10 @@ class CompiledSteps:
         self._links += at_end[1]
         self._links.append(gate(time, self._triggered[-1], self._run(len(parts))))
         self._links.append(ChainLink(bound(advance_time, time)))
-        self._chain = chained([one.run for one in self._links])
+        self.chain = chained([one.run for one in self._links])
         numbers = range(len(self._links) - 1)
         self._attend = [self._links[number].attend for number in numbers]
+        self._pauses = [self._links[number].pauses for number in numbers]
         self._following = [self._following_gate(number) for number in numbers]
         # Number of the parts that have answered before each link.
         self._answered = [sum(first <= number for first in self._answers) for number in numbers]
@@ -322,32 +324,44 @@ class CompiledSteps:
 
     def advance(self, until_ns: int) -> None:
         """Take steps until `until_ns`, or until the end of a step in which Python acted."""
+        self.time.until_ns = until_ns
+        self.arrive(*self.chain(0), -1)
+
+    def resume(self, until_ns: int = 0) -> None:
+        """Continue the step that has been suspended, and, before `until_ns`, take further ones as `advance` does."""
+        time = self.time
+        suspended_ns, time.until_ns = time.time_ns, until_ns
+        self.arrive(*self.chain(self.at + 1), suspended_ns)
+
+    def arrive(self, index: int, status: int, suspended_ns: int) -> None:
+        """Go on where the chain has stopped.
+
+        Args:
+            index: number of the link.
+            status: its status.
+            suspended_ns: time of the step in which the chain had been suspended, ns; -1: it had not.
+        """
         time, parts = self.time, self.parts
-        time.until_ns = until_ns
-        index, status = self._chain(0)
-        if index < len(self._attend):
-            time.until_ns, before_ns = 0, time.time_ns - time.step_ns
+        self.is_suspended = False
+        if index >= len(self._attend):
+            self._end_step()
+            return
+        time.until_ns, before_ns = 0, time.time_ns - time.step_ns
+        if time.time_ns != suspended_ns:
             if parts[-1].answered_ns != before_ns:
                 for part in parts:
                     part.answered_ns = before_ns
             self.answered = 0
-            self._go_on(index, status)
-        else:
-            self._end_step()
+        self._go_on(index, status)
 
     def note_answer(self) -> None:
         """Note that the part has answered for which the chain waits; `resume` continues."""
         self.is_awaiting = False
         self.answered = self._answered[self.at + 1]
 
-    def resume(self) -> None:
-        """Continue the step that has been suspended."""
-        self.is_suspended = False
-        self._go_on(*self._chain(self.at + 1))
-
     def _go_on(self, index: int, status: int) -> None:
         """Let Python act on the status of a link, and continue to the end of the step."""
-        attend, chain, queue, parts = self._attend, self._chain, self._queue, self.parts
+        attend, pauses, chain, queue, parts = self._attend, self._pauses, self.chain, self._queue, self.parts
         following, answered_by, time_ns = self._following, self._answered, self.time.time_ns
         last, answered = len(attend), self.answered
         while index < last:
@@ -360,7 +374,8 @@ class CompiledSteps:
             elif self._by_python[index] and self.may_go_on is not None:
                 self.is_suspended = not self.may_go_on(time_ns, answered_by[index + 1])
                 answered += self.is_suspended
-            if self.is_suspended:
+            if self.is_suspended or pauses[index]():
+                self.is_suspended = True
                 self.answered = answered
                 return
             if len(queue) > waiting:

@@ -104,23 +104,33 @@ class Pipeline:
     def advance(self, until_ns: int) -> None:
         """Take steps until `until_ns`, or until the end of a step in which a part has sent a message that was needed.
 
+        Where a part has suspended a compiled step, the call ends within that step, and the next call continues it.
         A step that is not compiled always ends the call. An exception in a part ends the step.
         """
-        if self._compiled is not None and (self._is_out_of_date or not self.compiles):
+        compiled = self._compiled
+        if compiled is not None and compiled.is_suspended:
+            is_valid = self.compiles and not self._is_out_of_date
+            self._run(partial(compiled.resume, until_ns if is_valid else 0))
+            return
+        if compiled is not None and (self._is_out_of_date or not self.compiles):
             self._leave()
         if self._compiled is None and self.compiles and self.time_ns >= self._compile_ns:
             self._compile()
         if self._compiled is None:
             self._step()
-            return
+        else:
+            self._run(partial(self._compiled.advance, until_ns))
+
+    def _run(self, advance: Callable[[], None]) -> None:
+        """Let the chain advance."""
         self._is_advancing = True
         try:
-            self._compiled.advance(until_ns)
+            advance()
         finally:
             self._is_advancing = False
             self.time_ns = self._time.time_ns
             self._end_step()
-        if self._compiled.is_awaiting:
+        if self._compiled is not None and self._compiled.is_awaiting:
             # A part has sent no answer, so the parts that follow it have no part in the step.
             self._leave()
             self.time_ns += self._step_ns
@@ -155,6 +165,11 @@ class Pipeline:
     def is_compiled(self) -> bool:
         """Whether the last step was compiled, and the next one will be."""
         return self._compiled is not None
+
+    @property
+    def compiled(self) -> CompiledSteps | None:
+        """The chain of the compiled steps; None if the last step was not compiled."""
+        return self._compiled
 
     def _compile(self) -> None:
         self._time = StepTime(time_ns=self.time_ns, step_ns=self._step_ns, until_ns=0)
@@ -207,7 +222,7 @@ class Pipeline:
             for one in self._receivers:
                 if one.topic.name == name and (one.part in compiled.parts or one.is_kept):
                     one.take(message)
-        if not self._is_advancing:
+        if not self._is_advancing and not compiled.is_suspended:
             self._end_bypass()
 
     def relink(self) -> None:

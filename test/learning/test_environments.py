@@ -204,6 +204,33 @@ def test_reset_refuses_unknown_options_and_step_refuses_actions_of_another_size(
         env.step(np.zeros(3, dtype=np.float32))
 
 
+@pytest.mark.parametrize("actions", ["attitude", "rates", "velocity", "motors"])
+@pytest.mark.parametrize("observations", ["truth", "sensors"])
+def test_episode_is_the_same_by_compiled_steps_and_by_messages(actions: str, observations: str) -> None:
+    compiled, by_messages = (
+        env_of(
+            "Hover",
+            actions=actions,
+            observations=observations,
+            parameter_files=[str(CONFIG / "wind.yaml")],
+            parameters={"command_frequency": 70.0, "goal_position": [{"uniform": [-1, 1]}, 0.0, -5.0]},
+        )
+        for _ in range(2)
+    )
+    rng = np.random.default_rng(3)
+    for number in range(2):
+        for env in (compiled, by_messages):
+            env.reset(options={"seed": 7, "number": number})
+        by_messages.world.pipeline.compiles = False
+        for _ in range(60):
+            action = rng.uniform([-0.3, -0.3, -1.0, -0.3], [0.3, 0.3, 1.0, 0.3]).astype(np.float32)
+            (seen, *result), (expected, *expected_result) = (env.step(action) for env in (compiled, by_messages))
+            assert seen.tobytes() == expected.tobytes()
+            assert result == expected_result
+        assert compiled.world.pipeline.is_compiled is (actions != "motors")
+        assert compiled.world.state.truth.tobytes() == by_messages.world.state.truth.tobytes()
+
+
 SHORT = {"time_limit": 0.1, "parameters": {"step_size": 0.01}}
 
 
