@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from rosflight_py_sim.kernels.chain import NEVER_NS, ChainLink, Due, StepTime, advance_time, copy_numbers, gate, keeps
-from rosflight_py_sim.kernels.jit import bound, chained
+from rosflight_py_sim.kernels.jit import bound, chained, run_chains
 from rosflight_py_sim.physics.normal_draws import ROWS, NormalDraws
 from rosflight_py_sim.physics.wind import copy_velocity
 from rosflight_py_sim.sensing.errors import advance_errors
@@ -42,6 +42,28 @@ def test_chain_runs_its_links_in_turn_until_one_has_a_status(made: Callable[[Any
     due.at_ns = NEVER_NS
     assert chain(2) == (2, 1)
     assert (time.time_ns, acted) == (50, [30])
+
+
+@pytest.mark.parametrize("made", [library_links, python_links])
+def test_several_chains_run_until_each_has_stopped(made: Callable[[Any], Any]) -> None:
+    times = [StepTime(time_ns=0, step_ns=STEP_NS, until_ns=10 * lane) for lane in (1, 5, 2)]
+    dues = [Due(at_ns=at_ns) for at_ns in (100, 30, 0)]
+    chains = [
+        chained(made([gate(time, due, lambda _: None).run, bound(advance_time, time)]))
+        for time, due in zip(times, dues, strict=True)
+    ]
+    at, status = np.array([0, 1, 1]), np.zeros(3, dtype=np.int64)
+    run_chains(chains, at, status)
+    assert (at.tolist(), status.tolist()) == ([1, 0, 0], [1, 1, 1])
+    assert [time.time_ns for time in times] == [10, 30, 10]
+
+
+def test_several_chains_stop_at_the_error_of_one() -> None:
+    time = StepTime(time_ns=0, step_ns=STEP_NS, until_ns=10)
+    at = np.array([0, 7])
+    with pytest.raises(IndexError):
+        run_chains([chained([bound(advance_time, time)])] * 2, at, np.zeros(2, dtype=np.int64))
+    assert time.time_ns == 10
 
 
 def test_chain_refuses_a_link_that_it_does_not_have() -> None:

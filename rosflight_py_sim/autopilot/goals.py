@@ -7,6 +7,9 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from typing import ClassVar, NamedTuple, cast
 
+import numpy as np
+from numpy.typing import NDArray
+
 from rosflight_py_sim.autopilot.setpoint import Vector3
 from rosflight_py_sim.ground.parameters import Parameter, ParameterError, ParameterTable, Values, number
 
@@ -91,12 +94,18 @@ class Goal(NamedTuple):
     next_ned: Vector3
     yaw_rad: float
 
+    @property
+    def numbers(self) -> NDArray[np.float64]:
+        """The attributes in their order (10,)."""
+        return np.array((*self.position_ned, *self.velocity_ned, *self.next_ned, self.yaw_rad))
+
 
 class Task(ABC):
     """Sequence of goals.
 
     Class attributes:
         ENDS_ON_GROUND: whether the task is to touch down.
+        IS_STEADY: whether the goal stays, and the task is never done.
 
     Attributes:
         is_done: whether all goals have been reached.
@@ -104,6 +113,7 @@ class Task(ABC):
     """
 
     ENDS_ON_GROUND: ClassVar[bool] = False
+    IS_STEADY: ClassVar[bool] = False
     is_done = False
     passed = 0
 
@@ -124,6 +134,8 @@ class Task(ABC):
 class Hover(Task):
     """Hold a place."""
 
+    IS_STEADY = True
+
     def goal(self, time_s: float, position_ned: Vector3) -> Goal:
         """The place."""
         return Goal(self.place, _STILL, self.place, self.yaw_rad)
@@ -132,7 +144,7 @@ class Hover(Task):
 class Landing(Hover):
     """Touch down at a place."""
 
-    ENDS_ON_GROUND = True
+    ENDS_ON_GROUND, IS_STEADY = True, False
 
 
 class DepthHeading(Task):

@@ -94,6 +94,7 @@ class ChainLink(NamedTuple):
         is_late: whether the messages that `attend` sends follow the one that triggers the next part.
         is_answer: whether the link is the answer of a part by Python.
         settle: reports how often the link has run since the last call; may be called at any time.
+        is_closed: whether `attend` only changes memory of the link, so that the chain runs on at once.
         pauses: whether the chain, after `attend`, is suspended until it is resumed.
     """
 
@@ -103,6 +104,7 @@ class ChainLink(NamedTuple):
     is_late: bool = False
     is_answer: bool = False
     settle: Callable[[], None] = _no_report
+    is_closed: bool = False
     pauses: Callable[[], bool] = _goes_on
 
 

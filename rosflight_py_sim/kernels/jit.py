@@ -30,9 +30,13 @@ from importlib.util import find_spec, module_from_spec, source_hash, spec_from_f
 from inspect import signature
 from pathlib import Path
 from types import BuiltinFunctionType, ModuleType
-from typing import Any, ParamSpec, TypeVar, get_type_hints
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, get_type_hints
 
 from rosflight_py_sim.kernels.record import Record, is_record
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -256,6 +260,21 @@ def chained(links: Sequence[Callable[[], Any]]) -> Callable[[int], tuple[int, in
     """
     made: Callable[[int], tuple[int, int]] | None = None if LIBRARY is None else LIBRARY.chain(*links)
     return partial(_run_chain, links) if made is None else made
+
+
+def run_chains(
+    chains: list[Callable[[int], tuple[int, int]]], at: NDArray[np.int64], status: NDArray[np.int64]
+) -> None:
+    """Run chains that `chained` returned, each until it stops, in one call.
+
+    Args:
+        chains: the chains (n).
+        at: number of the first link of each (n,); replaced by that of the kernel that stopped it.
+        status: the status of that kernel (n,).
+    """
+    if LIBRARY is None or LIBRARY.run_chains(chains, at, status) is None:
+        for lane, run in enumerate(chains):
+            at[lane], status[lane] = run(int(at[lane]))
 
 
 def _run_chain(links: Sequence[Callable[[], Any]], start: int) -> tuple[int, int]:

@@ -237,25 +237,34 @@ struct chain {
 };
 
 /* Run the kernels from the one with the given number on, and after the last the first again, until one returns a status
-   greater than 0; return its number and the status. After the status -n, skip the next n kernels. */
+   greater than 0; store its number and the status, and return 1, or 0 with an exception. After the status -n, skip the
+   next n kernels. */
+static int run_links(PyObject *links, Py_ssize_t *index, int64_t *status)
+{
+    Py_ssize_t count = PyTuple_GET_SIZE(links);
+    if (*index < 0 || *index >= count) {
+        PyErr_Format(PyExc_IndexError, "link %zd given; allowed: 0 to %zd", *index, count - 1);
+        return 0;
+    }
+    for (;;) {
+        struct bound *link = (struct bound *)PyTuple_GET_ITEM(links, *index);
+        *status = link->entry->status(link->taken);
+        if (raised())
+            return 0;
+        if (*status > 0)
+            return 1;
+        *index = (*index + 1 - *status) % count;
+    }
+}
+
 static PyObject *call_chain(PyObject *self, PyObject *given, PyObject *named)
 {
-    PyObject *links = ((struct chain *)self)->links;
-    Py_ssize_t index, count = PyTuple_GET_SIZE(links);
+    Py_ssize_t index;
+    int64_t status;
     (void)named;
-    if (!PyArg_ParseTuple(given, "n", &index))
+    if (!PyArg_ParseTuple(given, "n", &index) || !run_links(((struct chain *)self)->links, &index, &status))
         return NULL;
-    if (index < 0 || index >= count)
-        return PyErr_Format(PyExc_IndexError, "link %zd given; allowed: 0 to %zd", index, count - 1);
-    for (;;) {
-        struct bound *link = (struct bound *)PyTuple_GET_ITEM(links, index);
-        int64_t status = link->entry->status(link->taken);
-        if (raised())
-            return NULL;
-        if (status > 0)
-            return Py_BuildValue("nL", index, (long long)status);
-        index = (index + 1 - status) % count;
-    }
+    return Py_BuildValue("nL", index, (long long)status);
 }
 
 static void free_chain(PyObject *self)
@@ -295,7 +304,31 @@ static PyObject *chain(PyObject *module, PyObject *const *links, Py_ssize_t coun
     return NULL;
 }
 
+/* Run chains, given in a list, one after the other: each from the link in the second argument on, an array of integers,
+   in which its last one is stored, and its status in the third. None if an argument has another type. */
+static PyObject *run_chains(PyObject *module, PyObject *const *given, Py_ssize_t count)
+{
+    (void)module;
+    if (count != 3 || !PyList_Check(given[0]) || !is_array(given[1], NPY_INT64, 1, 1) || !is_array(given[2], NPY_INT64, 1, 1))
+        Py_RETURN_NONE;
+    npy_intp lanes = PyList_GET_SIZE(given[0]);
+    if (PyArray_DIM((PyArrayObject *)given[1], 0) != lanes || PyArray_DIM((PyArrayObject *)given[2], 0) != lanes)
+        Py_RETURN_NONE;
+    for (npy_intp i = 0; i < lanes; i++)
+        if (Py_TYPE(PyList_GET_ITEM(given[0], i)) != &chain_type)
+            Py_RETURN_NONE;
+    int64_t *at = PyArray_DATA((PyArrayObject *)given[1]), *status = PyArray_DATA((PyArrayObject *)given[2]);
+    for (npy_intp i = 0; i < lanes; i++) {
+        Py_ssize_t index = at[i];
+        if (!run_links(((struct chain *)PyList_GET_ITEM(given[0], i))->links, &index, &status[i]))
+            return NULL;
+        at[i] = index;
+    }
+    Py_RETURN_TRUE;
+}
+
 static PyMethodDef functions[] = {
+    {"run_chains", (PyCFunction)(void (*)(void))run_chains, METH_FASTCALL, NULL},
     {"kernel", kernel, METH_VARARGS, NULL},
     {"chain", (PyCFunction)(void (*)(void))chain, METH_FASTCALL, NULL},
     {"bind", (PyCFunction)(void (*)(void))bind, METH_FASTCALL, NULL},

@@ -9,11 +9,12 @@ import gymnasium
 import numpy as np
 from gymnasium import spaces
 
+from rosflight_py_sim.autopilot.held_goal import tilt_of
 from rosflight_py_sim.ground.parameters import ParameterError
 from rosflight_py_sim.ground.stamps import NANOSECONDS
 from rosflight_py_sim.learning.episodes import Episodes, read_episodes
 from rosflight_py_sim.learning.rewards import CRASH, REWARDS, unrest
-from rosflight_py_sim.learning.world import World
+from rosflight_py_sim.learning.world import Memory, World
 from rosflight_py_sim.parts.policy import Array
 from rosflight_py_sim.physics.truth_step import LARGEST_BODY_RATE, LARGEST_POSITION, LARGEST_VELOCITY
 
@@ -42,19 +43,29 @@ class PolicyEnv(gymnasium.Env[Array, Array]):
     `is_success` once the task is done, and after an episode that ended out of bounds the reason, `crash`.
 
     Attributes:
+        start_ns: time of the first observation, ns.
+        reward_type: class of the reward.
         episodes: definition of the episodes.
         world: the vehicle.
     """
 
     metadata: dict[str, Any] = {"render_modes": []}  # noqa: RUF012 (declared so by Gymnasium)
 
-    def __init__(self, environment: str | Episodes, render_mode: str | None = None, **options: Any) -> None:
+    def __init__(
+        self,
+        environment: str | Episodes,
+        render_mode: str | None = None,
+        *,
+        memory: Memory | None = None,
+        **options: Any,
+    ) -> None:
         """Define the episodes, and build the vehicle of the first one.
 
         Args:
             environment: name of an environment of this package, the path of a file of your own, or episodes that have
                 been read, options included.
             render_mode: only None.
+            memory: memory of the vehicle's decisions; None: its own.
             options: values with the keys of the file, which override it.
 
         Raises:
@@ -67,7 +78,7 @@ class PolicyEnv(gymnasium.Env[Array, Array]):
         if isinstance(environment, Episodes) and options:
             raise ParameterError(f"options {sorted(options)} given with episodes that have been read; allowed: none")
         self.episodes = environment if isinstance(environment, Episodes) else read_episodes(environment, options)
-        self.world = World()
+        self.world = World(memory=memory)
         self._root, self._number = 0, -1
         self._has_root = False
         self.world.reset(self.episodes.scenario(0, 0))
@@ -95,10 +106,11 @@ class PolicyEnv(gymnasium.Env[Array, Array]):
         world = self.world
         observation = world.reset(self.episodes.scenario(self._root, self._number))
         seat = world.seat
-        self._reward = REWARDS[str(seat.values["task"])](seat.task)
+        self.reward_type = REWARDS[str(seat.values["task"])]
+        self._reward = self.reward_type(seat.task)
         assert seat.goal is not None
         self._reward.of(world.state, seat.goal)
-        self._start_ns = world.state.time_ns
+        self.start_ns = world.state.time_ns
         return observation, self._info()
 
     def step(self, action: Array) -> tuple[Array, float, bool, bool, dict[str, Any]]:
@@ -107,9 +119,13 @@ class PolicyEnv(gymnasium.Env[Array, Array]):
         Raises:
             PolicyError: the action is not allowed.
         """
+        before = self.world.seat.last_action.copy()
+        observation = self.world.step(action)
+        return observation, *self.outcome(before)
+
+    def outcome(self, before: Array) -> tuple[float, bool, bool, dict[str, Any]]:
+        """Reward, end and info of the last decision, given the action of the one before it (m,)."""
         world = self.world
-        before = world.seat.last_action
-        observation = world.step(action)
         goal = world.seat.goal
         assert goal is not None
         reward, is_done = self._reward.of(world.state, goal)
@@ -120,9 +136,9 @@ class PolicyEnv(gymnasium.Env[Array, Array]):
             reward, info["crash"] = reward + CRASH, crash
         if is_done or crash:
             info["is_success"] = is_done
-        elapsed_s = (world.state.time_ns - self._start_ns) / NANOSECONDS
+        elapsed_s = (world.state.time_ns - self.start_ns) / NANOSECONDS
         is_over = is_done or bool(crash)
-        return observation, reward, is_over, not is_over and elapsed_s >= self.episodes.time_limit_s, info
+        return reward, is_over, not is_over and elapsed_s >= self.episodes.time_limit_s, info
 
     def write_parameters(self, file: str | Path) -> None:
         """Write a ROS parameter file with which the node graph flies the present episode; it lacks the policy.
@@ -146,11 +162,14 @@ class PolicyEnv(gymnasium.Env[Array, Array]):
             return f"{distance:.2f} m from the goal"
         if -state.position_ned[2] < episodes.lowest_m:
             return f"{-state.position_ned[2]:.2f} m above the origin"
-        _, qx, qy, _ = state.quaternion.tolist()
-        # The down axis points up: the last element of the rotation matrix is negative.
-        if 2.0 * (qx * qx + qy * qy) > 1.0:
+        if tilt_of(state.truth) > 1.0:
             return "upside down"
         return "the mission is over" if world.is_over else ""
+
+    @property
+    def episode(self) -> tuple[int, int]:
+        """Root seed and number of the present episode."""
+        return self._root, self._number
 
     def _info(self) -> dict[str, Any]:
         world = self.world

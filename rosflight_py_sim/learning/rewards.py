@@ -4,21 +4,21 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from rosflight_py_sim.autopilot.goals import Goal, Task
+from rosflight_py_sim.autopilot.held_goal import distance_from, held
 from rosflight_py_sim.autopilot.setpoint import Vector3
 from rosflight_py_sim.parts.policy import Array
-from rosflight_py_sim.physics.rotations import euler_from_quaternion
 from rosflight_py_sim.step.vehicle_state import VehicleState
 
 CRASH = -10.0
 """Reward of the decision that ends an episode out of bounds."""
 
 _PASSED, _TOUCH_DOWN = 10.0, 10.0
-_UNREST, _UNSTEADY = 0.05, 0.2
+_UNREST = 0.05
 # Distance (m) from the goal of a landing at which the vehicle stands, and gentle speed (m/s) of a touch-down.
 _STANDING, _GENTLE = 0.03, 0.5
 
@@ -44,7 +44,7 @@ class Reward(ABC):
 
     def distance(self, state: VehicleState, goal: Goal) -> float:
         """Distance from the goal, m."""
-        return math.dist(state.position_ned.tolist(), goal.position_ned)
+        return distance_from(state.truth, *goal.position_ned)
 
     @abstractmethod
     def of(self, state: VehicleState, goal: Goal) -> Outcome:
@@ -52,17 +52,11 @@ class Reward(ABC):
 
 
 class HoldReward(Reward):
-    """exp(-d) (1 + cos psi) / 2 / (1 + w^2 / 5): from 0 to 1.
-
-    d is the distance from the goal (m), psi the heading error, and w the angular velocity (rad/s).
-    """
+    """How well the goal is held, from 0 to 1 (`held_goal.held`)."""
 
     def of(self, state: VehicleState, goal: Goal) -> Outcome:
         """Reward of a place, never done."""
-        _, _, yaw = euler_from_quaternion(*state.quaternion.tolist())
-        held = math.exp(-self.distance(state, goal)) * 0.5 * (1.0 + math.cos(goal.yaw_rad - yaw))
-        p, q, r = state.angular_velocity.tolist()
-        return Outcome(held / (1.0 + _UNSTEADY * (p * p + q * q + r * r)))
+        return Outcome(held(state.truth, self.distance(state, goal), goal.yaw_rad))
 
 
 class DepthReward(HoldReward):
@@ -128,4 +122,9 @@ REWARDS: dict[str, type[Reward]] = {
 
 def unrest(action: Array, before: Array) -> float:
     """Part of the reward for a change of the action (m,): -0.05 times the mean square of the differences."""
-    return -_UNREST * float(np.mean(np.square(action - before), dtype=np.float64))
+    return float(unrests(action[np.newaxis], before[np.newaxis])[0])
+
+
+def unrests(actions: Array, before: Array) -> Any:
+    """`unrest` (n,) of several vehicles, for their actions (n, m)."""
+    return -_UNREST * np.mean(np.square(actions - before), axis=1, dtype=np.float64)

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import Any, NamedTuple
 
 from rosflight_py_sim.graph.parameter_sources import parameter_sources
 from rosflight_py_sim.graph.scenario import Scenario
 from rosflight_py_sim.ground.parameters import ParameterError
 from rosflight_py_sim.ground.stamps import NANOSECONDS
-from rosflight_py_sim.parts.policy import Array
+from rosflight_py_sim.kernels.chain import NEVER_NS
+from rosflight_py_sim.parts.policy import Array, Array64
+from rosflight_py_sim.parts.policy_autopilot import PolicyAutopilot
 from rosflight_py_sim.parts.policy_seat import PolicySeat
 from rosflight_py_sim.physics.dynamics import StateDivergedError
 from rosflight_py_sim.step.compiled_steps import Receiver
@@ -17,6 +19,20 @@ from rosflight_py_sim.step.pipeline import Pipeline
 from rosflight_py_sim.step.topics import TRUTH_STATE, StepTopic
 from rosflight_py_sim.step.vehicle_state import VehicleState
 from rosflight_py_sim.sweep.pipeline_flight import built_parts, planned_parts, step_size_s
+
+
+class Memory(NamedTuple):
+    """Memory of a vehicle's decisions in compiled steps, which vehicles of a vectorised environment have in rows.
+
+    Attributes:
+        truth: true state of the last observation (19,).
+        command: command in answer to it (12,).
+        action: last action (4,), float32.
+    """
+
+    truth: Array64
+    command: Array64
+    action: Array
 
 
 class World:
@@ -33,9 +49,19 @@ class World:
     pipeline: Pipeline
     state: VehicleState
 
-    def __init__(self, receivers: Iterable[tuple[StepTopic[Any], Callable[[Any], None]]] = ()) -> None:
-        """`receivers` are further receivers of topics, each as a topic and the function that takes its messages."""
-        state = Receiver(TRUTH_STATE, self._take_state, lambda: self.seat.idle_until_ns)
+    def __init__(
+        self,
+        receivers: Iterable[tuple[StepTopic[Any], Callable[[Any], None]]] = (),
+        memory: Memory | None = None,
+    ) -> None:
+        """Take no vehicle yet.
+
+        Args:
+            receivers: further receivers of topics, each as a topic and the function that takes its messages.
+            memory: memory of the decisions of a `PolicyAutopilot`; None: its own.
+        """
+        self._memory = memory
+        state = Receiver(TRUTH_STATE, self._take_state, self._idle_until)
         self._receivers: list[Any] = [state, *receivers]
 
     def reset(self, scenario: Scenario) -> Array:
@@ -58,6 +84,9 @@ class World:
             )
         self.seat, self.diverged = seats[0], False
         self.seat.awaits_actions = True
+        if self._memory is not None and isinstance(self.seat, PolicyAutopilot):
+            self.seat.seen, self.seat.command_numbers, self.seat.last_action = self._memory
+            self.seat.last_action[:] = 0.0
         step_ns = round(step_size_s(scenario.time_manager, sources) * NANOSECONDS)
         self.pipeline = Pipeline(parts, step_ns, self._receivers)
         self._run()
@@ -75,17 +104,33 @@ class World:
             PolicyError: the action is not allowed.
         """
         self.seat.act(action)
+        self.go_on(self.pipeline.go_on)
+        return self.seat.observation
+
+    def go_on(self, begin: Callable[[], None]) -> None:
+        """Fly until the next decision or the end, after `begin` has been called."""
         try:
-            self.pipeline.go_on()
+            begin()
             self._run()
         except StateDivergedError:
             self.diverged = True
-        return self.seat.observation
+        self.read_state()
+
+    def read_state(self) -> None:
+        """Read the state of the last observation from the memory of compiled steps."""
+        if self.pipeline.is_compiled and isinstance(self.seat, PolicyAutopilot):
+            seen = self.seat.seen_state
+            if seen.time_ns > self.state.time_ns:
+                self.state = seen
 
     def _run(self) -> None:
         seat, pipeline = self.seat, self.pipeline
         while not seat.is_waiting and not seat.is_over:
             pipeline.advance(pipeline.time_ns + NANOSECONDS)
+
+    def _idle_until(self) -> int:
+        """Time until which no state need be sent, ns; compiled steps of a `PolicyAutopilot` keep it in memory."""
+        return NEVER_NS if self.pipeline.is_compiled else self.seat.idle_until_ns
 
     def _take_state(self, state: VehicleState) -> None:
         self.state = state

@@ -135,6 +135,7 @@ class AutopilotPart(Part, ABC):
         # Numbers of the last command in a chain, and the state that it answers.
         self.command_numbers, self.seen = np.zeros(_COMMAND_NUMBERS), np.zeros(TRUTH_SIZE)
         self._give: Callable[[Any], None] | None = None
+        self._tick = Tick(time_ns=-1, dt=0.0, longest_ns=LONGEST_STEP_NS)
         # Position (m) and yaw angle (rad) of the last set-point, and its stamp.
         self._target, self._target_ns = np.zeros(4), -1
         self._phase: MissionPhase | None = None
@@ -163,6 +164,11 @@ class AutopilotPart(Part, ABC):
 
         None sends nothing: the autopilot calls `send_guidance` itself.
         """
+
+    @property
+    def seen_state(self) -> VehicleState:
+        """A copy of the state that the last command in a chain answers."""
+        return VehicleState(self._tick.time_ns, self.seen.copy())
 
     @property
     def awaits_guidance(self) -> bool:
@@ -268,7 +274,7 @@ class AutopilotPart(Part, ABC):
 
     def send_guidance(self, time_ns: int, guided: Any) -> None:
         """Send the command and the set-point that `guide` has returned, and the state of the mission."""
-        if self._give is not None:
+        if self._give is not None and self.awaits_guidance:
             self._give(guided)
             return
         self.give_command(time_ns, guided)
@@ -288,6 +294,11 @@ class AutopilotPart(Part, ABC):
         self._report_phase()
         if self._progress_schedule.due(time_ns):
             self.send_progress(Float64(data=self.progress))
+
+    def prepare_command(self, mode: int, target: Guided) -> None:
+        """Set the mode of the command in a chain, and the target of the set-point."""
+        self.command_numbers[:2] = mode, _IGNORE_NONE
+        self._set_target(self._guided_ns, target)
 
     def give_command(self, time_ns: int, guided: Any) -> None:
         """Send the command that `guide` has returned; a class whose `guide` returns another one overrides this."""
@@ -323,7 +334,7 @@ class AutopilotPart(Part, ABC):
         received = taken(COMMAND.name, command)
         if received is None:
             return None
-        tick = Tick(time_ns=self._guided_ns, dt=0.0, longest_ns=LONGEST_STEP_NS)
+        tick = self._tick = Tick(time_ns=self._guided_ns, dt=0.0, longest_ns=LONGEST_STEP_NS)
         guided = self.guide_link(tick, truth.memory, command, self._target)
 
         def sent_ns() -> int:
@@ -351,18 +362,15 @@ class AutopilotPart(Part, ABC):
         def guide_by_python(time_ns: int) -> None:
             self.schedule.due(time_ns)
             self.idle_until_ns = self.schedule.next_ns
-            self._state, self._guided_ns = state_at(time_ns), time_ns
+            self._state, self._guided_ns, self._give = state_at(time_ns), time_ns, give
             guided: Any = self.guide(self._state, tick.dt)
             silent.at_ns = NEVER_NS if guided is not None or self.awaits_guidance else 0
             if guided is not None:
                 give(guided)
-            elif self.awaits_guidance:
-                self._give = give
 
         def give(guided: Any) -> None:
-            self._give = None
-            command[0], command[1], command[2:] = guided.mode, _IGNORE_NONE, guided.u
-            self._set_target(self._guided_ns, guided)
+            self.prepare_command(guided.mode, guided)
+            command[2:] = guided.u
             self._report(self._guided_ns)
 
         def report(time_ns: int) -> None:
@@ -376,7 +384,7 @@ class AutopilotPart(Part, ABC):
             return self.awaits_guidance
 
         def leave(answered_ns: int) -> None:
-            self.idle_until_ns, self.answered_ns = self.schedule.next_ns, tick.time_ns
+            self.idle_until_ns, self.answered_ns, self._give = self.schedule.next_ns, tick.time_ns, None
             # Otherwise Python has guided at that time.
             if tick.time_ns > self._guided_ns:
                 self._guided_ns = self._target_ns = tick.time_ns

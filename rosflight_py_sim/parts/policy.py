@@ -20,9 +20,11 @@ from rosflight_py_sim.autopilot.goals import Goal
 from rosflight_py_sim.autopilot.setpoint import Vector3
 from rosflight_py_sim.ground.extras import missing_extra
 from rosflight_py_sim.ground.parameters import Parameter, ParameterError
+from rosflight_py_sim.kernels.jit import kernel
 from rosflight_py_sim.physics.rotations import euler_from_quaternion, rotate_to_body, rotate_to_inertial
 
 Array: TypeAlias = npt.NDArray[np.float32]
+Array64: TypeAlias = npt.NDArray[np.float64]
 Policy: TypeAlias = Callable[[Array], Any]
 """Function from an observation (n,) to an action (m,), whose elements are from -1 to 1."""
 
@@ -60,7 +62,65 @@ class PolicyError(ValueError):
     """A policy that returned an action that is not allowed; the text names the policy and the action."""
 
 
-def true_motion(truth: npt.NDArray[np.float64]) -> Motion:
+@kernel
+def write_observation(
+    motion: Array64,
+    goal: Array64,
+    last_action: Array64,
+    observation: Array64,
+) -> None:
+    """Write the observation of `observation_of` (17 + m,).
+
+    Args:
+        motion: position and velocity NED, quaternion, angular velocity (13,), as in `Motion`.
+        goal: position, velocity and next position NED, yaw (10,), as in `Goal`.
+        last_action: last action (m,).
+        observation: the result.
+    """
+    qw, qx, qy, qz = motion[6], motion[7], motion[8], motion[9]
+    _, _, yaw = euler_from_quaternion(qw, qx, qy, qz)
+    turn = goal[9] - yaw
+    for first, other in ((0, 0), (3, 3), (6, 0)):
+        x, y, z = rotate_to_body(
+            qw,
+            qx,
+            qy,
+            qz,
+            goal[first] - motion[other],
+            goal[first + 1] - motion[other + 1],
+            goal[first + 2] - motion[other + 2],
+        )
+        observation[first], observation[first + 1], observation[first + 2] = x, y, z
+    x, y, z = rotate_to_body(qw, qx, qy, qz, 0.0, 0.0, 1.0)
+    observation[9], observation[10], observation[11] = x, y, z
+    observation[12], observation[13], observation[14] = motion[10], motion[11], motion[12]
+    observation[15], observation[16] = math.sin(turn), math.cos(turn)
+    for i in range(len(last_action)):
+        observation[OBSERVED + i] = last_action[i]
+
+
+@kernel
+def observe_lanes(
+    truths: Array64,
+    goals: Array64,
+    last_actions: Array64,
+    motion: Array64,
+    observations: Array64,
+) -> None:
+    """Write the observations (n, 17 + m) of vehicles with the truths (n, 19); `motion` (13,) is scratch memory."""
+    for i in range(truths.shape[0]):
+        for k in range(3):
+            motion[k], motion[10 + k] = truths[i, k], truths[i, 10 + k]
+        for k in range(4):
+            motion[6 + k] = truths[i, 3 + k]
+        north, east, down = rotate_to_inertial(
+            truths[i, 3], truths[i, 4], truths[i, 5], truths[i, 6], truths[i, 7], truths[i, 8], truths[i, 9]
+        )
+        motion[3], motion[4], motion[5] = north, east, down
+        write_observation(motion, goals[i, :], last_actions[i, :], observations[i, :])
+
+
+def true_motion(truth: Array64) -> Motion:
     """The motion in a truth vector (19,)."""
     north, east, down, qw, qx, qy, qz, u, v, w, p, q, r = truth[:13].tolist()
     return Motion((north, east, down), rotate_to_inertial(qw, qx, qy, qz, u, v, w), (qw, qx, qy, qz), (p, q, r))
@@ -79,26 +139,11 @@ def observation_of(motion: Motion, goal: Goal, last_action: Array) -> Array:
     - 15, 16: sine and cosine of the turn to the right that the heading needs
     - from 17: the last action, 0 at first
     """
-    attitude = motion.quaternion
-    _, _, yaw = euler_from_quaternion(*attitude)
-    turn = goal.yaw_rad - yaw
-    return np.array(
-        [
-            *rotate_to_body(*attitude, *_from(motion.position_ned, goal.position_ned)),
-            *rotate_to_body(*attitude, *_from(motion.velocity_ned, goal.velocity_ned)),
-            *rotate_to_body(*attitude, *_from(motion.position_ned, goal.next_ned)),
-            *rotate_to_body(*attitude, 0.0, 0.0, 1.0),
-            *motion.rates,
-            math.sin(turn),
-            math.cos(turn),
-            *last_action.tolist(),
-        ],
-        dtype=np.float32,
-    )
-
-
-def _from(one: Vector3, other: Vector3) -> Vector3:
-    return other[0] - one[0], other[1] - one[1], other[2] - one[2]
+    position, velocity, attitude, rates = motion
+    moving = np.array((*position, *velocity, *attitude, *rates))
+    observation = np.empty(OBSERVED + len(last_action))
+    write_observation(moving, goal.numbers, last_action.astype(np.float64), observation)
+    return observation.astype(np.float32)
 
 
 def action_of(given: Any, size: int, name: str) -> Array:

@@ -3,19 +3,28 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
-from typing import ClassVar, TypeAlias
+from typing import ClassVar
+
+import numpy as np
 
 from rosflight_py_sim.autopilot.autopilot_command import AutopilotCommand
 from rosflight_py_sim.autopilot.goals import Task
-from rosflight_py_sim.autopilot.policy_mission import GOAL_LIMIT, POLICY_MISSION_PARAMETERS, PolicyMission, PolicyPhase
+from rosflight_py_sim.autopilot.policy_mission import (
+    GOAL_LIMIT,
+    POLICY_MISSION_PARAMETERS,
+    POLICY_TIME,
+    PolicyMission,
+    PolicyPhase,
+)
 from rosflight_py_sim.autopilot.position_controller import DirectCommands, PositionController
+from rosflight_py_sim.autopilot.setpoint import Vector3
 from rosflight_py_sim.firmware import CommandMode
 from rosflight_py_sim.ground.parameters import Parameter, ParameterTable, Value, Values, number
 from rosflight_py_sim.ground.shared_parameters import MAX_YAW_RATE
+from rosflight_py_sim.kernels.chain import keeps
 from rosflight_py_sim.parts.autopilot import COMMAND_FREQUENCY
 from rosflight_py_sim.parts.multirotor_autopilot import MultirotorAutopilot
-from rosflight_py_sim.parts.policy import Motion, true_motion
+from rosflight_py_sim.parts.policy import Array64, Motion, true_motion
 from rosflight_py_sim.parts.policy_seat import POLICY_SEAT_PARAMETERS, PolicySeat
 from rosflight_py_sim.physics.rotations import euler_from_quaternion
 from rosflight_py_sim.step.ports import newest
@@ -34,6 +43,9 @@ ACTIONS = Parameter(
 _FULL_RATE = Parameter(
     "policy_rate", 3.0, "Roll and pitch rate of an action of 1", "rad/s", minimum=0.01, maximum=100.0, read_only=True
 )
+
+# A policy's flight of this duration (s), the longest allowed, has no end.
+_ENDLESS_S = 1e9
 
 
 class PolicyAutopilot(PolicySeat, MultirotorAutopilot[PolicyMission]):
@@ -59,6 +71,7 @@ class PolicyAutopilot(PolicySeat, MultirotorAutopilot[PolicyMission]):
         super().initialise()
         self._motion = Motion((0.0, 0.0, 0.0), (0.0, 0.0, 0.0), (1.0, 0.0, 0.0, 0.0), (0.0, 0.0, 0.0))
         self._dt = 0.0
+        self._mode = CommandMode.ROLL_PITCH_YAWRATE_THROTTLE
 
     def configure(self, values: dict[str, Value]) -> None:
         """Build the controller, whose throttle is not limited in flight, and, once, the mission."""
@@ -128,24 +141,50 @@ class PolicyAutopilot(PolicySeat, MultirotorAutopilot[PolicyMission]):
         """Send the command."""
         goal = self.goal
         assert goal is not None
-        mode, values = _COMMANDS[str(self.values[ACTIONS.name])](self, action)
+        scales = self._scales()
+        if scales is None:
+            mode, values = CommandMode.ROLL_PITCH_YAWRATE_THROTTLE, self._velocity(action)
+        else:
+            x, y, z, thrust = action
+            by_x, by_y, by_z = scales
+            mode, values = self._mode, (0.5 + 0.5 * thrust, x * by_x, y * by_y, z * by_z)
         command = AutopilotCommand(mode, (0.0, 0.0, *values, 0.0, 0.0, 0.0, 0.0), goal.position_ned, goal.yaw_rad)
         self.send_guidance(self._guided_ns, command)
 
-    def _attitude(self, action: list[float]) -> _Command:
-        roll, pitch, turn, thrust = action
-        tilt = number(self.values, "max_tilt")
-        turn_rate = turn * number(self.values, MAX_YAW_RATE.name)
-        return CommandMode.ROLL_PITCH_YAWRATE_THROTTLE, (_throttle(thrust), roll * tilt, pitch * tilt, turn_rate)
+    def _scales(self) -> Vector3 | None:
+        """Roll, pitch and yaw command of an action of 1; None if the command depends on more than the action."""
+        actions = self.values[ACTIONS.name]
+        turn_rate = number(self.values, MAX_YAW_RATE.name)
+        if actions == "attitude":
+            self._mode = CommandMode.ROLL_PITCH_YAWRATE_THROTTLE
+            tilt = number(self.values, "max_tilt")
+            return tilt, tilt, turn_rate
+        if actions == "rates":
+            self._mode = CommandMode.ROLLRATE_PITCHRATE_YAWRATE_THROTTLE
+            rate = number(self.values, _FULL_RATE.name)
+            return rate, rate, turn_rate
+        return None
 
-    def _rates(self, action: list[float]) -> _Command:
-        roll, pitch, turn, thrust = action
-        rate = number(self.values, _FULL_RATE.name)
-        turn_rate = turn * number(self.values, MAX_YAW_RATE.name)
-        mode = CommandMode.ROLLRATE_PITCHRATE_YAWRATE_THROTTLE
-        return mode, (_throttle(thrust), roll * rate, pitch * rate, turn_rate)
+    def steady_scales(self) -> Array64 | None:
+        """Factors of `write_commands`; None with sensors, another goal later, or actions that are velocities.
 
-    def _velocity(self, action: list[float]) -> _Command:
+        The mode of the command in the chain is then set.
+        """
+        scales = self._scales()
+        is_steady = self.task.IS_STEADY and number(self.values, POLICY_TIME.name) >= _ENDLESS_S
+        if scales is None or not is_steady or self.uses_sensors() or self.mission.phase is not PolicyPhase.POLICY:
+            return None
+        if (
+            not keeps(type(self), "steady_scales", "guide", "decide", "perform")
+            or type(self.mission) is not PolicyMission
+        ):
+            return None
+        assert self.goal is not None
+        self.prepare_command(self._mode, self.goal)
+        return np.array(scales)
+
+    def _velocity(self, action: list[float]) -> tuple[float, float, float, float]:
+        """Throttle, roll, pitch and yaw rate that lead to a velocity."""
         forward, right, down, turn = action
         speed = number(self.values, "max_speed")
         fastest = number(self.values, "max_descent_speed" if down > 0.0 else "max_climb_speed")
@@ -158,18 +197,16 @@ class PolicyAutopilot(PolicySeat, MultirotorAutopilot[PolicyMission]):
         roll, pitch, turn_rate, throttle = self.loops.hold_velocity(
             motion.velocity_ned, yaw, (north, east, down * fastest), yaw, self._dt, given=given
         )
-        return CommandMode.ROLL_PITCH_YAWRATE_THROTTLE, (throttle, roll, pitch, turn_rate)
+        return throttle, roll, pitch, turn_rate
 
 
-def _throttle(action: float) -> float:
-    return 0.5 + 0.5 * action
+def write_commands(actions: Array64, scales: Array64, commands: Array64) -> None:
+    """Write the commands of several vehicles to the memory of their chains, as `PolicyAutopilot.perform` does.
 
-
-_Command: TypeAlias = tuple[CommandMode, tuple[float, float, float, float]]
-"""Mode of a command, and throttle, x, y and z of it."""
-
-_COMMANDS: Mapping[str, Callable[[PolicyAutopilot, list[float]], _Command]] = {
-    "attitude": PolicyAutopilot._attitude,
-    "rates": PolicyAutopilot._rates,
-    "velocity": PolicyAutopilot._velocity,
-}
+    Args:
+        actions: actions of the forms `attitude` or `rates` (n, 4).
+        scales: roll, pitch and yaw command of an action of 1 (n, 3), of `steady_scales`.
+        commands: `command_numbers` (n, 12), with mode and bits of values to ignore.
+    """
+    commands[:, 4] = 0.5 + 0.5 * actions[:, 3]
+    commands[:, 5:8] = actions[:, :3] * scales

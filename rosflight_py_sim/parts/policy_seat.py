@@ -13,6 +13,7 @@ from rosflight_py_sim.parts.policy import (
     OBSERVED,
     POLICY,
     Array,
+    Array64,
     Motion,
     Policy,
     action_of,
@@ -91,6 +92,14 @@ class PolicySeat(Part, ABC):
             action: elements from -1 to 1.
         """
 
+    def steady_scales(self) -> Array64 | None:
+        """For decisions that only read the truth, with a goal that stays: what `perform` multiplies the action by.
+
+        Returns:
+            the factors (m,), in the order of the action; None if Python must observe, or perform an action.
+        """
+        return None
+
     @property
     def is_over(self) -> bool:
         """Whether the policy decides no more."""
@@ -114,9 +123,9 @@ class PolicySeat(Part, ABC):
         Raises:
             PolicyError: the action is not allowed.
         """
-        self.last_action = action_of(action, self.action_size, str(self.values[POLICY.name]))
-        self.is_waiting = False
+        self.last_action[:] = action_of(action, self.action_size, str(self.values[POLICY.name]))
         self.perform(self.last_action.tolist())
+        self.is_waiting = False
 
     @newest(GNSS_FIX, when="uses_sensors")
     def _on_fix(self, fix: GnssSample) -> None:

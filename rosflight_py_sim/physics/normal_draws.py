@@ -68,4 +68,4 @@ class NormalDraws:
         def leave(answered_ns: int) -> None:
             self._row = place.row
 
-        return ChainLink(bound(take_row, self._block, place, row), refill, leave)
+        return ChainLink(bound(take_row, self._block, place, row), refill, leave, is_closed=True)

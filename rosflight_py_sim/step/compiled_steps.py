@@ -271,6 +271,7 @@ class CompiledSteps:
         self.chain = chained([one.run for one in self._links])
         numbers = range(len(self._links) - 1)
         self._attend = [self._links[number].attend for number in numbers]
+        self._closed = {number for number in numbers if self._links[number].is_closed}
         self._pauses = [self._links[number].pauses for number in numbers]
         self._following = [self._following_gate(number) for number in numbers]
         # Number of the parts that have answered before each link.
@@ -325,13 +326,20 @@ class CompiledSteps:
     def advance(self, until_ns: int) -> None:
         """Take steps until `until_ns`, or until the end of a step in which Python acted."""
         self.time.until_ns = until_ns
-        self.arrive(*self.chain(0), -1)
+        self.arrive(*self.pass_closed(*self.chain(0)), -1)
 
     def resume(self, until_ns: int = 0) -> None:
         """Continue the step that has been suspended, and, before `until_ns`, take further ones as `advance` does."""
         time = self.time
         suspended_ns, time.until_ns = time.time_ns, until_ns
-        self.arrive(*self.chain(self.at + 1), suspended_ns)
+        self.arrive(*self.pass_closed(*self.chain(self.at + 1)), suspended_ns)
+
+    def pass_closed(self, index: int, status: int) -> tuple[int, int]:
+        """From a link where the chain has stopped, run on to the first that is not closed; return number and status."""
+        while index in self._closed:
+            self._attend[index](self.time.time_ns, status)
+            index, status = self.chain(index + 1)
+        return index, status
 
     def arrive(self, index: int, status: int, suspended_ns: int) -> None:
         """Go on where the chain has stopped.

@@ -121,6 +121,14 @@ class Pipeline:
         else:
             self._run(partial(self._compiled.advance, until_ns))
 
+    def arrive(self, index: int, status: int, suspended_ns: int) -> None:
+        """Go on where the chain, which has been run from outside, has stopped; arguments as of `CompiledSteps.arrive`.
+
+        The chain must have been suspended. An exception in a part ends the step.
+        """
+        assert self._compiled is not None
+        self._run(partial(self._compiled.arrive, index, status, suspended_ns))
+
     def _run(self, advance: Callable[[], None]) -> None:
         """Let the chain advance."""
         self._is_advancing = True

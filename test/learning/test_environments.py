@@ -288,3 +288,60 @@ def test_episode_is_the_same_in_the_graph(tmp_path: Path, ros_domain: int) -> No
     assert done.returncode == 0, done.stderr
     count, _, place = done.stdout.splitlines()[-1].split(maxsplit=2)
     assert (int(count), json.loads(place)) == (steps, state.position_ned.tolist())
+
+
+@pytest.mark.parametrize("mode", AutoresetMode)
+@pytest.mark.parametrize("options", [{}, {"actions": "rates"}, {"actions": "velocity"}, {"observations": "sensors"}])
+def test_each_lane_gives_the_results_of_a_single_environment(mode: AutoresetMode, options: dict[str, str]) -> None:
+    count = 3
+    given: dict[str, Any] = {
+        "time_limit": 0.9,
+        "farthest": 3.0,
+        "parameter_files": [str(CONFIG / "wind.yaml")],
+        "parameters": {"mass": {"uniform": [3.2, 3.8]}, "command_frequency": 70.0},
+        **options,
+    }
+    lanes = gymnasium.make_vec("rosflight_py_sim/Hover-v0", num_envs=count, autoreset_mode=mode.value, **given)
+    alone = [env_of("Hover", **given) for _ in range(count)]
+    rng = np.random.default_rng(5)
+    observations, _ = lanes.reset(seed=[3, 4, 5])
+    single = [env.reset(seed=3 + lane)[0] for lane, env in enumerate(alone)]
+    is_over, ends = np.zeros(count, dtype=bool), 0
+    for _ in range(150):
+        assert observations.tobytes() == np.array(single).tobytes()
+        if mode is AutoresetMode.DISABLED and is_over.any():
+            observations, _ = lanes.reset(options={"reset_mask": is_over})
+            single = [env.reset()[0] if over else seen for env, over, seen in zip(alone, is_over, single, strict=True)]
+            is_over = np.zeros(count, dtype=bool)
+            continue
+        actions = rng.uniform([-0.9, -0.3, -1.0, -0.3], [0.9, 0.3, 1.0, 0.3], (count, 4)).astype(np.float32)
+        observations, rewards, terminations, truncations, infos = lanes.step(actions)
+        for lane, env in enumerate(alone):
+            if mode is AutoresetMode.NEXT_STEP and is_over[lane]:
+                single[lane], expected = env.reset()
+                result = [0.0, False, False]
+            else:
+                single[lane], *result, expected = env.step(actions[lane])
+            assert [rewards[lane], terminations[lane], truncations[lane]] == result
+            is_over[lane] = result[1] or result[2]
+            ends += is_over[lane]
+            if mode is AutoresetMode.SAME_STEP and is_over[lane]:
+                assert infos["final_obs"][lane].tobytes() == single[lane].tobytes()
+                assert infos["final_info"]["distance"][lane] == expected["distance"]
+                single[lane], expected = env.reset()
+            for key in ("seed", "number", "distance", "passed"):
+                assert infos[f"_{key}"][lane]
+                assert infos[key][lane] == expected[key]
+            assert bool(infos.get("_crash", np.zeros(count))[lane]) is ("crash" in expected)
+    assert ends > 3
+
+
+def test_lane_with_an_action_that_is_no_number_is_refused() -> None:
+    lanes = gymnasium.make_vec("rosflight_py_sim/Hover-v0", num_envs=2)
+    lanes.reset(seed=1)
+    actions = np.zeros((2, 4), dtype=np.float32)
+    for _ in range(5):
+        lanes.step(actions)
+    actions[1, 2] = math.nan
+    with pytest.raises(PolicyError, match="allowed: 4 finite numbers from -1 to 1"):
+        lanes.step(actions)
