@@ -304,18 +304,31 @@ def _many_run(count: int, hz: int, seconds: float) -> dict[str, float]:
     return dict(run)
 
 
+_LANES = {
+    "64 of them, 50 steps of all in each call": "sensed_rate(64, 2.0)",
+    "64 of them in a vectorised environment, a decision every 8 steps": "environments_rate(64, 2.0)",
+    "one rigid body with propellers, motor lag and battery": "body_rate(1, 50.0)",
+    "64 rigid bodies with propellers, motor lag and battery": "body_rate(64, 5.0)",
+}
+
+
+def _lanes_rate(expression: str) -> float:
+    return float(measured(expression, "lanes"))
+
+
 def _print_without_ros(options: argparse.Namespace, console: Console) -> None:
     """A vehicle without ROS beside other simulators, by turns."""
     rows: list[tuple[str, Callable[[], float]]] = [
         (
             "one multirotor without ROS, with sensors and firmware, on one core",
             lambda: float(measured("rate(hovering(is_compiled=True), 10.0)", "held_command")),
-        )
+        ),
+        *((name, partial(_lanes_rate, expression)) for name, expression in _LANES.items()),
     ]
     if options.peers is not None:
         seconds = ["--seconds", str(options.seconds)]
         rows += [
-            ("crazyflow, 1024 worlds, no sensors, all cores", partial(_peer, options.peers, "crazyflow", *seconds)),
+            ("crazyflow, 1024 worlds, no sensors", partial(_peer, options.peers, "crazyflow", *seconds)),
             ("crazyflow, 1 world", partial(_peer, options.peers, "crazyflow", "--worlds", "1", *seconds)),
             ("RotorPy, one vehicle, no sensors", partial(_peer, options.peers, "rotorpy", *seconds)),
         ]

@@ -1,4 +1,4 @@
-"""Steps per second of other simulators of quadrotors, run by the Python of an environment in which they are installed.
+"""Steps per CPU second of other simulators of quadrotors, run by the Python of an environment that has them.
 
     PYTHON benchmarks/peers.py crazyflow --worlds 1024
     PYTHON benchmarks/peers.py rotorpy
@@ -14,7 +14,7 @@ import time
 
 
 def crazyflow_rate(worlds: int, seconds: float) -> float:
-    """Steps per second of all worlds, 50 steps in each call, at 500 Hz."""
+    """Steps per CPU second of all worlds, 50 steps in each call, at 500 Hz."""
     import jax
     import numpy as np
     from crazyflow.sim import Sim
@@ -32,25 +32,25 @@ def crazyflow_rate(worlds: int, seconds: float) -> float:
     # The first calls compile.
     for _ in range(2):
         call()
-    count, start = 0, time.perf_counter()
-    while time.perf_counter() - start < seconds:
+    count, start = 0, time.process_time()
+    while time.process_time() - start < seconds:
         call()
         count += steps_of_call
-    return worlds * count / (time.perf_counter() - start)
+    return worlds * count / (time.process_time() - start)
 
 
 def rotorpy_rate(seconds: float) -> float:
-    """Steps per second of one vehicle with constant rotor speeds, at 400 Hz."""
+    """Steps per CPU second of one vehicle with constant rotor speeds, at 400 Hz."""
     from rotorpy.vehicles.crazyflie_params import quad_params
     from rotorpy.vehicles.multirotor import Multirotor
 
     vehicle = Multirotor(quad_params)
     state, control = vehicle.initial_state, {"cmd_motor_speeds": [1788.53] * 4}
-    count, start = 0, time.perf_counter()
-    while time.perf_counter() - start < seconds:
+    count, start = 0, time.process_time()
+    while time.process_time() - start < seconds:
         state = vehicle.step(state, control, 1.0 / 400.0)
         count += 1
-    return count / (time.perf_counter() - start)
+    return count / (time.process_time() - start)
 
 
 def main() -> None:

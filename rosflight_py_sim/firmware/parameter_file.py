@@ -5,6 +5,8 @@ This module knows no parameters: a flight controller checks names, types and ran
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -41,17 +43,28 @@ class ParameterEntry(NamedTuple):
             raise ValueError(f"the value of '{self.name}' is not a number: {self.text!r}") from None
 
 
-def read_entries(path: Path) -> list[ParameterEntry]:
+def read_entries(path: Path) -> Sequence[ParameterEntry]:
     """Entries of a file.
 
     Raises:
         ParameterFileError: not readable, not a list of {name, type, value}, or a name is there twice.
     """
+    try:
+        return _entries_of(path, path.stat().st_mtime_ns)
+    except (OSError, UnicodeDecodeError) as error:
+        raise ParameterFileError(f"{path}: {error}") from error
+
+
+@lru_cache(maxsize=16)
+def _entries_of(path: Path, _: int) -> Sequence[ParameterEntry]:
+    """Entries of a file, by the time of its last change: the vehicles of many flights read the same file.
+
+    Raises:
+        OSError: not readable; further errors as of `read_entries`.
+    """
     # Uses YAML nodes instead of plain values, because nodes have line numbers.
     try:
         root = compose_yaml(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError) as error:
-        raise ParameterFileError(f"{path}: {error}") from error
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         line = f", line {mark.line + 1}" if mark is not None else ""
@@ -69,7 +82,7 @@ def read_entries(path: Path) -> list[ParameterEntry]:
         except ValueError as error:
             raise ParameterFileError(f"{path}, line {line_number}: {error}") from error
         entries[entry.name] = entry
-    return list(entries.values())
+    return tuple(entries.values())
 
 
 def _entry(item: yaml.Node, line: int) -> ParameterEntry:

@@ -134,7 +134,7 @@ def parameter_sources(
     def sources(member: Member) -> list[Source]:
         vehicle, controller = member.vehicle, flight_controller_of(member)
         observed = settings_of_front_ends(member, bridge.get("front_ends", ()))
-        named = {name: reference(vehicle) for name in ("record.vehicle", "vehicle_type")}
+        named = dict.fromkeys(("record.vehicle", "vehicle_type"), reference(vehicle))
         first = {**vehicle.settings, **named, **bridge, **observed, **controller.settings, **weakest}
         own_files = [vehicle.parameter_file, *controller.files_for(vehicle), *map(Path, files), *member.files]
         return [first, *own_files, {**settings, **member.settings}]

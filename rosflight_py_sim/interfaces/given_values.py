@@ -75,7 +75,7 @@ def given_by(sources: Iterable[Source], names: Sequence[str], namespace: str = "
         if isinstance(source, Mapping):
             given += _of_mapping(source, names, namespace)
         else:
-            given += _of_file(str(source), names, namespace)
+            given += _of_sections(str(source), _Sections(sections_of(str(source))), tuple(names), namespace)
     return given
 
 
@@ -146,8 +146,28 @@ def _of_mapping(source: Mapping[str, Any], names: Sequence[str], namespace: str)
     return general + own
 
 
-def _of_file(file: str, names: Sequence[str], namespace: str) -> Iterator[GivenValue]:
-    sections = sections_of(file)
+class _Sections:
+    """Sections of a file; those of the same reading of the file are equal, however large."""
+
+    def __init__(self, content: Sequence[tuple[str, dict[str, Any]]]) -> None:
+        self.content = content
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Sections) and other.content is self.content
+
+    def __hash__(self) -> int:
+        return id(self.content)
+
+
+@lru_cache(maxsize=1024)
+def _of_sections(file: str, sections: _Sections, names: Sequence[str], namespace: str) -> Sequence[GivenValue]:
+    """The values of a file; cached because the vehicles of many flights read the same sections."""
+    return tuple(_of_file(file, sections.content, names, namespace))
+
+
+def _of_file(
+    file: str, sections: Sequence[tuple[str, dict[str, Any]]], names: Sequence[str], namespace: str
+) -> Iterator[GivenValue]:
     for section, values in sections:
         if section.endswith("*") and _matches(section, f"{namespace}/{names[0]}"):
             yield from (GivenValue(name, value, file, section) for name, value in values.items())

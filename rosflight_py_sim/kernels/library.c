@@ -253,7 +253,9 @@ static int run_links(PyObject *links, Py_ssize_t *index, int64_t *status)
             return 0;
         if (*status > 0)
             return 1;
-        *index = (*index + 1 - *status) % count;
+        *index += 1 - *status;
+        while (*index >= count) /* a division would take longer than many a kernel */
+            *index -= count;
     }
 }
 

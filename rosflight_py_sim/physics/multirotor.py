@@ -49,6 +49,7 @@ from rosflight_py_sim.ground import pulse_width
 from rosflight_py_sim.ground.parameters import Parameter, ParameterError, ParameterTable, Values, number
 from rosflight_py_sim.ground.pulse_width import MOTOR, OUTPUTS, pulse_of
 from rosflight_py_sim.ground.shared_parameters import GROUND_ALTITUDE
+from rosflight_py_sim.kernels.chain import copy_numbers
 from rosflight_py_sim.kernels.jit import bound, kernel, kernel_part
 from rosflight_py_sim.kernels.record import assign, kernel_record
 from rosflight_py_sim.physics.battery import BATTERY_PARAMETERS, Battery, BatteryPowered, full_battery
@@ -291,6 +292,62 @@ def disc_velocity(
     return math.sqrt(max(0.0, thrust) / (2.0 * air * disc_area))
 
 
+@kernel
+def settle(
+    aerodynamics: Aerodynamics,
+    ground_effect: NDArray[np.float64],
+    powertrain: Powertrain,
+    rotors: NDArray[np.float64],
+    throttles: NDArray[np.float64],
+    speeds: NDArray[np.float64],
+    accelerations: NDArray[np.float64],
+    inflows: NDArray[np.float64],
+    halfway: NDArray[np.float64],
+    commanded: NDArray[np.float64],
+    battery: Battery,
+    wrench: NDArray[np.float64],
+    truth: NDArray[np.float64],
+    wind_ned: NDArray[np.float64],
+    wind_rates: NDArray[np.float64],
+    pwm_us: NDArray[np.float64],
+    before: NDArray[np.float64],
+) -> None:
+    """Let rotors and battery settle without drawing charge; arguments as of `multirotor_wrench`, `before` (n,) scratch.
+
+    Speeds and voltage are coupled; each iteration reduces the error by more than half in practice.
+    """
+    drawn = battery.charge_drawn
+    for _ in range(200):
+        copy_numbers(speeds, before)
+        battery.charge_drawn = drawn
+        load_battery(powertrain, battery, throttles, speeds)
+        multirotor_wrench(
+            aerodynamics,
+            ground_effect,
+            powertrain,
+            rotors,
+            throttles,
+            speeds,
+            accelerations,
+            inflows,
+            halfway,
+            commanded,
+            battery,
+            wrench,
+            truth,
+            wind_ned,
+            wind_rates,
+            pwm_us,
+            math.inf,
+        )
+        is_settled = True
+        for i in range(len(speeds)):
+            if not abs(speeds[i] - before[i]) <= 1e-13 * before[i]:
+                is_settled = False
+        if is_settled:
+            break
+
+
 class Multirotor(BatteryPowered):
     """Forces and moments of a multirotor from its truth state, the wind and the outputs of the flight controller.
 
@@ -417,32 +474,25 @@ class Multirotor(BatteryPowered):
         pwm_us = pulse_of(throttles, MOTOR)
         work, speeds, battery = throttles.copy(), self._speeds.copy(), copy(self._battery)
         accelerations, inflows, wrench = np.zeros(len(work)), np.zeros((len(work), 2)), np.zeros(6)
-        # Speeds and voltage are coupled; each iteration reduces the error by more than half in practice.
-        for _ in range(200):
-            before = speeds.copy()
-            battery.charge_drawn = self._battery.charge_drawn
-            load_battery(self._powertrain, battery, work, speeds)
-            multirotor_wrench(
-                self._aerodynamics,
-                self._ground_effect,
-                self._powertrain,
-                self._rotors,
-                work,
-                speeds,
-                accelerations,
-                inflows,
-                self._halfway,
-                self._commanded,
-                battery,
-                wrench,
-                truth,
-                wind_ned,
-                NO_ROTATION,
-                pwm_us,
-                math.inf,
-            )
-            if np.all(np.abs(speeds - before) <= 1e-13 * before):
-                break
+        settle(
+            self._aerodynamics,
+            self._ground_effect,
+            self._powertrain,
+            self._rotors,
+            work,
+            speeds,
+            accelerations,
+            inflows,
+            self._halfway,
+            self._commanded,
+            battery,
+            wrench,
+            truth,
+            wind_ned,
+            NO_ROTATION,
+            pwm_us,
+            np.empty(len(work)),
+        )
         return wrench, speeds
 
     def jet(self, truth: NDArray[np.float64]) -> tuple[float, float, float]:

@@ -11,9 +11,9 @@ when a part needs them. The trajectory is the same.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, TypeVar
 
 from rosflight_msgs.srv import ParamGet
 from std_msgs.msg import Bool
@@ -23,9 +23,11 @@ from rosflight_py_sim.kernels.chain import StepTime
 from rosflight_py_sim.step.compiled_steps import Act, Answering, CompiledSteps, Newest, Receiver, Take, compiled_steps
 from rosflight_py_sim.step.numbers import has_numbers
 from rosflight_py_sim.step.part import Part
-from rosflight_py_sim.step.ports import Call, Calls, FirmwareReading, Input, Kind, Output, Polled, Service, drop
+from rosflight_py_sim.step.ports import Call, Calls, FirmwareReading, Input, Kind, Output, Polled, Port, Service, drop
 from rosflight_py_sim.step.schedule import Schedule
 from rosflight_py_sim.step.topics import CLOCK, PARAMS_CHANGED, SIM_STEP_SIZE, StepSize, StepTopic
+
+P = TypeVar("P", bound=Port)
 
 # Number of steps after which a pipeline that cannot compile its steps tries again; twice as many after each time.
 _FEWEST_STEPS_OF_FAILURE, _MOST_STEPS_OF_FAILURE = 100, 6400
@@ -78,11 +80,12 @@ class Pipeline:
         self._takes: dict[str, list[Take]] = {}
         self._inputs: dict[tuple[Part, str, str], tuple[str, Take]] = {}
         self._shortened: list[list[Take]] = []
-        self._services = {one.topic: (part, one) for part in parts for one in part.ports(Service)}
+        self._ports = {part: tuple(part.ports(Port)) for part in parts}
+        self._services = {one.topic: (part, one) for part in parts for one in self._ports_of(part, Service)}
         for part in parts:
-            for port in part.ports(Input):
+            for port in self._ports_of(part, Input):
                 self._receive(part, port)
-            for read in part.ports(Polled):
+            for read in self._ports_of(part, Polled):
                 newest = Newest()
                 self._add_receiver(Receiver(read.topic, newest.take, part=part, newest=newest))
                 read.bind(part, newest.pop)
@@ -286,6 +289,17 @@ class Pipeline:
 
         return serve
 
+    def _ports_of(self, part: Part, kind: type[P]) -> Iterator[P]:
+        """A part's ports of one kind, in the order of declaration."""
+        return (port for port in self._ports[part] if isinstance(port, kind))
+
+    def _is_triggered(self, part: Part) -> bool:
+        """Whether messages of a topic trigger a part's answers, and nothing else does."""
+        inputs = [*self._ports_of(part, Input)]
+        return all(port.kind is not Kind.TICKS for port in inputs) and any(
+            port.kind is Kind.TRIGGER and port.topic is not CLOCK for port in inputs
+        )
+
     def _add_receiver(self, receiver: Receiver) -> None:
         self._receivers.append(receiver)
         self._takes.setdefault(receiver.topic.name, []).append(receiver.take)
@@ -308,18 +322,18 @@ class Pipeline:
             elif kind in (Kind.LATER, Kind.EXPECTED):
                 take = partial(part.hold, take)
             # A part that is triggered by messages reads the newest of another topic only then, and in its services.
-            is_kept = kind is Kind.NEWEST and port.function is None and _is_triggered(part)
+            is_kept = kind is Kind.NEWEST and port.function is None and self._is_triggered(part)
             idle_until = partial(getattr, part, "idle_until_ns") if kind is Kind.TRIGGER or is_kept else None
             is_triggered = kind in (Kind.TRIGGER, Kind.QUEUED)
             self._add_receiver(Receiver(port.topic, take, idle_until, part, is_triggered, is_kept))
             self._inputs[part, port.family, port.name] = port.topic.name, take
 
     def _connect(self, part: Part) -> None:
-        for out in part.ports(Output):
+        for out in self._ports_of(part, Output):
             if out.at:
                 raise UnconnectedError(f"{part.DEFAULT_NAME} sends {out.topic.name} of another vehicle")
             out.bind(part, self._sender(out))
-        for called in part.ports(Calls):
+        for called in self._ports_of(part, Calls):
             called.bind(part, {name: self._call_of(name) for name in called.topics})
         part.end_port = partial(self._end_port, part)  # type: ignore[method-assign]
         part.relink = self._store  # type: ignore[method-assign]
@@ -361,13 +375,13 @@ class Pipeline:
     def _check_senders(self) -> None:
         senders: dict[str, Part] = {}
         for part in self.parts:
-            for topic in (out.topic for out in part.ports(Output)):
+            for topic in (out.topic for out in self._ports_of(part, Output)):
                 other = senders.setdefault(topic.name, part)
                 if topic.is_exclusive and other is not part:
                     names = f"{other.DEFAULT_NAME} and {part.DEFAULT_NAME}"
                     raise UnconnectedError(f"{names} both send {topic.name}, which one part may send")
         for part in self.parts:
-            for port in part.ports(Input):
+            for port in self._ports_of(part, Input):
                 if port.kind is Kind.TRIGGER and port.topic is not CLOCK and port.topic.name not in senders:
                     raise UnconnectedError(
                         f"no part sends {port.topic.name}, which triggers {part.DEFAULT_NAME}; "
@@ -394,13 +408,15 @@ class Pipeline:
         if "param_get" not in self._services:
             return
         for part in self.parts:
-            for reading in part.ports(FirmwareReading):
+            for reading in self._ports_of(part, FirmwareReading):
                 getattr(part, reading.name)(self._firmware_values(part, reading.names))
 
     def _firmware_values(self, part: Part, names: Iterable[str]) -> Mapping[str, float]:
-        values = {}
+        values, get = {}, self._serving(*self._services["param_get"])
+        request, response = ParamGet.Request(), ParamGet.Response()
         for name in names:
-            answer = self.call("param_get", ParamGet.Request(name=name))
+            request.name = name
+            answer = get(request, response)
             if answer.exists:
                 values[name] = answer.value
             else:
@@ -414,14 +430,6 @@ def _sends_numbers(part: Part) -> bool:
 
 
 _UNAVAILABLE = Call(lambda: False, lambda: True, lambda request, take: None)
-
-
-def _is_triggered(part: Part) -> bool:
-    """Whether messages of a topic trigger a part's answers, and nothing else does."""
-    kinds = [port.kind for port in part.ports(Input)]
-    return Kind.TICKS not in kinds and any(
-        port.kind is Kind.TRIGGER and port.topic is not CLOCK for port in part.ports(Input)
-    )
 
 
 def _ticking(schedule: Schedule, run: Callable[[int], None]) -> Callable[[int], None]:
