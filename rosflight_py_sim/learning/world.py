@@ -12,6 +12,7 @@ from rosflight_py_sim.ground.stamps import NANOSECONDS
 from rosflight_py_sim.kernels.chain import NEVER_NS
 from rosflight_py_sim.parts.policy import Array, Array64
 from rosflight_py_sim.parts.policy_autopilot import PolicyAutopilot
+from rosflight_py_sim.parts.policy_controller import PolicyController
 from rosflight_py_sim.parts.policy_seat import PolicySeat
 from rosflight_py_sim.physics.dynamics import StateDivergedError
 from rosflight_py_sim.step.compiled_steps import Receiver
@@ -48,6 +49,7 @@ class World:
     seat: PolicySeat
     pipeline: Pipeline
     state: VehicleState
+    _newest: VehicleState
 
     def __init__(
         self,
@@ -90,6 +92,7 @@ class World:
         step_ns = round(step_size_s(scenario.time_manager, sources) * NANOSECONDS)
         self.pipeline = Pipeline(parts, step_ns, self._receivers)
         self._run()
+        self.state = self._newest
         return self.seat.observation
 
     @property
@@ -117,11 +120,13 @@ class World:
         self.read_state()
 
     def read_state(self) -> None:
-        """Read the state of the last observation from the memory of compiled steps."""
-        if self.pipeline.is_compiled and isinstance(self.seat, PolicyAutopilot):
+        """Read the state of the last observation, in compiled steps from the part's memory."""
+        if self.pipeline.is_compiled and isinstance(self.seat, PolicyAutopilot | PolicyController):
             seen = self.seat.seen_state
             if seen.time_ns > self.state.time_ns:
                 self.state = seen
+        elif not self.diverged:
+            self.state = self._newest
 
     def _run(self) -> None:
         seat, pipeline = self.seat, self.pipeline
@@ -129,8 +134,8 @@ class World:
             pipeline.advance(pipeline.time_ns + NANOSECONDS)
 
     def _idle_until(self) -> int:
-        """Time until which no state need be sent, ns; compiled steps of a `PolicyAutopilot` keep it in memory."""
+        """Time until which no state need be sent, ns: in compiled steps, the part keeps the last one."""
         return NEVER_NS if self.pipeline.is_compiled else self.seat.idle_until_ns
 
     def _take_state(self, state: VehicleState) -> None:
-        self.state = state
+        self._newest = state

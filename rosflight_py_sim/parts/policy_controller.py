@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import ClassVar, cast
+
+import numpy as np
 
 from rosflight_py_sim.autopilot.goals import GOAL_PARAMETERS, Task, new_task
 from rosflight_py_sim.ground.node_kinds import NodeKind
@@ -10,11 +13,13 @@ from rosflight_py_sim.ground.parameters import Parameter, ParameterError, Parame
 from rosflight_py_sim.ground.pulse_width import CENTRE_US, MOTOR, OUTPUTS, SERVO, Travel, pulse_of
 from rosflight_py_sim.ground.shared_parameters import TIME_MODE
 from rosflight_py_sim.ground.stamps import NANOSECONDS
+from rosflight_py_sim.kernels.chain import Cell, Cells, ChainLink, Due, StepTime, Taken, gate
+from rosflight_py_sim.kernels.jit import bound
 from rosflight_py_sim.parts.autopilot import COMMAND_FREQUENCY
 from rosflight_py_sim.parts.policy import true_motion
 from rosflight_py_sim.parts.policy_seat import POLICY_SEAT_PARAMETERS, PolicySeat
 from rosflight_py_sim.step.ports import output, repeated, synchronized, trigger
-from rosflight_py_sim.step.schedule import Schedule
+from rosflight_py_sim.step.schedule import Schedule, skip_unless_due
 from rosflight_py_sim.step.topics import IMU, PWM_OUTPUT, TRUTH_STATE, ImuSample, PulseWidths
 from rosflight_py_sim.step.vehicle_state import VehicleState
 
@@ -56,7 +61,8 @@ class PolicyController(PolicySeat):
         self._task: Task | None = None
         self._state = VehicleState()
         self._since_ns = self._stamp_ns = -1
-        self._pulses = [CENTRE_US] * OUTPUTS
+        self._pulses = np.full(OUTPUTS, CENTRE_US, dtype=np.int64)
+        self._is_chained = False
 
     def configure(self, values: dict[str, Value]) -> None:
         """Begin the task, once.
@@ -108,6 +114,9 @@ class PolicyController(PolicySeat):
         if not self._schedule.due(time_ns):
             self.answer_again(time_ns)
             return
+        self._decide(time_ns)
+
+    def _decide(self, time_ns: int) -> None:
         motion = self.sensed.motion if self.uses_sensors() else true_motion(self._state.truth)
         if not 0 <= self._since_ns <= time_ns:
             self._since_ns = time_ns
@@ -115,11 +124,49 @@ class PolicyController(PolicySeat):
 
     def answer_again(self, time_ns: int) -> None:
         """Send the last outputs."""
-        self.send_pwm(PulseWidths(time_ns, tuple(self._pulses)))
+        self.send_pwm(self._outputs(time_ns))
+
+    def _outputs(self, time_ns: int) -> PulseWidths:
+        return PulseWidths(time_ns, tuple(self._pulses.tolist()))
 
     def perform(self, action: list[float]) -> None:
         """Send the outputs of an action."""
         for (output_number, travel), command in zip(self._travels, action, strict=True):
             share = 0.5 + 0.5 * command if travel is MOTOR else command
             self._pulses[output_number] = round(pulse_of(share, travel))
-        self.answer_again(self._stamp_ns)
+        if not self._is_chained:
+            self.answer_again(self._stamp_ns)
+
+    # Compiled answers.
+
+    @property
+    def seen_state(self) -> VehicleState:
+        """A copy of the true state of the last decision."""
+        return VehicleState(self._state.time_ns, self._state.truth.copy())
+
+    def cells(self) -> Cells:
+        """The pulse widths."""
+        return {PWM_OUTPUT.name: Cell(self._pulses, self._outputs)}
+
+    def links(self, time: StepTime, cells: Cells, taken: Taken) -> Sequence[ChainLink] | None:
+        """Decide when a decision is due; None with sensors, whose messages the filter of the attitude needs."""
+        if self.uses_sensors():
+            return None
+        truth, periods = cells[TRUTH_STATE.name], self._schedule.periods()
+
+        def decide(time_ns: int) -> None:
+            self._is_chained, self._stamp_ns = True, time_ns
+            self._state = truth.message(time_ns)
+            self._decide(time_ns)
+
+        def pauses() -> bool:
+            return self.is_waiting
+
+        def leave(answered_ns: int) -> None:
+            self._is_chained = False
+            self._schedule.store(periods)
+
+        return (
+            ChainLink(bound(skip_unless_due, time, periods, 1), leave=leave),
+            gate(time, Due(at_ns=0), decide)._replace(pauses=pauses),
+        )

@@ -227,7 +227,7 @@ def test_episode_is_the_same_by_compiled_steps_and_by_messages(actions: str, obs
             (seen, *result), (expected, *expected_result) = (env.step(action) for env in (compiled, by_messages))
             assert seen.tobytes() == expected.tobytes()
             assert result == expected_result
-        assert compiled.world.pipeline.is_compiled is (actions != "motors")
+        assert compiled.world.pipeline.is_compiled is (actions != "motors" or observations == "truth")
         assert compiled.world.state.truth.tobytes() == by_messages.world.state.truth.tobytes()
 
 
@@ -288,6 +288,20 @@ def test_episode_is_the_same_in_the_graph(tmp_path: Path, ros_domain: int) -> No
     assert done.returncode == 0, done.stderr
     count, _, place = done.stdout.splitlines()[-1].split(maxsplit=2)
     assert (int(count), json.loads(place)) == (steps, state.position_ned.tolist())
+
+
+def test_underwater_episode_is_the_same_by_compiled_steps_and_by_messages() -> None:
+    compiled, by_messages = (env_of("DepthHeading", parameters={"command_frequency": 70.0}) for _ in range(2))
+    rng = np.random.default_rng(3)
+    for env in (compiled, by_messages):
+        env.reset(seed=7)
+    by_messages.world.pipeline.compiles = False
+    for _ in range(100):
+        action = rng.uniform(-0.5, 0.5, compiled.action_space.shape).astype(np.float32)
+        (seen, *result), (expected, *expected_result) = (env.step(action) for env in (compiled, by_messages))
+        assert seen.tobytes() == expected.tobytes()
+        assert result == expected_result
+    assert compiled.world.pipeline.is_compiled
 
 
 @pytest.mark.parametrize("mode", AutoresetMode)
