@@ -127,7 +127,8 @@ def test_unanswered_step_is_reported_with_missing_input(graph: Callable[..., Any
     # On a busy machine, the first report may already be an error.
     made.spin_until(lambda: latest.level("time_manager") >= WARN, "a warning")
     assert latest.message("time_manager").startswith("stalled at ")
-    assert latest.message("time_manager").endswith("no sim/truth_state")
+    # The pace follows where the machine is too busy for it.
+    assert "no sim/truth_state" in latest.message("time_manager").split("; ")[0]
     made.spin_until(lambda: latest.level("time_manager") == ERROR, "an error")
     assert int(latest.values("time_manager")["repeated"]) > 0
 
