@@ -338,6 +338,32 @@ def test_harbour_is_flown_by_programs_and_the_stand_in(command_line: Run, tmp_pa
     assert list((tmp_path / "flights").glob("harbour-*.png"))
 
 
+@pytest.mark.timeout(300)
+def test_copter_of_the_harbour_is_flown_by_the_stand_in_for_px4(command_line: Run, tmp_path: Path) -> None:
+    """With the two lines that docs/scenarios.md changes, and no missions of the other vehicles."""
+    text = (SCENARIOS / "harbour.yaml").read_text(encoding="utf-8")
+    whole = text.replace("../..", str(share_directory())).replace("../", f"{share_directory() / 'config'}/")
+    shortened, count = re.subn(r"(kind: (?:uthere|auv)(?:\n    .*)*?)\n    mission:(\n      .*)+", r"\1", whole)
+    assert count == 2
+    for old, new in (
+        ("flight_controller: ardupilot", "flight_controller: px4"),
+        ("ardupilot_stand_in/ardupilot_stand_in.py", "px4_stand_in/px4_stand_in.py"),
+        ("kind: auv", "kind: auv\n    cameras: false"),
+        ("    parameters: {frame_rate: 15.0}\n", ""),
+    ):
+        assert shortened.count(old) == 1
+        shortened = shortened.replace(old, new)
+    file = tmp_path / "harbour.yaml"
+    file.write_text(shortened, encoding="utf-8")
+    (port,) = free_ports(1)
+    words = ["fly", "--scenario", str(file), "--output", str(tmp_path / "flights")]
+    ros = [*Ports().arguments, "-p", f"px4.port:={port}", "-p", "step_size:=0.005"]
+    result = command_line("-m", "rosflight_py_sim", *words, "--ros-args", *ros, timeout_s=280.0)
+    assert result.returncode == 0, result.stdout + result.stderr
+    landing = re.search(r"landing +│ ([0-9.]+) m from the start", result.stdout)
+    assert landing is not None and float(landing[1]) < 2.0, result.stdout
+
+
 def test_scenario_without_mission_is_refused(command_line: Run, tmp_path: Path) -> None:
     file = tmp_path / "idle.yaml"
     file.write_text("description: idle\nvehicles:\n  - {name: one, kind: multirotor}\n", encoding="utf-8")
