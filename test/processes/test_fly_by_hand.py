@@ -31,7 +31,7 @@ for (const kind of ["keydown", "keyup"]) window.addEventListener(kind, (event) =
 # Occupies the page for most of each 0.4 s instead of drawing: on a busy machine, a frame in software takes so long that
 # the page would also be silent for 2 s, which releases all keys.
 OCCUPY = """() => {
-    window.frameIntervalMs = 5000;
+    window.frameIntervalMs = 1e5;
     const draw = () => {
         for (const end = performance.now() + 380; performance.now() < end;);
         window.drawing = setTimeout(draw, 20);
