@@ -59,6 +59,11 @@ class PolicySeat(Part, ABC):
     awaits_actions = False
     sensed: SensedMotion
 
+    @property
+    def answers_at_once(self) -> bool:
+        """Whether the policy decides within the answer, without an action from outside."""
+        return not self.awaits_actions
+
     def initialise(self) -> None:
         """Wait for the first observation."""
         super().initialise()

@@ -160,7 +160,8 @@ class Answering:
                 self._awaited_ns = -1
                 self.resume()
 
-        self.cells[topic] = Cell(memory, lambda stamp_ns: newest[topic])
+        # None before the first message, such as of an output without receivers.
+        self.cells[topic] = Cell(memory, lambda stamp_ns: newest.get(topic))
         self.take[topic] = take
 
     def adopt(self, topic: str, message: Any) -> None:
@@ -427,7 +428,9 @@ class CompiledSteps:
         # A part with kernels may have replaced its memory.
         sent = {name: self._cells[name] for name, (part, _) in self._senders.items() if part is last}
         cells = sent if self._is_last_by_python else last.cells()
-        return {name: cell.message(last.answered_ns + self.time.step_ns) for name, cell in cells.items()}
+        stamp_ns = last.answered_ns + self.time.step_ns
+        messages = {name: cell.message(stamp_ns) for name, cell in cells.items()}
+        return {name: message for name, message in messages.items() if message is not None}
 
 
 def _at_end(time: StepTime, made: Callable[[StepTime], Sequence[ChainLink] | None]) -> Sequence[ChainLink]:

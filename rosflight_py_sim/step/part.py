@@ -195,6 +195,11 @@ class Part:
     def make_stale(self) -> None:
         """Make the last answer stale, so that a repeated trigger gets a new one. Has no effect without ROS."""
 
+    @property
+    def answers_at_once(self) -> bool:
+        """Whether an answer has been sent when `answer` returns; by default it has."""
+        return True
+
     # Compiled answers.
 
     def cells(self) -> Cells:

@@ -207,6 +207,8 @@ class Pipeline:
             )
             if not isinstance(made, Part):
                 break
+            if not made.answers_at_once:
+                return None
             answering[made] = Answering(made, made.run)
         if made is None or all(part in answering for part in made.parts):
             return None
