@@ -72,11 +72,6 @@ def _no_report() -> None:
     """Report nothing."""
 
 
-def _goes_on() -> bool:
-    """Do not suspend the chain."""
-    return False
-
-
 def never(time_ns: int, status: int) -> None:
     """Act on the status of a kernel that returns none."""
     raise AssertionError(f"status {status} at {time_ns} ns")
@@ -87,15 +82,14 @@ class ChainLink(NamedTuple):
 
     Attributes:
         run: the kernel, with all arguments bound; returns a status, or nothing.
-        attend: acts on a status greater than 0: (time of the step in ns, status); returns true to suspend the chain,
-            because the link is not done yet.
+        attend: acts on a status greater than 0: (time of the step in ns, status); returns true to suspend the chain
+            until it is resumed.
         leave: stores for Python what the kernel has changed, given the time of the part's last answer, ns. Called
             before Python changes the part, and when the chain ends.
         is_late: whether the messages that `attend` sends follow the one that triggers the next part.
         is_answer: whether the link is the answer of a part by Python.
         settle: reports how often the link has run since the last call; may be called at any time.
         is_closed: whether `attend` only changes memory of the link, so that the chain runs on at once.
-        pauses: whether the chain, after `attend`, is suspended until it is resumed.
     """
 
     run: Callable[[], Any]
@@ -105,7 +99,6 @@ class ChainLink(NamedTuple):
     is_answer: bool = False
     settle: Callable[[], None] = _no_report
     is_closed: bool = False
-    pauses: Callable[[], bool] = _goes_on
 
 
 def _each_step() -> int:
@@ -221,10 +214,6 @@ def counted(note: Callable[[int], None]) -> ChainLink:
     return ChainLink(bound(add_one, tally), settle=settle)
 
 
-def gate(time: StepTime, due: Due, act: Callable[[int], None], *, is_late: bool = False) -> ChainLink:
+def gate(time: StepTime, due: Due, act: Callable[[int], bool | None], *, is_late: bool = False) -> ChainLink:
     """Link that calls `act` with the time of each step from `due` on, ns; `act` sets the next time."""
-
-    def attend(time_ns: int, status: int) -> None:
-        act(time_ns)
-
-    return ChainLink(bound(is_due, time, due), attend, is_late=is_late)
+    return ChainLink(bound(is_due, time, due), lambda time_ns, _: act(time_ns), is_late=is_late)

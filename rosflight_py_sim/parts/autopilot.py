@@ -359,7 +359,7 @@ class AutopilotPart(Part, ABC):
             if time_ns >= self.idle_until_ns:
                 self.run(time_ns, state_at(time_ns))
 
-        def guide_by_python(time_ns: int) -> None:
+        def guide_by_python(time_ns: int) -> bool:
             self.schedule.due(time_ns)
             self.idle_until_ns = self.schedule.next_ns
             self._state, self._guided_ns, self._give = state_at(time_ns), time_ns, give
@@ -367,6 +367,7 @@ class AutopilotPart(Part, ABC):
             silent.at_ns = NEVER_NS if guided is not None or self.awaits_guidance else 0
             if guided is not None:
                 give(guided)
+            return self.awaits_guidance
 
         def give(guided: Any) -> None:
             self.prepare_command(guided.mode, guided)
@@ -380,9 +381,6 @@ class AutopilotPart(Part, ABC):
         is_progress_sent = self.send_progress is not drop
         progress = Due(at_ns=self._progress_schedule.next_ns if is_progress_sent else NEVER_NS)
 
-        def pauses() -> bool:
-            return self.awaits_guidance
-
         def leave(answered_ns: int) -> None:
             self.idle_until_ns, self.answered_ns, self._give = self.schedule.next_ns, tick.time_ns, None
             # Otherwise Python has guided at that time.
@@ -392,7 +390,7 @@ class AutopilotPart(Part, ABC):
 
         answered = (
             ChainLink(bound(advance_tick, time, tick, truth.memory, seen)),
-            gate(time, Due(at_ns=0), guide_by_python)._replace(pauses=pauses)
+            gate(time, Due(at_ns=0), guide_by_python)
             if guided is None
             else ChainLink(guided, lambda time_ns, _: guide_by_python(time_ns)),
             ChainLink(bound(skip_after, time, silent, len(received))),

@@ -154,12 +154,10 @@ class PolicyController(PolicySeat):
             return None
         truth, periods = cells[TRUTH_STATE.name], self._schedule.periods()
 
-        def decide(time_ns: int) -> None:
+        def decide(time_ns: int) -> bool:
             self._is_chained, self._stamp_ns = True, time_ns
             self._state = truth.message(time_ns)
             self._decide(time_ns)
-
-        def pauses() -> bool:
             return self.is_waiting
 
         def leave(answered_ns: int) -> None:
@@ -168,5 +166,5 @@ class PolicyController(PolicySeat):
 
         return (
             ChainLink(bound(skip_unless_due, time, periods, 1), leave=leave),
-            gate(time, Due(at_ns=0), decide)._replace(pauses=pauses),
+            gate(time, Due(at_ns=0), decide),
         )

@@ -273,7 +273,6 @@ class CompiledSteps:
         numbers = range(len(self._links) - 1)
         self._attend = [self._links[number].attend for number in numbers]
         self._closed = {number for number in numbers if self._links[number].is_closed}
-        self._pauses = [self._links[number].pauses for number in numbers]
         self._following = [self._following_gate(number) for number in numbers]
         # Number of the parts that have answered before each link.
         self._answered = [sum(first <= number for first in self._answers) for number in numbers]
@@ -370,7 +369,7 @@ class CompiledSteps:
 
     def _go_on(self, index: int, status: int) -> None:
         """Let Python act on the status of a link, and continue to the end of the step."""
-        attend, pauses, chain, queue, parts = self._attend, self._pauses, self.chain, self._queue, self.parts
+        attend, chain, queue, parts = self._attend, self.chain, self._queue, self.parts
         following, answered_by, time_ns = self._following, self._answered, self.time.time_ns
         last, answered = len(attend), self.answered
         while index < last:
@@ -379,12 +378,11 @@ class CompiledSteps:
                 answered += 1
             self.at, waiting = index, len(queue)
             if attend[index](time_ns, status):
-                self.is_suspended = self.is_awaiting = True
+                self.is_suspended, self.is_awaiting = True, self._by_python[index]
             elif self._by_python[index] and self.may_go_on is not None:
                 self.is_suspended = not self.may_go_on(time_ns, answered_by[index + 1])
                 answered += self.is_suspended
-            if self.is_suspended or pauses[index]():
-                self.is_suspended = True
+            if self.is_suspended:
                 self.answered = answered
                 return
             if len(queue) > waiting:
