@@ -53,7 +53,7 @@ NOTES = (
     "Half of the multirotors fly a square that they complete within the flight.",
     "Compared are the true state, the firmware's air data, battery, magnetic field and status, and each row of the log "
     "by which the flight is judged.",
-    "Only vehicles with ROSflight's firmware are drawn. Vehicles with failures always fly by messages.",
+    "Half of the flights have up to three failures. Only vehicles with ROSflight's firmware are drawn.",
 )
 
 # A firmware that knows the biases of its IMU, so that the pilot arms at once.
@@ -101,6 +101,12 @@ _SERVICES = (
     *("calibrate_gyro", "forces_and_moments/reset", "dynamics/reset", "reboot", "param_write", "autopilot/start"),
 )
 
+_FAILURES = (
+    *("gyro noisy 0.01 0.02 0.01", "accel drift 0.02 0 0.01", "thermometer off", "mag off", "baro drift 5", "gnss off"),
+    *("battery stuck", "airspeed wrong by 30", "range off", "wind front 2 -1 0", "rc lost", "command lost"),
+)
+_OF_MULTIROTORS = ("motor 1 wrong by -20", "motor 2 noisy 15")
+
 Acts = Mapping[float, Callable[[Pipeline], object]]
 """What happens between two steps, by time (s)."""
 
@@ -117,7 +123,15 @@ def drawn_settings(name: str, rng: random.Random) -> dict[str, Value]:
         settings |= {"sim_has_wind": True, "use_random_wind": False, "turbulence_model": "dryden_8785c"}
         settings["rotational_gusts"] = rng.random() < 0.5
         settings["steady_state_wind"] = [rng.uniform(-5.0, 5.0), rng.uniform(-5.0, 5.0), 0.0]
+    if rng.random() < 0.5:
+        settings["failures"] = [_drawn_failure(name, rng) for _ in range(rng.randrange(1, 4))]
     return settings | {name: rng.choice(values) for name, values in _CHOICES.items() if rng.random() < 0.25}
+
+
+def _drawn_failure(name: str, rng: random.Random) -> str:
+    text = rng.choice(_FAILURES + (_OF_MULTIROTORS if name.endswith("rotor") else ()))
+    begin = f" at {rng.uniform(0.0, SECONDS):.3f}" if rng.random() < 0.9 else ""
+    return f"{text}{begin} for {rng.uniform(0.01, 4.0):.3f}"
 
 
 def drawn_acts(rng: random.Random) -> Acts:
