@@ -332,7 +332,7 @@ class CompiledVehicle:
         answering = Answering(ports.part, self._runner(ports))
         for name, outlet in outlets.items():
             if outlet.newest() is not None:
-                answering.adopt(name, outlet.newest())
+                answering.take[name](outlet.newest())
         return answering
 
     def _runner(self, ports: PartPorts) -> Callable[[int, Any], None]:

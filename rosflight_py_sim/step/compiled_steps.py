@@ -128,7 +128,7 @@ class Answering:
     Attributes:
         cells: numbers of the part's topics, which the following parts read.
         take: function for each of these topics that stores the numbers of a message that the part has sent.
-        resume: called when the answer arrives for which the chain has been suspended; `CompiledSteps` sets it.
+        resume: called when an answer arrives that had not been sent when it was requested; by default it does nothing.
     """
 
     def __init__(self, part: Part, run: Callable[[int, Any], None]) -> None:
@@ -163,11 +163,6 @@ class Answering:
         # None before the first message, such as of an output without receivers.
         self.cells[topic] = Cell(memory, lambda stamp_ns: newest.get(topic))
         self.take[topic] = take
-
-    def adopt(self, topic: str, message: Any) -> None:
-        """Store the numbers of the message that the part has sent before the chain began."""
-        self._newest[topic] = message
-        self.take[topic](message)
 
     def link(self, time: StepTime, trigger: Cell | None, ahead_ns: int) -> ChainLink:
         """Link that requests the answer.
