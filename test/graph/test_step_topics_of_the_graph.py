@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections import defaultdict
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
@@ -54,6 +55,9 @@ COMPOSITIONS = (
     Composition("auv", flight_controller="policy_controller", parameters=(POLICY, "observations:=sensors")),
 )
 
+# Time for which the nodes of a process that has been killed remain in the graph, s.
+VISIBLE_S = 25.0
+
 Ends = dict[tuple[str, str], set[str]]
 """Node names by topic and end ("from" or "to")."""
 
@@ -81,12 +85,15 @@ def ends_of(graph: ComposedGraph) -> Ends:
     """Nodes at both ends of each step topic in the ROS graph."""
     assert all(node.get_name() == node.DEFAULT_NAME for node in graph.nodes if isinstance(node, SimulationNode))
     requested = graph.nodes[0]
+    own = [node.get_name() for node in graph.nodes]
     # Nodes of another test that has just released the domain may still be visible.
-    own = {node.get_name() for node in graph.nodes}
+    end_s = time.monotonic() + VISIBLE_S
+    while sorted(requested.get_node_names()) != sorted(own) and time.monotonic() < end_s:
+        time.sleep(0.1)
     ends: Ends = {}
     for row in STEP_TOPICS:
-        ends[row.name, "from"] = own & {end.node_name for end in requested.get_publishers_info_by_topic(row.name)}
-        ends[row.name, "to"] = own & {end.node_name for end in requested.get_subscriptions_info_by_topic(row.name)}
+        ends[row.name, "from"] = {*own} & {end.node_name for end in requested.get_publishers_info_by_topic(row.name)}
+        ends[row.name, "to"] = {*own} & {end.node_name for end in requested.get_subscriptions_info_by_topic(row.name)}
     return ends
 
 
