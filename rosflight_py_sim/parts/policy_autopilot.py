@@ -172,12 +172,12 @@ class PolicyAutopilot(PolicySeat, MultirotorAutopilot[PolicyMission]):
         """
         scales = self._scales()
         is_steady = self.task.IS_STEADY and number(self.values, POLICY_TIME.name) >= _ENDLESS_S
-        if scales is None or not is_steady or self.uses_sensors() or self.mission.phase is not PolicyPhase.POLICY:
+        is_own = (
+            keeps(type(self), "steady_scales", "guide", "decide", "perform") and type(self.mission) is PolicyMission
+        )
+        if scales is None or not is_steady or not is_own or self.uses_sensors():
             return None
-        if (
-            not keeps(type(self), "steady_scales", "guide", "decide", "perform")
-            or type(self.mission) is not PolicyMission
-        ):
+        if self.mission.phase is not PolicyPhase.POLICY:
             return None
         assert self.goal is not None
         self.prepare_command(self._mode, self.goal)

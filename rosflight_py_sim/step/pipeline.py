@@ -207,12 +207,11 @@ class Pipeline:
             )
             if not isinstance(made, Part):
                 break
-            if not made.answers_at_once:
-                return None
             answering[made] = Answering(made, made.run)
-        if made is None or all(part in answering for part in made.parts):
+        by_python = [] if made is None else [part for part in made.parts if part in answering]
+        if made is None or len(by_python) == len(made.parts) or not all(part.answers_at_once for part in by_python):
             return None
-        for part in answering.keys() & set(made.parts):
+        for part in by_python:
             for name, take in answering[part].take.items():
                 if name in self._takes:
                     takes = self._takes[name]

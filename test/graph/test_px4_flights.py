@@ -160,11 +160,12 @@ def test_stand_in_ends_with_the_simulator(graph: Callable[..., Any], px4: Callab
     assert "the simulator closed the connection in phase" in complaints
 
 
-def flown_hash(graph: Callable[..., Any]) -> tuple[str, float]:
+def flown_hash(graph: Callable[..., Any], *, compiles: bool = True) -> tuple[str, float]:
     """Hash of the true states of a flight that a program of the test commands, and the final height, m."""
     (port,) = free_ports()
     settings = {"turbulence_model": "dryden_8785c", "turbulence_wind_speed_20ft": 5.0, "seed": 3}
     flown = graph("-p", f"px4.port:={port}", flight_controller="px4", settings=settings)
+    flown.hand_off.compiles = compiles
     digest = hashlib.sha256()
     flown.hand_off.subscribe(
         flown.tester, TRUTH_STATE, TRUTH_STATE.name, TRUTH_STATE.qos, lambda state: digest.update(state.truth.tobytes())
@@ -180,6 +181,7 @@ def flown_hash(graph: Callable[..., Any]) -> tuple[str, float]:
                 steps += 1
                 client.outputs(message.time_usec, [0.52, 0.52, 0.52, 0.52 + 1e-5 * steps] if steps > 200 else [0.0])
     assert counters(flown)["late_answers"] == counters(flown)["timeouts"] == 0
+    assert (flown.hand_off.compiled_steps > 500) is compiles
     height_m = -flown.truth.pose.position.z
     client.close()
     flown.close()
@@ -190,3 +192,4 @@ def test_lockstep_flight_is_the_same_to_the_bit(graph: Callable[..., Any]) -> No
     first, height_m = flown_hash(graph)
     assert height_m > 0.5
     assert flown_hash(graph) == (first, height_m)
+    assert flown_hash(graph, compiles=False) == (first, height_m)

@@ -13,18 +13,11 @@ from typing import Any
 import numpy as np
 import pytest
 
+from benchmarks.page_frames import FLAGS
+
 TIMEOUT_S = 60.0
 
 CHROMIUM = Path("/usr/bin/chromium")
-
-# With these flags, Debian's Chromium renders WebGL in software, and composes the page without WebGL: half the CPU time.
-FLAGS = (
-    "--no-sandbox",
-    "--use-gl=angle",
-    "--use-angle=swiftshader",
-    "--enable-unsafe-swiftshader",
-    "--disable-gpu-compositing",
-)
 
 # Otherwise, pages would draw 60 antialiased frames a second while the tests wait for something else. A test can set the
 # interval between two frames of its page.
