@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from free_ports import free_ports
 from rcl_interfaces.srv import SetParameters
 from rclpy.parameter import Parameter
 from rclpy.serialization import deserialize_message
@@ -40,6 +41,7 @@ from rosflight_py_sim.step.topics import (
 )
 from rosflight_py_sim.step.vehicle_state import VehicleState, message_of_truth
 from rosflight_py_sim.vehicles import vehicle
+from test.graph.ardupilot_client import ArduPilotClient
 
 STEP_NS = 2_500_000
 STATES = 1600
@@ -295,3 +297,29 @@ def test_recordings_of_compiled_steps_and_of_messages_are_the_same(graph: Callab
     assert of_compiled.keys() == of_messages.keys() > {"/sim/sensors/imu/data", "/sim/truth_imu_bias", "/attitude"}
     for name, messages in of_messages.items():
         assert of_compiled[name] == messages, name
+
+
+@pytest.mark.parametrize("imu", ["truth", "sensors"])
+def test_ardupilot_gets_the_same_replies_by_compiled_steps_and_by_messages(graph: Callable[..., Any], imu: str) -> None:
+    replies: list[list[bytes]] = []
+    for compiles in (True, False):
+        (port,) = free_ports()
+        words = "-p", f"ardupilot.port:={port}", "-p", f"ardupilot.imu:={imu}"
+        g = graph(*words, flight_controller="ardupilot", settings=WIND)
+        g.hand_off.compiles = compiles
+        client = ArduPilotClient(g, port)
+        client.send()
+        client.answer()
+        found: list[bytes] = []
+        for number in range(600):
+            # The frame rate sets the length of the steps.
+            client.rate = 400 if number < 300 else 500
+            client.count += 1
+            client.send(1000 if number < 20 else 1600)
+            found.append(client.answer())
+        assert (g.hand_off.compiled_steps > 300) is compiles
+        client.close()
+        g.close()
+        replies.append(found)
+    assert replies[0] == replies[1]
+    assert len(set(replies[0])) == 600
