@@ -63,5 +63,12 @@ def hold(tab: Tab, flown: Flown, key: str, condition: Callable[[], object], what
 
 
 def take_control(tab: Tab, flown: Flown) -> None:
-    tab.click("Fly by hand")
-    tab.until(lambda: tab.button("Leave controls").is_visible(), "the controls")
+    """Take the controls, unless this page's pilot has them."""
+    if not tab.button("Leave controls").is_visible():
+        tab.click("Fly by hand")
+        tab.until(lambda: tab.button("Leave controls").is_visible(), "the controls")
+
+
+def shows(tab: Tab, state: str) -> bool:
+    """Whether a line of the page is the state of the flight controller."""
+    return state in tab.text.splitlines()

@@ -12,7 +12,7 @@ import pytest
 from rosflight_py_sim.transmitter.channels import ARM, HIGH, LOW, OVERRIDE
 from test.processes.browser import Tab, browsers
 from test.processes.conftest import Processes
-from test.processes.hand_flight import PAGE, Flown, hold, reading, take_control
+from test.processes.hand_flight import PAGE, Flown, hold, reading, shows, take_control
 
 pytestmark = pytest.mark.timeout(240)
 
@@ -28,15 +28,21 @@ const note = (event) => {
 for (const kind of ["keydown", "keyup"]) window.addEventListener(kind, (event) => event.repeat || note(event), true);
 """
 
-# Occupies the page for most of each 0.4 s instead of drawing: on a busy machine, a frame in software takes so long that
-# the page would also be silent for 2 s, which releases all keys.
+# Occupies the page for most of each 0.4 s instead of drawing, until `window.rest()`: on a busy machine, a frame in
+# software takes so long that the page would also be silent for 2 s, which releases all keys.
 OCCUPY = """() => {
-    window.frameIntervalMs = 1e5;
-    const draw = () => {
+    const draw = window.requestAnimationFrame;
+    const frames = [];
+    window.requestAnimationFrame = (frame) => -frames.push(frame);
+    let busy = setTimeout(function occupy() {
         for (const end = performance.now() + 380; performance.now() < end;);
-        window.drawing = setTimeout(draw, 20);
+        busy = setTimeout(occupy, 20);
+    });
+    window.rest = () => {
+        clearTimeout(busy);
+        window.requestAnimationFrame = draw;
+        frames.forEach(draw);
     };
-    window.drawing = setTimeout(draw);
 }"""
 
 
@@ -66,6 +72,15 @@ def tab(browser: Any, flown: Flown) -> Iterator[Tab]:
     assert (tab.outside, tab.errors) == ([], [])
 
 
+def arm(tab: Tab, flown: Flown) -> None:
+    tab.page.locator("#pilot select").select_option("keys wasd")
+    take_control(tab, flown)
+    tab.until(lambda: flown.status.header.stamp.sec and not flown.status.error_code, "a calibrated IMU", flown.listen)
+    assert not flown.status.armed
+    tab.page.keyboard.press("t")
+    tab.until(lambda: flown.status.armed, "armed", flown.listen)
+
+
 def climb_at(tab: Tab, flown: Flown, rate: float) -> None:
     """Move the throttle towards that of a vertical speed, m/s; 41.5 % hover."""
     flown.listen()
@@ -80,11 +95,7 @@ def sink(tab: Tab, flown: Flown) -> None:
 
 
 def test_pilot_arms_climbs_turns_and_lands_by_keys(tab: Tab, flown: Flown) -> None:
-    take_control(tab, flown)
-    tab.until(lambda: flown.status.header.stamp.sec and not flown.status.error_code, "a calibrated IMU", flown.listen)
-    assert not flown.status.armed
-    tab.page.keyboard.press("t")
-    tab.until(lambda: flown.status.armed, "armed", flown.listen)
+    arm(tab, flown)
     hold(tab, flown, "w", lambda: reading(tab, "altitude") > 1.0, "a vehicle in the air")
     tab.until(lambda: abs(reading(tab, "climb")) < 0.5, "hover", lambda: climb_at(tab, flown, 0.0), every_ms=20)
     hold(tab, flown, "d", lambda: 20.0 < reading(tab, "heading") < 180.0, "a turn to the right")
@@ -118,7 +129,10 @@ def test_leaving_gives_the_switches_back_to_the_services(tab: Tab, flown: Flown)
     tab.until(lambda: tab.button("Fly by hand").is_enabled(), "a free seat")
     flown.observer.spin(0.2)
     assert flown.observer.trigger("toggle_arm") == "arm switch on"
+    tab.until(lambda: shows(tab, "armed"), "an armed vehicle")
     assert flown.observer.trigger("toggle_arm") == "arm switch off"
+    # A pilot who takes the controls of a vehicle that the page shows as armed begins with half throttle.
+    tab.until(lambda: shows(tab, "disarmed"), "a disarmed vehicle")
 
 
 def test_keys_count_for_as_long_as_they_were_held_on_a_page_that_draws_slowly(tab: Tab, flown: Flown) -> None:
@@ -128,9 +142,7 @@ def test_keys_count_for_as_long_as_they_were_held_on_a_page_that_draws_slowly(ta
     tab.page.evaluate(OCCUPY)
     for hold_ms in (60, 250, 60):
         tab.page.keyboard.press("w", delay=hold_ms)
-    lengths = tab.page.evaluate(
-        "() => {clearTimeout(window.drawing); delete window.frameIntervalMs; return window.lengths}"
-    )
+    lengths = tab.page.evaluate("() => {window.rest(); return window.lengths}")
     assert max(abs(held_ms - taken_ms) for held_ms, taken_ms in lengths) > 100.0
     # A key moves the throttle by 500 us per second.
     throttle_us = min(LOW + 0.5 * sum(held_ms for held_ms, _ in lengths), HIGH)
@@ -141,6 +153,7 @@ def test_keys_count_for_as_long_as_they_were_held_on_a_page_that_draws_slowly(ta
 
 
 def test_sticks_on_the_page_and_switches_move_the_channels(tab: Tab, flown: Flown) -> None:
+    tab.dismiss_notifications()
     tab.page.locator("#pilot select").select_option("sticks")
     tab.page.wait_for_selector("#pilot[data-armed=false]")
     take_control(tab, flown)
@@ -187,6 +200,8 @@ HIDE = """(hidden) => {
 
 
 def test_hidden_page_and_closed_page_are_a_lost_transmitter(tab: Tab, flown: Flown) -> None:
+    if not flown.status.armed:
+        arm(tab, flown)
     for lose in (lambda: tab.page.evaluate(HIDE, True), tab.page.close):
         assert flown.status.armed
         lose()
