@@ -64,7 +64,10 @@ class FieldPlots:
         self._show_fields(time_s)
         is_drawn = self._intervals.is_due("plots")
         for plot in list(self._plots):
-            if plot.is_removed:
+            if plot.is_closed:
+                # Here and not in the button's callback, which has a thread of its own: a plot that is drawn meanwhile
+                # would update what the page no longer has.
+                plot.remove()
                 self._plots.remove(plot)
                 continue
             plot.take(time_s, self._messages.newest(plot.topic, time_s))
@@ -97,12 +100,12 @@ class _FieldPlot:
 
     def __init__(self, gui: viser.GuiApi, topic: str, field: str) -> None:
         self.topic = topic
-        self.is_removed = False
+        self.is_closed = False
         self._field = field
         self._history = History()
         self._plot = time_plot(gui, f"{topic} {field}", (field,))
         self._remove = gui.add_button(f"Remove {field}", color="gray")
-        self._remove.on_click(lambda _: self._close())
+        self._remove.on_click(lambda _: setattr(self, "is_closed", True))
 
     def take(self, time_s: float, message: Any) -> None:
         value = None if message is None else value_of(message, self._field)
@@ -111,7 +114,7 @@ class _FieldPlot:
 
     def draw(self) -> None:
         columns = self._history.columns
-        if self.is_removed or not len(columns):
+        if not len(columns):
             return
         times, values = columns
         finite = np.abs(values[np.isfinite(values)])
@@ -121,8 +124,7 @@ class _FieldPlot:
             self._plot.title = title
         send(self._plot, times, [factor * values])
 
-    def _close(self) -> None:
-        self.is_removed = True
+    def remove(self) -> None:
         self._plot.remove()
         self._remove.remove()
 
