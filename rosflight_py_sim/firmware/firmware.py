@@ -272,6 +272,7 @@ class Firmware(Inputs):
                 return
             ax, ay, az, p, q, r = measured.tolist()
             leave(0)
+            self.take_frames()
             self.receive_imu(time_ns // 1000, (p, q, r), (ax, ay, az), now.temperature)
             self.step(time_ns // 1000)
             now.imu_time_us, now.findings = self._last_imu_us or 0, self._findings

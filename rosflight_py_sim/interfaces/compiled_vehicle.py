@@ -16,7 +16,14 @@ from rosflight_py_sim.interfaces.hand_off_ends import Deliver, Inlet, Outlet
 from rosflight_py_sim.kernels.chain import Cell, StepTime
 from rosflight_py_sim.parts.truth import Truth
 from rosflight_py_sim.physics.dynamics import StateDivergedError
-from rosflight_py_sim.step.compiled_steps import Act, Answering, CompiledSteps, Receiver, compiled_steps
+from rosflight_py_sim.step.compiled_steps import (
+    Act,
+    Answering,
+    CompiledSteps,
+    Receiver,
+    compiled_steps,
+    never_taken,
+)
 from rosflight_py_sim.step.join import StepJoin
 from rosflight_py_sim.step.numbers import has_numbers
 from rosflight_py_sim.step.part import Part
@@ -370,9 +377,11 @@ class CompiledVehicle:
                     continue
                 outside = [one for one in outlet.inlets if one not in inside]
                 if name not in cells:
-                    receivers += [Receiver(out.topic, _never, part=one.owner[0].part) for one in inside if one.owner]
+                    receivers += [
+                        Receiver(out.topic, never_taken, part=one.owner[0].part) for one in inside if one.owner
+                    ]
                     if outside or outlet.is_encoded:
-                        receivers.append(Receiver(out.topic, _never))
+                        receivers.append(Receiver(out.topic, never_taken))
                     continue
                 # A polled subscription fetches the message when needed.
                 taking = [one for one in outside if one.deliver is not None]
@@ -409,8 +418,3 @@ def _is_in_step(ports: PartPorts, time_ns: int, step_ns: int) -> bool:
         and part.answered_ns == time_ns - step_ns
         and not any(inlet.has_external for port, inlet in ports.inlets if port.kind in _WITHIN_STEP)
     )
-
-
-def _never(message: Any) -> None:
-    """Take a message of a chain that makes none."""
-    raise AssertionError(message)

@@ -210,11 +210,12 @@ class MissionJudge(ABC):
     def _takes_rows(self) -> bool:
         return self.is_on and not self.has_ended and len(vars(self._newest)) == len(self._topics)
 
-    def links(self, time: StepTime, cells: Cells) -> Sequence[ChainLink] | None:
-        """Links of a chain that log rows in place of taking states; by default None.
+    def links(self, time: StepTime, topic: str, cells: Cells) -> Sequence[ChainLink] | None:
+        """Links of a chain in place of taking a topic's messages; by default None.
 
         Args:
-            time: time of the state.
+            time: time of the message.
+            topic: name of the topic: the true state, or the status, of which the chain only repeats the last message.
             cells: numbers of the topics of the chain.
         """
         return None

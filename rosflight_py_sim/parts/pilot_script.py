@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from collections.abc import Sequence
+from typing import Any, ClassVar
 
+import numpy as np
+from numpy.typing import NDArray
 from std_msgs.msg import String
 from std_srvs.srv import Trigger
 
 from rosflight_py_sim.autopilot.mission_phase import ROLL_OUT_LABEL, has_landed, is_under_way
 from rosflight_py_sim.firmware import BY_SWITCH, ErrorFlag, state_text
+from rosflight_py_sim.kernels.chain import ChainLink, StepTime, Tally, add_one, copy_numbers, keeps
+from rosflight_py_sim.kernels.jit import bound
 from rosflight_py_sim.parts.drift_watch import DriftWatch
 from rosflight_py_sim.parts.service_script import FlightAbortedError, Script, ServiceScript
 from rosflight_py_sim.parts.slide_watch import SlideWatch
@@ -23,6 +28,7 @@ from rosflight_py_sim.step.topics import (
     TRUTH_WIND,
     ImuSample,
     StatusReport,
+    Wrench,
 )
 from rosflight_py_sim.step.vehicle_state import VehicleState
 
@@ -57,20 +63,20 @@ class PilotScript(ServiceScript):
     """Arms the vehicle and hands control from the sticks to the autopilot, with the services that a user would call.
 
     Attributes:
-        imu_count: number of IMU messages, counted until `is_calibrated`.
         status: newest status of the flight controller.
         slide: watch on the vehicle until it is armed; None if its true state is not observed.
     """
 
     services_called = calls(Trigger, "calibrate_imu", "toggle_arm", "toggle_override")
     statuses = trigger(STATUS)
-    wrench = newest(FORCES_AND_MOMENTS, when="watches_slide")
 
     def initialise(self) -> None:
         """Wait for the first status."""
         super().initialise()
         self.slide = SlideWatch.of(self.dynamics)
-        self.imu_count = 0
+        self._imu = Tally(count=0)
+        # Newest force and moment, N and N m; None before the first.
+        self._wrench: NDArray[np.float64] | None = None
         self.status = StatusReport(0, False, False, 0, False, 0, 0, 0, 0)
         self._has_status = False
 
@@ -78,16 +84,38 @@ class PilotScript(ServiceScript):
         """Whether the motion before arming is an input."""
         return self.slide is not None
 
+    @newest(FORCES_AND_MOMENTS, when="watches_slide")
+    def take_wrench(self, wrench: Wrench) -> None:
+        """Note force and moment."""
+        self._wrench = np.array((*wrench.force, *wrench.moment))
+
     @newest(TRUTH_STATE, when="watches_slide")
     def observe_motion(self, state: VehicleState) -> None:
         """Watch for a vehicle that slides."""
-        if self.slide is not None and self.wrench is not None:
-            self.slide.observe(state, self.wrench.force)
+        if self.slide is not None and self._wrench is not None:
+            self.slide.observe(state, self._wrench)
 
     @newest(IMU)
     def count_imu(self, sample: ImuSample) -> None:
         """Count the message."""
-        self.imu_count += 1
+        self._imu.count += 1
+
+    def input_links(self, time: StepTime, topic: str, numbers: NDArray[Any]) -> Sequence[ChainLink] | None:
+        """Count IMU messages, and watch for a vehicle that slides."""
+        if not keeps(type(self), "input_links", "take_wrench", "observe_motion", "count_imu"):
+            return None
+        if topic == IMU.name:
+            return (ChainLink(bound(add_one, self._imu)),)
+        if self.slide is None or self._wrench is None:
+            return None
+        if topic == FORCES_AND_MOMENTS.name:
+            return (ChainLink(bound(copy_numbers, numbers, self._wrench)),)
+        return (self.slide.link(time, numbers, self._wrench),) if topic == TRUTH_STATE.name else None
+
+    @property
+    def imu_count(self) -> int:
+        """Number of IMU messages, counted until `is_calibrated`."""
+        return self._imu.count
 
     def flight(self) -> Script:
         """Services to call, and conditions to wait for.

@@ -7,6 +7,7 @@ it has sent its answer, whose numbers the next parts read in memory.
 from __future__ import annotations
 
 import math
+from bisect import bisect_right
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Sized
 from functools import partial
@@ -94,8 +95,9 @@ class Receiver(NamedTuple):
         is_triggered: whether the messages trigger an answer.
         is_kept: whether the newest message is only kept for the part's answers and services.
         newest: for a receiver that only keeps the newest message until it is read, that message.
-        links: for a receiver of the state besides the parts, function that returns the links by which a chain does what
-            `take` does, given the time of the state and the numbers of all topics; or None.
+        links: for a receiver besides the parts, function that returns the links by which a chain does what `take` does,
+            or None, given the time of the message, the topic's name, and the numbers of the topics of the chain. Of the
+            status, the chain only repeats the last message.
     """
 
     topic: StepTopic[Any]
@@ -105,7 +107,7 @@ class Receiver(NamedTuple):
     is_triggered: bool = False
     is_kept: bool = False
     newest: Newest | None = None
-    links: Callable[[StepTime, Cells], Sequence[ChainLink] | None] | None = None
+    links: Callable[[StepTime, str, Cells], Sequence[ChainLink] | None] | None = None
 
 
 class Act(NamedTuple):
@@ -212,7 +214,8 @@ class CompiledSteps:
         polled: Cells,
         time: StepTime,
         acts: tuple[Sequence[ChainLink], Sequence[ChainLink]],
-        at_end: tuple[Sequence[ChainLink], Sequence[ChainLink]],
+        inputs: Mapping[Part, Sequence[ChainLink]],
+        followers: Sequence[ChainLink],
         receivers: Sequence[Receiver],
         queue: Sized,
         run_triggered: Callable[[], object],
@@ -227,7 +230,8 @@ class CompiledSteps:
             polled: numbers of further topics, which receivers read on demand.
             time: time of the step, on which the links work.
             acts: links of what time triggers besides the first part, before it and after it.
-            at_end: links of receivers of the state besides the parts, and of the parts that the state triggers.
+            inputs: links by which other receivers take a part's topics.
+            followers: links of the parts that the state triggers.
             receivers: receivers of the parts' topics that are not in the chain.
             queue: what messages have triggered, those of Python's actions among them.
             run_triggered: runs that; returns true to suspend the chain, which `resume` continues, until that has run.
@@ -253,15 +257,14 @@ class CompiledSteps:
         for index, (part, of_part) in enumerate(zip(parts, links, strict=True)):
             self._links += [one for one in of_part if not one.is_late]
             self._answers.append(len(self._links))
-            if part is parts[-1]:
-                self._links += at_end[0]
+            self._links += inputs.get(part, ())
             self._add_receivers(part)
             if index == 0:
                 self._links += acts[1]
             self._links.append(gate(time, self._triggered[index], self._run(index)))
             self._links += [one for one in of_part if one.is_late]
             self._ends.append(len(self._links))
-        self._links += at_end[1]
+        self._links += followers
         self._links.append(gate(time, self._triggered[-1], self._run(len(parts))))
         self._links.append(ChainLink(bound(advance_time, time)))
         self.chain = chained([one.run for one in self._links])
@@ -270,7 +273,7 @@ class CompiledSteps:
         self._closed = {number for number in numbers if self._links[number].is_closed}
         self._following = [self._following_gate(number) for number in numbers]
         # Number of the parts that have answered before each link.
-        self._answered = [sum(first <= number for first in self._answers) for number in numbers]
+        self._answered = [bisect_right(self._answers, number) for number in numbers]
         self._by_python = [self._links[number].is_answer for number in numbers]
 
     def _add_receivers(self, part: Part) -> None:
@@ -315,7 +318,7 @@ class CompiledSteps:
 
     def _following_gate(self, index: int) -> Due:
         """Gate that runs what the messages of a link's action have triggered."""
-        part = next((number for number, end in enumerate(self._ends) if index < end), len(self.parts))
+        part = bisect_right(self._ends, index)
         return self._triggered[min(part + self._links[index].is_late, len(self.parts))]
 
     def advance(self, until_ns: int) -> None:
@@ -426,8 +429,8 @@ class CompiledSteps:
         return {name: message for name, message in messages.items() if message is not None}
 
 
-def _at_end(time: StepTime, made: Callable[[StepTime], Sequence[ChainLink] | None]) -> Sequence[ChainLink]:
-    """The links that a function returns for the end of the step; none if it returns None."""
+def _at_end(time: StepTime, made: Callable[[StepTime], Sequence[ChainLink] | None]) -> Sequence[ChainLink] | None:
+    """The links that a function returns for the end of the step."""
     step_ns = time.step_ns
     end = StepTime(time_ns=time.time_ns + step_ns, step_ns=step_ns, until_ns=0)
     links = made(end)
@@ -435,8 +438,10 @@ def _at_end(time: StepTime, made: Callable[[StepTime], Sequence[ChainLink] | Non
     def attending(attend: Callable[[int, int], bool | None]) -> Callable[[int, int], bool | None]:
         return lambda time_ns, status: attend(time_ns + step_ns, status)
 
-    at_end = [one._replace(attend=attending(one.attend)) for one in links or ()]
-    return [ChainLink(bound(look_ahead, time, end)), *at_end] if at_end else []
+    if links is None:
+        return None
+    at_end = [one._replace(attend=attending(one.attend)) for one in links]
+    return [ChainLink(bound(look_ahead, time, end)), *at_end]
 
 
 def _links_of_act(act: Act, time: StepTime, cells: Cells, taken: Taken) -> Sequence[ChainLink]:
@@ -523,12 +528,12 @@ def compiled_steps(
         for one in receivers:
             if one.topic.name != topic or (newest is not None and one.newest is not None):
                 continue
-            of_part = None
-            if one.part is not None and one.part not in answering:
-                of_part = one.part.input_links(sent, topic, numbers)
-            if of_part is None:
+            links = None if one.part in answering else _links_of_receiver(one, sent, numbers, all_cells)
+            if links is None and newest is not None and one.take is not never_taken:
+                links = (gate(sent, Due(at_ns=0), partial(_pass_on, one.take, newest.message)),)
+            if links is None:
                 return None
-            found += of_part
+            found += links
         if newest is not None:
             polled[topic] = newest
         return found
@@ -541,7 +546,7 @@ def compiled_steps(
     for one in receivers:
         if one.is_triggered and one.topic is TRUTH_STATE and one.part is not None:
             links = _at_end(time, partial(answered, part=one.part))
-            followers += links
+            followers += links or ()
             following += [one.part] if links else []
     outside = [
         one
@@ -567,30 +572,48 @@ def compiled_steps(
         if of_part is None:
             return part
         links_of_parts.append(of_part)
-    observers: list[ChainLink] = []
+    inputs: dict[Part, list[ChainLink]] = {part: [] for part in chained_parts}
     numbers_of_all = all_cells | polled
-    for one in receivers:
-        take = one.links
-        if take is not None and one.topic is TRUTH_STATE:
-            links = _at_end(time, lambda end, take=take: take(end, numbers_of_all))  # type: ignore[misc]
-            observers += links
-            outside = [other for other in outside if other is not one or not links]
-    at_end = observers, followers
-    topics = [cells_of[part] for part in chained_parts]
-    acts_around = before, after
+    for one in [one for one in outside if one.part not in answering]:
+        sender = next(part for part in chained_parts if one.topic.name in cells_of[part])
+        made = partial(_links_of_receiver, one, numbers=all_cells[one.topic.name].memory, cells=numbers_of_all)
+        links = _at_end(time, made) if sender is chained_parts[-1] else made(time)
+        if links is not None:
+            inputs[sender] += links
+            outside = [other for other in outside if other is not one]
     return CompiledSteps(
         chained_parts,
         links_of_parts,
-        topics,
+        [cells_of[part] for part in chained_parts],
         all_cells,
         polled,
         time,
-        acts_around,
-        at_end,
+        (before, after),
+        inputs,
+        followers,
         outside,
         queue,
         run_triggered,
     )
+
+
+def _links_of_receiver(
+    one: Receiver, time: StepTime, numbers: NDArray[Any], cells: Cells
+) -> Sequence[ChainLink] | None:
+    """Links by which a receiver takes the numbers of a topic; None if it takes messages."""
+    if one.links is not None:
+        return one.links(time, one.topic.name, cells)
+    return None if one.part is None else one.part.input_links(time, one.topic.name, numbers)
+
+
+def _pass_on(take: Take, message: Callable[[int], Any], time_ns: int) -> None:
+    """Let a receiver take the message with a stamp, ns."""
+    take(message(time_ns))
+
+
+def never_taken(message: Any) -> None:
+    """Stand for the function of a receiver to which only the sender can send."""
+    raise AssertionError("only the sender can send")
 
 
 def _is_bypassed(one: Receiver, parts: Sequence[Part], answering: Mapping[Part, Answering]) -> bool:

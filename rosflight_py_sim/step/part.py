@@ -223,8 +223,8 @@ class Part:
         """Links by which the part takes the numbers of a topic, in place of the input's method; by default None.
 
         The numbers and their order are those of the sensor's model, or of the message; there are none for a topic, such
-        as the status, of which the chain only repeats the last message. The sender calls the method before `links` of
-        the part is called.
+        as the status, of which the chain only repeats the last message. `time` is the message's. For a part in the
+        chain, the method is called before its `links`.
         """
         return None
 

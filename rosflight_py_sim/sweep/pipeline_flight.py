@@ -35,7 +35,7 @@ from rosflight_py_sim.step.mission_topics import MISSION_END
 from rosflight_py_sim.step.part import Part
 from rosflight_py_sim.step.pipeline import Pipeline
 from rosflight_py_sim.step.ports import Input, Output, ports_of
-from rosflight_py_sim.step.topics import TRUTH_STATE, StepTopic
+from rosflight_py_sim.step.topics import StepTopic
 from rosflight_py_sim.step.vehicle_state import VehicleState
 from rosflight_py_sim.vehicles import CAMERA
 
@@ -159,8 +159,7 @@ def _receiver(judge: MissionJudge, wanted: JudgeInput) -> Receiver:
         newest = Newest()
         judge.polled[wanted.topic.name] = newest.pop
         return Receiver(wanted.topic, newest.take, newest=newest)
-    links = judge.links if wanted.topic is TRUTH_STATE else None
-    return Receiver(wanted.topic, wanted.take, partial(getattr, judge, "idle_until_ns"), links=links)
+    return Receiver(wanted.topic, wanted.take, partial(getattr, judge, "idle_until_ns"), links=judge.links)
 
 
 def parts_of(member: Member) -> dict[str, type[Part]]:

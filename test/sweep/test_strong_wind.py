@@ -69,7 +69,7 @@ def watched(seconds: float, speed: float, friction: float, ground: float = 1.0, 
         truth[14] = (drag - friction) / MASS
         # Lift carries the rest of the weight.
         lift = (1.0 - ground) * MASS * GRAVITY
-        watch.observe(VehicleState(step * NANOSECONDS // 100, truth), (0.0, drag, -lift))
+        watch.observe(VehicleState(step * NANOSECONDS // 100, truth), np.array((0.0, drag, -lift)))
     return watch
 
 
@@ -95,7 +95,7 @@ def test_reason_of_unrest_names_the_greatest_drag_and_the_least_weight_on_the_gr
     watch = watched(1.0, 0.0, 20.6, ground=0.25, drag=31.0)
     truth = np.zeros(19)
     truth[3] = 1.0
-    watch.observe(VehicleState(2 * NANOSECONDS, truth), (0.0, 4.0, 0.0))
+    watch.observe(VehicleState(2 * NANOSECONDS, truth), np.array((0.0, 4.0, 0.0)))
     assert (
         watch.unrest == "the vehicle does not stand still: drag up to 31.0 N, down to 25% of the weight on the ground"
     )

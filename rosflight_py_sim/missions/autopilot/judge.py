@@ -115,8 +115,10 @@ class AutopilotJudge(MissionJudge):
         state, errors = self.state, int(self._status.errors)
         self.log.append(state.time_s, state.truth, setpoint, commands, flow_ned, voltage, current, self._phase, errors)
 
-    def links(self, time: StepTime, cells: Cells) -> Sequence[ChainLink] | None:
-        """Log rows in the chain once the vehicle has left the ground."""
+    def links(self, time: StepTime, topic: str, cells: Cells) -> Sequence[ChainLink] | None:
+        """Log rows in the chain once the vehicle has left the ground, and ignore a repeated status."""
+        if topic != TRUTH_STATE.name:
+            return () if topic == STATUS.name and keeps(type(self), "links", "_on_status") else None
         if not self.is_logging or not cells.keys() >= {topic.name for topic in _LOGGED}:
             return None
         if not keeps(type(self), "links", "write", "is_on", "_on_truth"):
