@@ -360,7 +360,8 @@ class TimeManagerInterface(PartNode, ABC):
             response.message = "the steps of an earlier call are not complete yet"
             return response
         self._steps_left = self._steps_requested = int(number(self.values, "step_count"))
-        stepped = self._stepped = Future[Trigger.Response]()
+        stepped: Future[Trigger.Response] = Future()
+        self._stepped = stepped
         # Without vehicles, the steps are complete when this returns.
         self.on_resume()
         return stepped
