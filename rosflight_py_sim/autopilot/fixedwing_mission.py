@@ -15,13 +15,15 @@ from rosflight_py_sim.autopilot.fly_target import (
 from rosflight_py_sim.autopilot.landing import Landing
 from rosflight_py_sim.autopilot.longitudinal_loops import ROTATION_AIRSPEED
 from rosflight_py_sim.autopilot.mission_phase import MissionPhase
-from rosflight_py_sim.autopilot.path_manager import PathManager
+from rosflight_py_sim.autopilot.path_flight import PathFlight, is_flare_due, note_progress
+from rosflight_py_sim.autopilot.path_manager import PathManager, PathMemory
 from rosflight_py_sim.autopilot.path_planning import circuit_length, joined_path, planned_path
 from rosflight_py_sim.autopilot.path_segments import FIELD_PARAMETERS, FieldGains, Segment
 from rosflight_py_sim.autopilot.setpoint import Vector3
 from rosflight_py_sim.autopilot.take_off_and_landing import TOUCH_DOWN_PARAMETERS, TouchDown
 from rosflight_py_sim.autopilot.waypoints import FlightPlan
 from rosflight_py_sim.ground.parameters import Parameter, ParameterTable, Values, number
+from rosflight_py_sim.kernels.record import assign
 
 WAYPOINT_RADIUS = Parameter(
     "waypoint_radius",
@@ -109,7 +111,6 @@ class FixedwingMission:
         self._take(plan)
         self._manager: PathManager | None = None
         self._phase = FixedwingPhase.WAIT
-        self._progress = 0.0
         self._landing: Landing | None = None
         self._glide_sink = self._flare_s = 0.0
         self._nearest: Vector3 = (0.0, 0.0, 0.0)
@@ -118,8 +119,21 @@ class FixedwingMission:
     def configure(self, values: Values) -> None:
         """Apply changed parameters; the path stays."""
         self._flying_speed = number(values, "rotation_airspeed")
-        self._gains = FieldGains.of(values)
-        self._flare_lead = number(values, "flare_lead")
+        self._gains = gains = FieldGains.of(values)
+        before = getattr(self, "_flight", None)
+        self._flight = PathFlight(
+            progress=0.0,
+            is_done=False,
+            flares=False,
+            flare_height=0.0,
+            flare_lead=0.0,
+            touch_down=0.0,
+            **gains._asdict(),
+        )
+        if before is not None:
+            assign(self._flight, before)
+        self._flight.approach, self._flight.line, self._flight.orbit = gains
+        self._flight.flare_lead = number(values, "flare_lead")
         self._align_height = number(values, "align_height")
         self._roll_out_speed = number(values, "roll_out_speed")
         self._touch_down = TouchDown(values)
@@ -132,7 +146,16 @@ class FixedwingMission:
     @property
     def progress(self) -> float:
         """Completed share of the mission, 0 to 1; never decreases, and is 1 when the mission is done."""
-        return self._progress
+        return self._flight.progress
+
+    @property
+    def following(self) -> tuple[PathFlight, PathMemory] | None:
+        """State of the mission and place on the path, for kernels that advance them as `update` does.
+
+        None while the mission does not follow its path.
+        """
+        follows = self._landing is None and self._phase > FixedwingPhase.CLIMB_OUT
+        return (self._flight, self._manager.memory) if follows and self._manager is not None else None
 
     @property
     def flies(self) -> bool:
@@ -195,7 +218,7 @@ class FixedwingMission:
         self._route = tuple(waypoint.position_ned for waypoint in plan.waypoints)
 
     def _begin(self) -> None:
-        self._progress = 0.0
+        self._flight.progress = 0.0
         self._manager = None
         self._landing = None
 
@@ -223,9 +246,7 @@ class FixedwingMission:
         manager = self._manager
         wanted = manager.update(state.position_ned, state.course, self._gains)
         self._advance(manager, state)
-        travelled = manager.travelled(state.position_ned) / manager.length
-        done = self._phase is FixedwingPhase.DONE
-        self._progress = 1.0 if done else max(self._progress, min(travelled, 0.999))
+        note_progress(self._flight, manager.memory, *state.position_ned[:2])
         target = FlyTarget(
             CourseTarget(wanted.course, wanted.curvature),
             AirspeedTarget(wanted.airspeed),
@@ -243,13 +264,18 @@ class FixedwingMission:
             self._phase = phase.APPROACH if left else phase.FINAL_APPROACH
         elif left == self._approach_length and self._plan.loiter is not None:
             self._phase = phase.LOITER
-        if landing is not None and not left and self._height_ahead(landing, state) <= landing.flare_height:
+        flight = self._flight
+        flight.is_done = self._phase is phase.DONE
+        flight.flares = landing is not None and not left
+        if landing is not None:
+            flight.flare_height, flight.touch_down = landing.flare_height, landing.position_ned[2]
+        if is_flare_due(flight, state.position_ned[2], state.climb):
             self._phase, self._landing = phase.FLARE, landing
             self._glide_sink, self._flare_s = -state.climb, 0.0
 
     def _height_ahead(self, landing: Landing, state: FlightState) -> float:
         """Height above the touch-down point after the flare's lead at the present climb rate, m."""
-        return landing.height_above(state.position_ned) + self._flare_lead * state.climb
+        return landing.height_above(state.position_ned) + self._flight.flare_lead * state.climb
 
     def _runway_course(self, state: FlightState) -> float:
         """Course that leads onto the centre line of the final approach, rad."""
@@ -266,7 +292,7 @@ class FixedwingMission:
         if self._phase is phase.FLARE and (is_slow or self._touch_down.detected(self._flare_s, height, state.climb)):
             self._phase = phase.ROLL_OUT
         if self._phase is phase.ROLL_OUT and is_slow:
-            self._phase, self._progress = phase.DONE, 1.0
+            self._phase, self._flight.progress = phase.DONE, 1.0
         if self._phase is phase.FLARE:
             sink = landing.flare_sink(self._height_ahead(landing, state), self._glide_sink)
             aligns = height <= self._align_height

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from typing import ClassVar
+from typing import Any, ClassVar
 
+from rosflight_py_sim.autopilot import loops
 from rosflight_py_sim.autopilot.autopilot_command import AutopilotCommand
 from rosflight_py_sim.autopilot.flight_state import FlightState
 from rosflight_py_sim.autopilot.fly_target import (
@@ -22,7 +23,7 @@ from rosflight_py_sim.autopilot.longitudinal_loops import (
     LongitudinalLoops,
     Zone,
 )
-from rosflight_py_sim.autopilot.loops import PiLoop, SlewLimit, gain, settling_error, within, wrap_angle
+from rosflight_py_sim.autopilot.loops import PiLoop, PiMemory, SlewLimit, gain, pi_output, settling_error
 from rosflight_py_sim.autopilot.overflight import Overflight
 from rosflight_py_sim.autopilot.path_segments import FIELD_PARAMETERS, Arc, FieldGains
 from rosflight_py_sim.autopilot.setpoint import Vector3
@@ -31,6 +32,9 @@ from rosflight_py_sim.autopilot.target_controller import TargetController
 from rosflight_py_sim.firmware import CommandMode
 from rosflight_py_sim.ground.parameters import Parameter, ParameterTable, Values, number
 from rosflight_py_sim.ground.shared_parameters import SPOOL_UP_TIME
+from rosflight_py_sim.kernels.jit import kernel, kernel_part
+
+within, wrap_angle = kernel_part(loops.within), kernel_part(loops.wrap_angle)
 
 FIXEDWING_TARGET_PARAMETERS = (
     SURFACE_LOOP_PARAMETERS
@@ -91,6 +95,15 @@ STEEPEST_ROLL = 1.4
 _CLOCKWISE = 1
 
 
+@kernel
+def turn_to_course(
+    course_loop: PiMemory, course: float, ground_speed: float, wanted: float, curvature: float, dt: float
+) -> float:
+    """Roll angle (rad) from the course to the wanted one (rad), on a path with this curvature (1/m)."""
+    turn = math.atan(ground_speed * ground_speed * curvature / GRAVITY)
+    return pi_output(course_loop, wrap_angle(wanted - course), dt, within(turn, course_loop.high))
+
+
 class FixedwingTargetController(TargetController):
     """Successive loop closure of Beard and McLain, Small Unmanned Aircraft (2012), chapter 6.
 
@@ -141,6 +154,16 @@ class FixedwingTargetController(TargetController):
     def has_taken_off(self) -> bool:
         """Whether the take-off has reached `climb_out_height`."""
         return self._runway is not None and self._climbed >= self._number["climb_out_height"]
+
+    @property
+    def memory(self) -> tuple[Any, ...]:
+        """State with course, airspeed and height targets, for kernels that advance it as `fly` does.
+
+        Loop of the course, the four of `LongitudinalLoops.height_memory`, limits of roll angle, pitch angle and
+        throttle, inner loops.
+        """
+        limits = self._roll.memory, self._pitch.memory, self._throttle.memory
+        return self._course.memory, *self._longitudinal.height_memory, *limits, self._surfaces.memory
 
     def limits(self, state: FlightState) -> dict[str, float]:
         """Limits of targets at present.
@@ -291,10 +314,12 @@ class FixedwingTargetController(TargetController):
             here = circle.nearest(state.position_ned)[:2]
             course = circle.commanded_course(state.position_ned, state.course, self._gains)
             lateral = CourseTarget(course, circle.field_curvature(state.position_ned, self._gains))
-        turn = math.atan(state.ground_speed * state.ground_speed * lateral.curvature / GRAVITY)
-        error = wrap_angle(lateral.course_rad - state.course)
-        roll = self._course.update(error, dt, feed_forward=within(turn, self._number["max_roll"]))
-        return roll, lateral.course_rad, here
+        wanted, curvature = lateral.course_rad, lateral.curvature
+        return (
+            turn_to_course(self._course.memory, state.course, state.ground_speed, wanted, curvature, dt),
+            wanted,
+            here,
+        )
 
     def _overflies(self, place: PositionTarget, altitude: float | None) -> bool:
         """Whether the position is still to be passed over before it is circled."""

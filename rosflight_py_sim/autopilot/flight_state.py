@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from rosflight_py_sim.autopilot.setpoint import Vector3
+from rosflight_py_sim.kernels.jit import kernel
 from rosflight_py_sim.physics.rotations import euler_from_quaternion, rotate_to_inertial
 
 
@@ -50,28 +51,50 @@ class FlightState(NamedTuple):
 _STANDING = 0.5
 
 
+@kernel
+def seen_flight(
+    qw: float,
+    qx: float,
+    qy: float,
+    qz: float,
+    u: float,
+    v: float,
+    w: float,
+    wind_north: float,
+    wind_east: float,
+    wind_down: float,
+) -> tuple[float, float, float, float, float, float, float, float, float]:
+    """Roll, pitch, yaw, course (rad), ground speed, airspeed and velocity over ground (m/s); see `flight_state`."""
+    north, east, down = rotate_to_inertial(qw, qx, qy, qz, u, v, w)
+    roll, pitch, yaw = euler_from_quaternion(qw, qx, qy, qz)
+    ground_speed = math.hypot(north, east)
+    course = math.atan2(east, north) if ground_speed > _STANDING else yaw
+    x, y, z = north - wind_north, east - wind_east, down - wind_down
+    return roll, pitch, yaw, course, ground_speed, math.sqrt(x * x + y * y + z * z), north, east, down
+
+
 def flight_state(truth: Sequence[float], wind_ned: Sequence[float]) -> FlightState:
     """Flight state from a truth state (19,), see `physics`, and the wind (3,), m/s.
 
     Airspeed is the length of the velocity through the air, course the direction of the horizontal velocity over ground
     (Beard and McLain, Small Unmanned Aircraft, 2012, eq. 2.6 and fig. 2.10).
     """
-    north, east, down, w, x, y, z, u, v, s, p, q, r = truth[:13]
-    velocity = to_north, to_east, _ = rotate_to_inertial(w, x, y, z, u, v, s)
+    to_north, to_east, to_down, qw, qx, qy, qz, u, v, w, p, q, r = truth[:13]
     wind_north, wind_east, wind_down = wind_ned
-    roll, pitch, yaw = euler_from_quaternion(w, x, y, z)
-    ground_speed = math.hypot(to_north, to_east)
+    roll, pitch, yaw, course, ground_speed, airspeed, north, east, down = seen_flight(
+        qw, qx, qy, qz, u, v, w, wind_north, wind_east, wind_down
+    )
     return FlightState(
-        (north, east, down),
+        (to_north, to_east, to_down),
         roll,
         pitch,
         yaw,
         p,
         q,
         r,
-        math.atan2(to_east, to_north) if ground_speed > _STANDING else yaw,
+        course,
         ground_speed,
-        math.dist(velocity, wind_ned),
-        velocity,
+        airspeed,
+        (north, east, down),
         (wind_north, wind_east, wind_down),
     )

@@ -7,15 +7,16 @@ import math
 
 from rosflight_py_sim.autopilot.flight_state import FlightState
 from rosflight_py_sim.autopilot.fly_target import (
-    AirspeedTarget,
     AltitudeTarget,
     PitchTarget,
     Speed,
     ThrottleTarget,
     Vertical,
 )
-from rosflight_py_sim.autopilot.loops import PiLoop, gain, settling_error
+from rosflight_py_sim.autopilot.loops import PiLoop, PiMemory, gain, pi_output, settling_error
 from rosflight_py_sim.ground.parameters import Parameter, ParameterTable, Values, number
+from rosflight_py_sim.kernels.jit import kernel
+from rosflight_py_sim.kernels.record import kernel_record
 
 MAX_PITCH = Parameter(
     "max_pitch",
@@ -111,7 +112,7 @@ _SLOWEST = 0.9
 _RESUMED = 0.3
 
 
-class Zone(enum.Enum):
+class Zone(enum.IntEnum):
     """Use of pitch and throttle.
 
     HOLD: pitch holds the height or the climb, throttle the airspeed (sec. 6.4.2 and 6.4.4). CLIMB and DESCENT: pitch
@@ -120,16 +121,82 @@ class Zone(enum.Enum):
     without throttle.
     """
 
-    CLIMB = "climb"
-    HOLD = "hold"
-    DESCENT = "descent"
-    THROTTLE = "throttle"
-    PITCH = "pitch"
-    OPEN = "open"
-    FLARE = "flare"
+    CLIMB = 0
+    HOLD = 1
+    DESCENT = 2
+    THROTTLE = 3
+    PITCH = 4
+    OPEN = 5
+    FLARE = 6
 
 
 _PITCH_IS_GIVEN = (Zone.PITCH, Zone.OPEN)
+
+# Plain numbers for kernels.
+_CLIMB, _HOLD, _DESCENT = int(Zone.CLIMB), int(Zone.HOLD), int(Zone.DESCENT)
+
+
+@kernel_record
+class HeightMemory:
+    """State of `LongitudinalLoops` with height and airspeed targets.
+
+    Attributes:
+        slowest: smallest commanded airspeed, m/s.
+        fastest: largest commanded airspeed, m/s.
+        hold_zone: height error at which a climb or descent begins, m.
+        zone: the zone.
+    """
+
+    slowest: float
+    fastest: float
+    hold_zone: float
+    zone: int
+
+
+@kernel
+def flown_airspeed(memory: HeightMemory, wanted: float) -> float:
+    """Commanded airspeed, m/s."""
+    return min(max(wanted, memory.slowest), memory.fastest)
+
+
+@kernel
+def zone_of_height(memory: HeightMemory, error: float) -> int:
+    """Zone that follows from a height error, m."""
+    # Hysteresis of half the zone, because the change of throttle itself moves the vehicle.
+    reach = memory.hold_zone
+    if error > reach or (memory.zone == _CLIMB and error > 0.5 * reach):
+        return _CLIMB
+    if error < -reach or (memory.zone == _DESCENT and error < -0.5 * reach):
+        return _DESCENT
+    return _HOLD
+
+
+@kernel
+def hold_height(
+    memory: HeightMemory,
+    height: PiMemory,
+    throttle: PiMemory,
+    climb_speed: PiMemory,
+    error: float,
+    path_angle: float,
+    speed_error: float,
+    dt: float,
+) -> tuple[float, float]:
+    """Pitch angle (rad) and throttle in the present zone.
+
+    Args:
+        memory: state.
+        height: loop of the pitch angle in the zone HOLD.
+        throttle: loop of the throttle there.
+        climb_speed: loop of the pitch angle in a climb or descent.
+        error: error of the height, m.
+        path_angle: angle of the commanded path, rad.
+        speed_error: error of the airspeed, m/s.
+        dt: time since the last call, s.
+    """
+    if memory.zone == _HOLD:
+        return pi_output(height, error, dt, path_angle), pi_output(throttle, speed_error, dt, 0.0)
+    return pi_output(climb_speed, -speed_error, dt, 0.0), 1.0 if memory.zone == _CLIMB else 0.0
 
 
 class LongitudinalLoops:
@@ -166,14 +233,24 @@ class LongitudinalLoops:
         self._flare = PiLoop(n["flare_gain"], n["flare_integral_gain"], -pitch, pitch)
         self._lift = 0.0
         self._steepest = STEEPEST_PITCH
-        self._zone = Zone.HOLD
+        self._memory = HeightMemory(
+            slowest=n["rotation_airspeed"],
+            fastest=n["full_throttle_airspeed"] or math.inf,
+            hold_zone=n["hold_zone"],
+            zone=_HOLD,
+        )
         self._moving_height: float | None = None
         self.reset()
 
     @property
     def zone(self) -> Zone:
         """Zone of the last command."""
-        return self._zone
+        return Zone(self._memory.zone)
+
+    @property
+    def height_memory(self) -> tuple[HeightMemory, PiMemory, PiMemory, PiMemory]:
+        """State with height and airspeed targets, as the first arguments of `hold_height`."""
+        return self._memory, self._height.memory, self._throttle.memory, self._climb_speed.memory
 
     @property
     def steepest(self) -> float:
@@ -187,18 +264,19 @@ class LongitudinalLoops:
 
     def adopt(self, old: LongitudinalLoops) -> None:
         """Copy the state of `old`."""
-        self._zone, self._moving_height, self._steepest = old._zone, old._moving_height, old._steepest
+        self._memory.zone = old._memory.zone
+        self._moving_height, self._steepest = old._moving_height, old._steepest
         self._lift = old._lift
         for name in ("_height", "_throttle", "_climb_speed", "_throttle_height", "_pitch", "_slowest", "_flare"):
             getattr(self, name).reset(getattr(old, name).integrated)
 
     def enter(self, zone: Zone, pitch: float, throttle: float) -> None:
         """Begin a zone with these integrator values."""
-        if zone not in _PITCH_IS_GIVEN or self._zone not in _PITCH_IS_GIVEN:
+        if zone not in _PITCH_IS_GIVEN or self._memory.zone not in _PITCH_IS_GIVEN:
             self._pitch.reset()
             self._slowest.reset(pitch)
             self._steepest = STEEPEST_PITCH
-        self._zone = zone
+        self._memory.zone = int(zone)
         self._height.reset(pitch)
         self._climb_speed.reset(pitch)
         self._throttle.reset(throttle)
@@ -212,27 +290,26 @@ class LongitudinalLoops:
                 self._change(Zone.OPEN, state)
                 return self._pitch_command(state, speed, dt), vertical.throttle
             self._change(Zone.THROTTLE, state)
-            return self._climb_speed.update(state.airspeed - self._airspeed(speed), dt), vertical.throttle
+            missing = flown_airspeed(self._memory, speed.airspeed) - state.airspeed
+            return self._climb_speed.update(-missing, dt), vertical.throttle
         if isinstance(speed, PitchTarget):
             self._change(Zone.PITCH, state)
             assert isinstance(vertical, AltitudeTarget)
             damping = -self._number["throttle_climb_gain"] * state.climb
             throttle = self._throttle_height.update(vertical.altitude_m - state.height, dt, feed_forward=damping)
             return self._pitch_command(state, speed, dt), throttle
-        airspeed, climb = self._airspeed(speed), 0.0
+        airspeed, climb = flown_airspeed(self._memory, speed.airspeed), 0.0
         if isinstance(vertical, AltitudeTarget):
             self._moving_height = None
             error = vertical.altitude_m - state.height
-            zone = self._zone_of_height(error)
+            zone = Zone(zone_of_height(self._memory, error))
         else:
             climb = vertical.climb
             error = self._moved(state, climb, dt)
             zone = self._zone_of_climb(state, airspeed, climb)
         self._change(zone, state)
-        speed_error = airspeed - state.airspeed
-        if zone is Zone.HOLD:
-            return self._height.update(error, dt, _path_angle(climb, airspeed)), self._throttle.update(speed_error, dt)
-        return self._climb_speed.update(-speed_error, dt), 1.0 if zone is Zone.CLIMB else 0.0
+        path_angle = _path_angle(climb, airspeed) if climb else 0.0
+        return hold_height(*self.height_memory, error, path_angle, airspeed - state.airspeed, dt)
 
     def flare(self, state: FlightState, climb: float, command: float, dt: float) -> float:
         """Pitch command (rad) that holds a climb (m/s) without throttle; `command` is the last one before the flare.
@@ -244,7 +321,7 @@ class LongitudinalLoops:
             theta = asin(w_c / V) + alpha_0 (V_0 / V)^2 + k_p (w_c - w) + k_i int(w_c - w)
         """
         speed = max(state.airspeed, 1.0)
-        if self._zone is not Zone.FLARE:
+        if self.zone is not Zone.FLARE:
             self.enter(Zone.FLARE, command, 0.0)
             self._pitch.reset(command - state.pitch)
             self._flare.reset()
@@ -252,10 +329,6 @@ class LongitudinalLoops:
         feed_forward = _path_angle(climb, speed) + self._lift / (speed * speed)
         wanted = max(self._flare.update(climb - state.climb, dt, feed_forward), 0.0)
         return self._pitch.update(wanted - state.pitch, dt, wanted)
-
-    def _airspeed(self, speed: AirspeedTarget) -> float:
-        wanted = max(speed.airspeed, self._number["rotation_airspeed"])
-        return min(wanted, self._number["full_throttle_airspeed"] or wanted)
 
     def _pitch_command(self, state: FlightState, speed: PitchTarget, dt: float) -> float:
         rate = state.pitch_rate * math.cos(state.roll) - state.yaw_rate * math.sin(state.roll)
@@ -278,29 +351,20 @@ class LongitudinalLoops:
         self._moving_height = state.height + error
         return error
 
-    def _zone_of_height(self, error: float) -> Zone:
-        # Hysteresis of half the zone, because the change of throttle itself moves the vehicle.
-        reach = self._number["hold_zone"]
-        if error > reach or (self._zone is Zone.CLIMB and error > 0.5 * reach):
-            return Zone.CLIMB
-        if error < -reach or (self._zone is Zone.DESCENT and error < -0.5 * reach):
-            return Zone.DESCENT
-        return Zone.HOLD
-
     def _zone_of_climb(self, state: FlightState, airspeed: float, climb: float) -> Zone:
-        missing, slack = airspeed - state.airspeed, _SLACK * airspeed
-        if self._zone is Zone.CLIMB and state.climb < climb + _RESUMED:
+        missing, slack, before = airspeed - state.airspeed, _SLACK * airspeed, self.zone
+        if before is Zone.CLIMB and state.climb < climb + _RESUMED:
             return Zone.CLIMB
-        if self._zone is Zone.DESCENT and state.climb > climb - _RESUMED:
+        if before is Zone.DESCENT and state.climb > climb - _RESUMED:
             return Zone.DESCENT
-        if self._zone is Zone.HOLD and missing > slack and self._throttle.at_limit > 0:
+        if before is Zone.HOLD and missing > slack and self._throttle.at_limit > 0:
             return Zone.CLIMB
-        if self._zone is Zone.HOLD and missing < -slack and self._throttle.at_limit < 0:
+        if before is Zone.HOLD and missing < -slack and self._throttle.at_limit < 0:
             return Zone.DESCENT
         return Zone.HOLD
 
     def _change(self, zone: Zone, state: FlightState) -> None:
-        if zone is self._zone:
+        if zone is self.zone:
             return
         # A height hold begins from level flight; a climb continues from the current pitch angle.
         n = self._number

@@ -10,7 +10,7 @@ import math
 from functools import partial
 
 from rosflight_py_sim.ground.parameters import Parameter
-from rosflight_py_sim.kernels.jit import kernel
+from rosflight_py_sim.kernels.jit import kernel, kernel_part
 from rosflight_py_sim.kernels.record import kernel_record
 
 gain = partial(Parameter, minimum=0.0, maximum=100.0)
@@ -127,6 +127,9 @@ def within(value: float, limit: float) -> float:
     return -limit if value < -limit else limit if value > limit else value
 
 
+_within = kernel_part(within)
+
+
 def settling_error(error: float, rate: float) -> float:
     """Error (rad) of a given angle to integrate, so that a step of the target does not make the angle overshoot.
 
@@ -135,19 +138,48 @@ def settling_error(error: float, rate: float) -> float:
     return 0.0 if rate * error > 0.0 and abs(rate) > _APPROACHING else within(error, _MOST_INTEGRATED)
 
 
+@kernel_record
+class SlewMemory:
+    """Rate and state of a `SlewLimit`.
+
+    Attributes:
+        rate: largest change per second.
+        value: last value.
+        has_value: whether there is one.
+    """
+
+    rate: float
+    value: float
+    has_value: bool
+
+
+@kernel
+def slew(limit: SlewMemory, wanted: float, dt: float) -> float:
+    """Limited value, `dt` seconds after the last call; see `SlewLimit`."""
+    value = limit.value if limit.has_value else wanted
+    limit.value, limit.has_value = value + _within(wanted - value, limit.rate * dt), True
+    return limit.value
+
+
 class SlewLimit:
-    """Rate limiter: follows a target at no more than `rate` per second."""
+    """Rate limiter: follows a target at no more than `rate` per second.
+
+    Attributes:
+        memory: rate and state, for kernels.
+    """
 
     def __init__(self, rate: float) -> None:
-        self._rate = rate
-        self.value: float | None = None
+        self.memory = SlewMemory(rate=rate, value=0.0, has_value=False)
+
+    @property
+    def value(self) -> float | None:
+        """Last value; None before the first."""
+        return self.memory.value if self.memory.has_value else None
 
     def reset(self, value: float | None = None) -> None:
         """Continue from `value`; None for the next target."""
-        self.value = value
+        self.memory.value, self.memory.has_value = value or 0.0, value is not None
 
     def update(self, wanted: float, dt: float) -> float:
         """Limited value, `dt` seconds after the last call."""
-        value = wanted if self.value is None else self.value
-        self.value = value + within(wanted - value, self._rate * dt)
-        return self.value
+        return slew(self.memory, wanted, dt)

@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple, TypeAlias
 
-from rosflight_py_sim.autopilot.loops import wrap_angle
+from rosflight_py_sim.autopilot import loops
 from rosflight_py_sim.autopilot.setpoint import Vector3
 from rosflight_py_sim.ground.parameters import Parameter, ParameterTable, Values, number
+from rosflight_py_sim.kernels.jit import kernel, kernel_part
+from rosflight_py_sim.kernels.record import kernel_record
+
+wrap_angle = kernel_part(loops.wrap_angle)
 
 Horizontal: TypeAlias = tuple[float, float]
 """North and east, m."""
@@ -40,6 +45,108 @@ class FieldGains(NamedTuple):
         return cls(*(number(values, parameter.name) for parameter in FIELD_PARAMETERS))
 
 
+@kernel_record
+class SegmentNumbers:
+    """A line or an arc as numbers.
+
+    Attributes:
+        is_arc: whether it is an arc.
+        north: start of a line, or centre of an arc, m; as `east` and `down`.
+        end_north: end of a line, m; as `end_east` and `end_down`.
+        normal_north: normal of the half-plane at the end of a line, as `normal_east`.
+        course: course along a line, rad.
+        length: horizontal length, m.
+        curvature: 1/m, positive to the right.
+        radius: of an arc, m.
+        turn: of an arc: 1 clockwise seen from above, -1 counter-clockwise.
+        start_angle: of an arc, rad.
+        sweep: of an arc, rad.
+        airspeed: m/s.
+    """
+
+    is_arc: bool
+    north: float
+    east: float
+    down: float
+    end_north: float
+    end_east: float
+    end_down: float
+    normal_north: float
+    normal_east: float
+    course: float
+    length: float
+    curvature: float
+    radius: float
+    turn: float
+    start_angle: float
+    sweep: float
+    airspeed: float
+
+
+@kernel
+def distance_along(line: SegmentNumbers, north: float, east: float) -> float:
+    """Distance of a position (m) along a line, m; negative before its start."""
+    return (north - line.north) * math.cos(line.course) + (east - line.east) * math.sin(line.course)
+
+
+@kernel
+def point_along(line: SegmentNumbers, along: float) -> tuple[float, float, float]:
+    """The point `along` metres from the start of a line."""
+    share = along / line.length if line.length > 0.0 else 1.0
+    return (
+        line.north + share * (line.end_north - line.north),
+        line.east + share * (line.end_east - line.east),
+        line.down + share * (line.end_down - line.down),
+    )
+
+
+@kernel
+def angle_from_centre(arc: SegmentNumbers, north: float, east: float) -> float:
+    """Direction of a position (m) seen from the centre of an arc, rad."""
+    return math.atan2(east - arc.east, north - arc.north)
+
+
+@kernel
+def point_at_angle(arc: SegmentNumbers, angle: float) -> tuple[float, float, float]:
+    """The point of an arc's circle in a direction (rad) from the centre."""
+    return arc.north + arc.radius * math.cos(angle), arc.east + arc.radius * math.sin(angle), arc.down
+
+
+@kernel
+def nearest_point(segment: SegmentNumbers, north: float, east: float) -> tuple[float, float, float]:
+    """Point of a line abreast of a position (m), at the line's height there, or nearest point of an arc's circle."""
+    if segment.is_arc:
+        return point_at_angle(segment, angle_from_centre(segment, north, east))
+    return point_along(segment, min(max(distance_along(segment, north, east), 0.0), segment.length))
+
+
+@kernel
+def has_crossed(line: SegmentNumbers, north: float, east: float) -> bool:
+    """Whether a position (m) is beyond the half-plane at the end of a line."""
+    return (north - line.end_north) * line.normal_north + (east - line.end_east) * line.normal_east >= 0.0
+
+
+@kernel
+def course_onto(
+    segment: SegmentNumbers,
+    north: float,
+    east: float,
+    course: float,
+    approach: float,
+    line_gain: float,
+    orbit_gain: float,
+) -> float:
+    """Course (rad) that leads onto a segment; see `Line.commanded_course` and `Arc.commanded_course`."""
+    x, y = north - segment.north, east - segment.east
+    if segment.is_arc:
+        off = orbit_gain * (math.hypot(x, y) - segment.radius) / segment.radius
+        commanded = math.atan2(y, x) + segment.turn * (math.pi / 2.0 + math.atan(off))
+        return course + wrap_angle(commanded - course)
+    along = course + wrap_angle(segment.course - course)
+    cross_track = -math.sin(along) * x + math.cos(along) * y
+    return along - approach * 2.0 / math.pi * math.atan(line_gain * cross_track)
+
+
 @dataclass(frozen=True)
 class Line:
     """Straight line from `start_ned` to `end_ned` (m), ended by a half-plane.
@@ -69,35 +176,52 @@ class Line:
         """Curvature, 1/m: 0."""
         return 0.0
 
+    @cached_property
+    def numbers(self) -> SegmentNumbers:
+        """The line as numbers, for kernels."""
+        (north, east, down), (end_north, end_east, end_down) = self.start_ned, self.end_ned
+        return SegmentNumbers(
+            is_arc=False,
+            north=north,
+            east=east,
+            down=down,
+            end_north=end_north,
+            end_east=end_east,
+            end_down=end_down,
+            normal_north=self.end_normal[0],
+            normal_east=self.end_normal[1],
+            course=self.course,
+            length=self.length,
+            curvature=0.0,
+            radius=0.0,
+            turn=0.0,
+            start_angle=0.0,
+            sweep=0.0,
+            airspeed=self.airspeed,
+        )
+
     def along(self, position_ned: Vector3) -> float:
         """Distance of the vehicle along the line, m; negative before its start."""
-        north, east = position_ned[0] - self.start_ned[0], position_ned[1] - self.start_ned[1]
-        return north * math.cos(self.course) + east * math.sin(self.course)
+        return distance_along(self.numbers, *position_ned[:2])
 
     def nearest(self, position_ned: Vector3) -> Vector3:
         """Point of the line abreast of the vehicle, at the line's height there."""
-        return self.point(min(max(self.along(position_ned), 0.0), self.length))
+        return nearest_point(self.numbers, *position_ned[:2])
 
     def point(self, along: float) -> Vector3:
         """The point `along` metres from the start."""
-        share = along / self.length if self.length > 0.0 else 1.0
-        (n, e, d), (to_n, to_e, to_d) = self.start_ned, self.end_ned
-        return (n + share * (to_n - n), e + share * (to_e - e), d + share * (to_d - d))
+        return point_along(self.numbers, along)
 
     def is_over(self, position_ned: Vector3) -> bool:
         """Whether the vehicle has crossed the half-plane at the end."""
-        north, east = position_ned[0] - self.end_ned[0], position_ned[1] - self.end_ned[1]
-        return north * self.end_normal[0] + east * self.end_normal[1] >= 0.0
+        return has_crossed(self.numbers, *position_ned[:2])
 
     def commanded_course(self, position_ned: Vector3, course: float, gains: FieldGains) -> float:
         """Course (rad) that leads onto the line: eq. 10.8, chi_q - chi_inf (2 / pi) atan(k_path e_py).
 
         chi_q is taken within pi of the current `course`, so that the shorter turn is commanded.
         """
-        along = course + wrap_angle(self.course - course)
-        north, east = position_ned[0] - self.start_ned[0], position_ned[1] - self.start_ned[1]
-        cross_track = -math.sin(along) * north + math.cos(along) * east
-        return along - gains.approach * 2.0 / math.pi * math.atan(gains.line * cross_track)
+        return course_onto(self.numbers, *position_ned[:2], course, *gains)
 
 
 @dataclass(frozen=True)
@@ -125,18 +249,41 @@ class Arc:
         """Curvature, 1/m; positive to the right."""
         return self.turn / self.radius
 
+    @cached_property
+    def numbers(self) -> SegmentNumbers:
+        """The arc as numbers, for kernels."""
+        north, east, down = self.centre_ned
+        return SegmentNumbers(
+            is_arc=True,
+            north=north,
+            east=east,
+            down=down,
+            end_north=0.0,
+            end_east=0.0,
+            end_down=0.0,
+            normal_north=0.0,
+            normal_east=0.0,
+            course=0.0,
+            length=self.length,
+            curvature=self.curvature,
+            radius=self.radius,
+            turn=float(self.turn),
+            start_angle=self.start_angle,
+            sweep=self.sweep,
+            airspeed=self.airspeed,
+        )
+
     def angle(self, position_ned: Vector3) -> float:
         """Direction of the vehicle seen from the centre, rad."""
-        return math.atan2(position_ned[1] - self.centre_ned[1], position_ned[0] - self.centre_ned[0])
+        return angle_from_centre(self.numbers, *position_ned[:2])
 
     def nearest(self, position_ned: Vector3) -> Vector3:
         """The point of the circle nearest to the vehicle, horizontally."""
-        return self.at_angle(self.angle(position_ned))
+        return nearest_point(self.numbers, *position_ned[:2])
 
     def at_angle(self, angle: float) -> Vector3:
         """The point of the circle in the direction `angle` (rad) from the centre."""
-        north, east, down = self.centre_ned
-        return (north + self.radius * math.cos(angle), east + self.radius * math.sin(angle), down)
+        return point_at_angle(self.numbers, angle)
 
     def point(self, along: float) -> Vector3:
         """The point `along` metres from the start."""
@@ -144,10 +291,7 @@ class Arc:
 
     def commanded_course(self, position_ned: Vector3, course: float, gains: FieldGains) -> float:
         """Course (rad) that leads onto the circle: eq. 10.13, phi + lambda (pi / 2 + atan(k_orbit (d - rho) / rho))."""
-        distance = math.dist(position_ned[:2], self.centre_ned[:2])
-        off = gains.orbit * (distance - self.radius) / self.radius
-        commanded = self.angle(position_ned) + self.turn * (math.pi / 2.0 + math.atan(off))
-        return course + wrap_angle(commanded - course)
+        return course_onto(self.numbers, *position_ned[:2], course, *gains)
 
     def field_curvature(self, position_ned: Vector3, gains: FieldGains) -> float:
         """Curvature (1/m, positive to the right) of the field's path at the vehicle; on the circle that of the circle.

@@ -5,9 +5,14 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
+from rosflight_py_sim.autopilot import loops
 from rosflight_py_sim.autopilot.flight_state import FlightState
-from rosflight_py_sim.autopilot.loops import gain, within
+from rosflight_py_sim.autopilot.loops import gain
 from rosflight_py_sim.ground.parameters import Parameter, ParameterTable, Values, number
+from rosflight_py_sim.kernels.jit import kernel, kernel_part
+from rosflight_py_sim.kernels.record import kernel_record
+
+within = kernel_part(loops.within)
 
 DESIGN_AIRSPEED = Parameter(
     "design_airspeed", 18.0, "Airspeed for which the gains are designed", "m/s", minimum=0.1, maximum=300.0
@@ -59,6 +64,68 @@ class SurfaceCommand(NamedTuple):
     rudder: float
 
 
+@kernel_record
+class SurfaceMemory:
+    """Parameters and state of `SurfaceLoops`.
+
+    Attributes:
+        design_airspeed: m/s; it and the next ones are the parameters of the same names.
+        slow_yaw_rate: yaw rate below the frequency of the washout, rad/s.
+    """
+
+    design_airspeed: float
+    trim_elevator: float
+    max_aileron: float
+    max_elevator: float
+    max_rudder: float
+    roll_gain: float
+    roll_rate_gain: float
+    yaw_damper_gain: float
+    yaw_damper_washout: float
+    pitch_gain: float
+    pitch_rate_gain: float
+    aileron_sign: float
+    elevator_sign: float
+    rudder_sign: float
+    slow_yaw_rate: float
+
+
+@kernel
+def damp_yaw(memory: SurfaceMemory, yaw_rate: float, dt: float) -> float:
+    """Rudder of the yaw damper, rad."""
+    memory.slow_yaw_rate += (1.0 - math.exp(-memory.yaw_damper_washout * dt)) * (yaw_rate - memory.slow_yaw_rate)
+    return memory.yaw_damper_gain * (yaw_rate - memory.slow_yaw_rate)
+
+
+@kernel
+def surfaces(
+    memory: SurfaceMemory,
+    airspeed: float,
+    roll: float,
+    pitch: float,
+    roll_rate: float,
+    pitch_rate: float,
+    yaw_rate: float,
+    to_roll: float,
+    to_pitch: float,
+    rudder: float,
+) -> tuple[float, float, float]:
+    """Aileron, elevator and rudder, -1 to 1, towards these angles (rad), with this rudder (rad, to the left)."""
+    ratio = memory.design_airspeed / max(airspeed, 1.0)
+    scale = min(max(ratio * ratio, _LEAST_SCALE), _GREATEST_SCALE)
+    aileron = scale * (memory.roll_gain * (to_roll - roll) - memory.roll_rate_gain * roll_rate)
+    # Positive elevator deflection turns the nose down. The rate is that of the pitch angle (eq. 3.3): in a turn q
+    # includes the turn rate, which must not be damped.
+    rate = pitch_rate * math.cos(roll) - yaw_rate * math.sin(roll)
+    up = memory.pitch_gain * (to_pitch - pitch) - memory.pitch_rate_gain * rate
+    elevator = memory.trim_elevator - scale * up
+    return (
+        memory.aileron_sign * within(aileron / memory.max_aileron, 1.0),
+        memory.elevator_sign * within(elevator / memory.max_elevator, 1.0),
+        memory.rudder_sign * within(scale * rudder / memory.max_rudder, 1.0),
+    )
+
+
 class SurfaceLoops:
     """Roll and pitch loops and yaw damper of Beard and McLain, Small Unmanned Aircraft (2012), sec. 6.3 and 6.4.
 
@@ -69,45 +136,46 @@ class SurfaceLoops:
     Deflections are positive as in the book: left aileron down, elevator down, rudder to the left; the gains are
     positive, and the signs of the surface effects are applied here. The gains hold for `design_airspeed`; at others
     they are scaled by the inverse of the dynamic pressure. Valid below the stall.
+
+    Attributes:
+        memory: parameters and state, for kernels.
     """
 
     def __init__(self, values: Values) -> None:
         """`values` contains the checked values of SURFACE_LOOP_PARAMETERS; others are ignored."""
-        self._number = {p.name: number(values, p.name) for p in SURFACE_LOOP_PARAMETERS}
-        self._slow_yaw_rate = 0.0
+        self.memory = SurfaceMemory(
+            **{one.name: number(values, one.name) for one in SURFACE_LOOP_PARAMETERS}, slow_yaw_rate=0.0
+        )
 
     def reset(self) -> None:
         """Reset the washout filter of the yaw rate."""
-        self._slow_yaw_rate = 0.0
+        self.memory.slow_yaw_rate = 0.0
 
     def adopt(self, old: SurfaceLoops) -> None:
         """Copy the state of `old`."""
-        self._slow_yaw_rate = old._slow_yaw_rate
+        self.memory.slow_yaw_rate = old.memory.slow_yaw_rate
 
     def hold(self, state: FlightState, roll: float, pitch: float, dt: float) -> SurfaceCommand:
         """Surface commands for the next `dt` seconds, towards these angles (rad)."""
-        washout = self._number["yaw_damper_washout"]
-        self._slow_yaw_rate += (1.0 - math.exp(-washout * dt)) * (state.yaw_rate - self._slow_yaw_rate)
-        damper = self._number["yaw_damper_gain"] * (state.yaw_rate - self._slow_yaw_rate)
-        return self._surfaces(state, roll, pitch, damper)
+        return self._surfaces(state, roll, pitch, damp_yaw(self.memory, state.yaw_rate, dt))
 
     def steer(self, state: FlightState, pitch: float, rudder: float, dt: float) -> SurfaceCommand:
         """Surface commands on the ground: wings level, `rudder` (rad, to the left), yaw rate damping."""
-        self.hold(state, 0.0, pitch, dt)
-        return self._surfaces(state, 0.0, pitch, rudder + self._number["yaw_damper_gain"] * state.yaw_rate)
+        damp_yaw(self.memory, state.yaw_rate, dt)
+        return self._surfaces(state, 0.0, pitch, rudder + self.memory.yaw_damper_gain * state.yaw_rate)
 
     def _surfaces(self, state: FlightState, roll: float, pitch: float, rudder: float) -> SurfaceCommand:
-        n = self._number
-        speed = max(state.airspeed, 1.0)
-        scale = min(max((n["design_airspeed"] / speed) ** 2, _LEAST_SCALE), _GREATEST_SCALE)
-        aileron = scale * (n["roll_gain"] * (roll - state.roll) - n["roll_rate_gain"] * state.roll_rate)
-        # Positive elevator deflection turns the nose down. The rate is that of the pitch angle (eq. 3.3): in a turn q
-        # includes the turn rate, which must not be damped.
-        rate = state.pitch_rate * math.cos(state.roll) - state.yaw_rate * math.sin(state.roll)
-        up = n["pitch_gain"] * (pitch - state.pitch) - n["pitch_rate_gain"] * rate
-        elevator = n["trim_elevator"] - scale * up
         return SurfaceCommand(
-            n["aileron_sign"] * within(aileron / n["max_aileron"], 1.0),
-            n["elevator_sign"] * within(elevator / n["max_elevator"], 1.0),
-            n["rudder_sign"] * within(scale * rudder / n["max_rudder"], 1.0),
+            *surfaces(
+                self.memory,
+                state.airspeed,
+                state.roll,
+                state.pitch,
+                state.roll_rate,
+                state.pitch_rate,
+                state.yaw_rate,
+                roll,
+                pitch,
+                rudder,
+            )
         )

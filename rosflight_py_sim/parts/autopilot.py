@@ -309,7 +309,7 @@ class AutopilotPart(Part, ABC):
     def guide_link(
         self,
         tick: Tick,
-        truth: NDArray[np.float64],
+        cells: Cells,
         command: NDArray[np.float64],
         target: NDArray[np.float64],
     ) -> Callable[[], bool] | None:
@@ -319,7 +319,7 @@ class AutopilotPart(Part, ABC):
 
         Args:
             tick: time of the state, and the time since the last one.
-            truth: true state (19,).
+            cells: numbers of the topics of the chain, the true state (19,) and the wind (3,) among them.
             command: the command that the kernel writes: mode, bits of values to ignore, ten values.
             target: position (m, 3) and yaw angle (rad) of the set-point that it writes.
         """
@@ -335,7 +335,7 @@ class AutopilotPart(Part, ABC):
         if received is None:
             return None
         tick = self._tick = Tick(time_ns=self._guided_ns, dt=0.0, longest_ns=LONGEST_STEP_NS)
-        guided = self.guide_link(tick, truth.memory, command, self._target)
+        guided = self.guide_link(tick, cells, command, self._target)
 
         def sent_ns() -> int:
             return self._target_ns if guided is None else max(self._target_ns, tick.time_ns)

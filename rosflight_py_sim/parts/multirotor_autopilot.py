@@ -15,10 +15,11 @@ from rosflight_py_sim.autopilot.position_controller import IDLE, POSITION_CONTRO
 from rosflight_py_sim.autopilot.setpoint import Setpoint
 from rosflight_py_sim.autopilot.take_off_and_landing import Stillness
 from rosflight_py_sim.ground.parameters import ParameterTable, Value, Values
-from rosflight_py_sim.kernels.chain import Tick, keeps
+from rosflight_py_sim.kernels.chain import Cells, Tick, keeps
 from rosflight_py_sim.kernels.jit import bound
 from rosflight_py_sim.parts.autopilot import AutopilotPart, Mission, MissionAutopilot
 from rosflight_py_sim.physics.rotations import euler_from_quaternion, rotate_to_inertial
+from rosflight_py_sim.step.topics import TRUTH_STATE
 from rosflight_py_sim.step.vehicle_state import VehicleState
 
 
@@ -112,7 +113,7 @@ class MultirotorAutopilot(MissionAutopilot[S], Generic[S]):
     def guide_link(
         self,
         tick: Tick,
-        truth: NDArray[np.float64],
+        cells: Cells,
         command: NDArray[np.float64],
         target: NDArray[np.float64],
     ) -> Callable[[], bool] | None:
@@ -124,4 +125,5 @@ class MultirotorAutopilot(MissionAutopilot[S], Generic[S]):
             return None
         if not keeps(type(self), "guide_link", "guide", "phase", "progress"):
             return None
+        truth = cells[TRUTH_STATE.name].memory
         return bound(guide_along_leg, tick, *mission.leg_flight, *controller.loops, truth, command, target)

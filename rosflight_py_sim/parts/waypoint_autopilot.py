@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from copy import copy
 from dataclasses import replace
 from typing import ClassVar
 
+import numpy as np
 from nav_msgs.msg import Path as PathMessage
+from numpy.typing import NDArray
 
 from rosflight_py_sim.autopilot.autopilot_command import AutopilotCommand
 from rosflight_py_sim.autopilot.fixedwing_mission import (
@@ -23,6 +26,8 @@ from rosflight_py_sim.autopilot.fixedwing_target_controller import (
     FixedwingTargetController,
 )
 from rosflight_py_sim.autopilot.flight_state import flight_state
+from rosflight_py_sim.autopilot.path_flight import guide_along_path
+from rosflight_py_sim.autopilot.path_manager import PathMemory
 from rosflight_py_sim.autopilot.path_planning import planned_path, polyline
 from rosflight_py_sim.autopilot.path_segments import Segment
 from rosflight_py_sim.autopilot.setpoint import Vector3
@@ -30,10 +35,12 @@ from rosflight_py_sim.autopilot.waypoints import FlightPlan, Waypoint, WaypointE
 from rosflight_py_sim.ground.confined_files import FileOutsideError, confined_file
 from rosflight_py_sim.ground.parameters import Parameter, ParameterError, ParameterTable, Value
 from rosflight_py_sim.ground.resources import share_directory
+from rosflight_py_sim.kernels.chain import Cells, Tick, keeps
+from rosflight_py_sim.kernels.jit import bound
 from rosflight_py_sim.parts.autopilot import AutopilotPart, MissionAutopilot
 from rosflight_py_sim.physics.rotations import euler_from_quaternion
 from rosflight_py_sim.step.ports import newest
-from rosflight_py_sim.step.topics import AUTOPILOT_WAYPOINTS, TRUTH_WIND, WindSample, vector3
+from rosflight_py_sim.step.topics import AUTOPILOT_WAYPOINTS, TRUTH_STATE, TRUTH_WIND, WindSample, vector3
 from rosflight_py_sim.step.vehicle_state import VehicleState
 
 WAYPOINT_FILE = Parameter(
@@ -75,6 +82,8 @@ class WaypointAutopilot(MissionAutopilot[FixedwingMission]):
         self._controller: FixedwingTargetController | None = None
         self._plan: FlightPlan | None = None
         self._file = self._first_file = ""
+        # Place on the path that the mission followed in the last call of `guide`.
+        self._path: PathMemory | None = None
         self._published_path: tuple[Segment, ...] = ()
         self._published_route: tuple[Vector3, ...] = ()
 
@@ -118,7 +127,24 @@ class WaypointAutopilot(MissionAutopilot[FixedwingMission]):
         measured = flight_state(state.truth.tolist(), self._wind_ned)
         guided = self.mission.update(measured, self._controller, dt)
         self._publish_new_path()
+        following = self.mission.following
+        path = None if following is None else following[1]
+        if path is not self._path:
+            self._path = path
+            self.relink()
         return guided
+
+    def guide_link(
+        self, tick: Tick, cells: Cells, command: NDArray[np.float64], target: NDArray[np.float64]
+    ) -> Callable[[], bool] | None:
+        """`guide` as a kernel while the mission follows its path."""
+        following, controller = self.mission.following, self._controller
+        if following is None or controller is None:
+            return None
+        if not keeps(type(self), "guide_link", "guide", "phase", "progress"):
+            return None
+        truth, wind = cells[TRUTH_STATE.name].memory, cells[TRUTH_WIND.name].memory
+        return bound(guide_along_path, tick, *following, *controller.memory, truth, wind, command, target)
 
     @property
     def _wind_ned(self) -> Vector3:
@@ -129,6 +155,7 @@ class WaypointAutopilot(MissionAutopilot[FixedwingMission]):
         assert self._plan is not None
         try:
             plan = _plan_of_message(message, self._plan)
+            self.relink()
             self.mission.replace(plan)
         except WaypointError as error:
             self.log.error(f"autopilot/waypoints refused, keeping the previous waypoints: {error}")
