@@ -7,6 +7,8 @@ from typing import Any, cast
 
 import numpy as np
 import pytest
+from geometry_msgs.msg import PoseStamped
+from nav_msgs.msg import Path
 from numpy.typing import NDArray
 from rosflight_msgs.srv import ParamSet, SetSimState
 from std_msgs.msg import Float64
@@ -24,6 +26,7 @@ from rosflight_py_sim.step.part import Part
 from rosflight_py_sim.step.pipeline import Pipeline
 from rosflight_py_sim.step.ports import newest
 from rosflight_py_sim.step.topics import (
+    AUTOPILOT_WAYPOINTS,
     COMMAND,
     GNSS_FIX,
     HOLD_SETPOINT,
@@ -173,8 +176,12 @@ def test_sticks_and_commands_override_the_autopilot_alike(lower_throttle: float,
     assert len({status[3] for _, status in of_messages.values()}) > 2
 
 
+LANDING: dict[str, Value] = {"waypoint_file": "aerosonde_landing.yaml"}
+
+
 @pytest.mark.parametrize(
-    ("name", "settings"), [("multirotor", WIND), ("fixedwing", WIND), ("bluerov2", {"hold_frequency": 50.0})]
+    ("name", "settings"),
+    [("multirotor", WIND), ("fixedwing", WIND), ("aerosonde", LANDING), ("bluerov2", {"hold_frequency": 50.0})],
 )
 def test_whole_mission_is_the_same_compiled_and_by_messages(name: str, settings: dict[str, Value]) -> None:
     compiled, by_messages = (flight(name, {"acc_bias_range": 0.1, **settings}) for _ in range(2))
@@ -183,6 +190,32 @@ def test_whole_mission_is_the_same_compiled_and_by_messages(name: str, settings:
         one.fly(300.0)
         assert one.judge.verdict().completed
     assert compiled.pipeline.time_ns == by_messages.pipeline.time_ns
+    assert rows_of(compiled) == rows_of(by_messages)
+    assert compiled.state.truth.tobytes() == by_messages.state.truth.tobytes()
+
+
+def waypoints(*north_east: tuple[float, float]) -> Path:
+    """Waypoints at a height of 50 m."""
+    path = Path()
+    for north, east in north_east:
+        pose = PoseStamped()
+        pose.pose.position.x, pose.pose.position.y, pose.pose.position.z = north, east, -50.0
+        pose.pose.orientation.w = 0.0
+        path.poses.append(pose)
+    return path
+
+
+def test_new_waypoints_in_flight_are_followed_the_same_compiled_and_by_messages() -> None:
+    compiled, by_messages = (flight("fixedwing", CALIBRATED) for _ in range(2))
+    by_messages.pipeline.compiles = False
+    for one in (compiled, by_messages):
+        line = one.pipeline
+        for until_s, places in ((40, [(-300.0, 200.0), (0.0, 600.0)]), (60, [(400.0, 400.0)]), (75, [])):
+            while line.time_ns < until_s * 1_000_000_000:
+                line.advance(until_s * 1_000_000_000)
+            # An empty list is refused, and the path is kept.
+            line.give(AUTOPILOT_WAYPOINTS, waypoints(*places))
+        line.run_until(90_000_000_000)
     assert rows_of(compiled) == rows_of(by_messages)
     assert compiled.state.truth.tobytes() == by_messages.state.truth.tobytes()
 
@@ -219,7 +252,7 @@ def test_held_vehicle_moves_the_same_compiled_and_by_messages(settings: dict[str
     assert len(set(of_messages.values())) > 2000
 
 
-@pytest.mark.parametrize(("name", "most"), [("multirotor", 0.25), ("fixedwing", 0.5), ("bluerov2", 0.7)])
+@pytest.mark.parametrize(("name", "most"), [("multirotor", 0.06), ("fixedwing", 0.08), ("bluerov2", 0.7)])
 def test_python_acts_in_few_steps_of_a_mission(name: str, most: float, monkeypatch: pytest.MonkeyPatch) -> None:
     one, advance, count = flight(name, {}), Pipeline.advance, 0
 
