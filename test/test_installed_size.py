@@ -34,6 +34,11 @@ from rosflight_py_sim.kernels.library import build_library
 """
 
 
+of_the_lock = pytest.mark.skipif(
+    f"ros-rclpy=={metadata.version('ros-rclpy')}" not in LOCK, reason="README states the sizes of requirements.lock"
+)
+
+
 def installed() -> dict[str, metadata.Distribution]:
     return {one.metadata["Name"].lower().replace("_", "-"): one for one in metadata.distributions()}
 
@@ -61,6 +66,7 @@ def stated_mb(pattern: str) -> float:
     return float(found[1])
 
 
+@of_the_lock
 @pytest.mark.parametrize(
     ("extras", "pattern"),
     [

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from rosflight_py_sim.autopilot.setpoint import Vector3
+from rosflight_py_sim.kernels.hypot import hypot
 from rosflight_py_sim.kernels.jit import kernel
 from rosflight_py_sim.physics.rotations import euler_from_quaternion, rotate_to_inertial
 
@@ -67,7 +68,7 @@ def seen_flight(
     """Roll, pitch, yaw, course (rad), ground speed, airspeed and velocity over ground (m/s); see `flight_state`."""
     north, east, down = rotate_to_inertial(qw, qx, qy, qz, u, v, w)
     roll, pitch, yaw = euler_from_quaternion(qw, qx, qy, qz)
-    ground_speed = math.hypot(north, east)
+    ground_speed = hypot(north, east)
     course = math.atan2(east, north) if ground_speed > _STANDING else yaw
     x, y, z = north - wind_north, east - wind_east, down - wind_down
     return roll, pitch, yaw, course, ground_speed, math.sqrt(x * x + y * y + z * z), north, east, down

@@ -10,6 +10,7 @@ from typing import NamedTuple, TypeAlias
 from rosflight_py_sim.autopilot import loops
 from rosflight_py_sim.autopilot.setpoint import Vector3
 from rosflight_py_sim.ground.parameters import Parameter, ParameterTable, Values, number
+from rosflight_py_sim.kernels.hypot import hypot
 from rosflight_py_sim.kernels.jit import kernel, kernel_part
 from rosflight_py_sim.kernels.record import kernel_record
 
@@ -139,7 +140,7 @@ def course_onto(
     """Course (rad) that leads onto a segment; see `Line.commanded_course` and `Arc.commanded_course`."""
     x, y = north - segment.north, east - segment.east
     if segment.is_arc:
-        off = orbit_gain * (math.hypot(x, y) - segment.radius) / segment.radius
+        off = orbit_gain * (hypot(x, y) - segment.radius) / segment.radius
         commanded = math.atan2(y, x) + segment.turn * (math.pi / 2.0 + math.atan(off))
         return course + wrap_angle(commanded - course)
     along = course + wrap_angle(segment.course - course)

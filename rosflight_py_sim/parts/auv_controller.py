@@ -145,7 +145,7 @@ class AuvController(Part):
         self._controller: HoldController | None = None
         self._state = VehicleState()
         self._setpoint: HoldSetpoint | None = None
-        self._has_ignored = False
+        self._has_ignored, self._reported = False, ""
         self._pulse_us = np.full(OUTPUTS, CENTRE_US)
 
     def configure(self, values: dict[str, Value]) -> None:
@@ -219,15 +219,17 @@ class AuvController(Part):
         self._controller.set(setpoint)
 
     def _set(self, topic: str, given: Mapping[str, float]) -> None:
-        before = self._doing
+        taken: dict[str, float] = {}
         for name, value in given.items():
             refusal = self._refusal(name, value)
             if refusal:
                 self.log.error(f"{topic} refused: {refusal}")
-            elif self._setpoint is not None:
-                self._aim(self._setpoint._replace(**{name: value}))
-        if self._doing != before:
-            self._report_doing()
+            else:
+                taken[name] = value
+        if taken and self._setpoint is not None:
+            self._aim(self._setpoint._replace(**taken))
+            if self._doing != self._reported:
+                self._report_doing()
 
     def _refusal(self, name: str, given: float) -> str:
         """Reason to refuse the set-point; empty if it is allowed."""
@@ -259,8 +261,9 @@ class AuvController(Part):
         return doing
 
     def _report_doing(self) -> str:
-        self.send_doing(String(data=self._doing))
-        return self._doing
+        self._reported = self._doing
+        self.send_doing(String(data=self._reported))
+        return self._reported
 
     # Inputs and answers of the step.
 
