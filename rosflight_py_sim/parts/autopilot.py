@@ -32,6 +32,7 @@ from rosflight_py_sim.kernels.chain import (
     Tick,
     advance_tick,
     gate,
+    keeps,
     skip_after,
 )
 from rosflight_py_sim.kernels.jit import bound
@@ -115,7 +116,7 @@ class AutopilotPart(Part, ABC):
     WAYPOINT_HEIGHT_ERROR: ClassVar[Parameter | None] = None
     LANDING_RADIUS: ClassVar[Parameter | None] = None
     PILOT: ClassVar[type[AutopilotScript]] = MissionScript
-    REPLACED: ClassVar[tuple[str, ...]] = ("answer", "run", "send_guidance", "give_command")
+    REPLACED: ClassVar[tuple[str, ...]] = ("answer", "run", "send_guidance")
 
     send_command = output(COMMAND)
     send_setpoint = output(SETPOINT)
@@ -326,16 +327,18 @@ class AutopilotPart(Part, ABC):
         return None
 
     def links(self, time: StepTime, cells: Cells, taken: Taken) -> Sequence[ChainLink] | None:
-        """Guide in the chain when a command is due, by a kernel or by Python; None if a receiver needs messages."""
-        if type(self).send_command.topic is not COMMAND:
-            return None
+        """Guide in the chain when a command is due, by a kernel or by Python; None if a receiver needs messages.
+
+        A command of another kind is sent as a message.
+        """
         truth = cells[TRUTH_STATE.name]
         command, seen = self.command_numbers, self.seen
-        received = taken(COMMAND.name, command)
+        has_numbers = type(self).send_command.topic is COMMAND and keeps(type(self), "links", "give_command")
+        received = taken(COMMAND.name, command) if has_numbers else ()
         if received is None:
             return None
         tick = self._tick = Tick(time_ns=self._guided_ns, dt=0.0, longest_ns=LONGEST_STEP_NS)
-        guided = self.guide_link(tick, cells, command, self._target)
+        guided = self.guide_link(tick, cells, command, self._target) if has_numbers else None
 
         def sent_ns() -> int:
             return self._target_ns if guided is None else max(self._target_ns, tick.time_ns)
@@ -370,8 +373,12 @@ class AutopilotPart(Part, ABC):
             return self.awaits_guidance
 
         def give(guided: Any) -> None:
-            self.prepare_command(guided.mode, guided)
-            command[2:] = guided.u
+            if has_numbers:
+                self.prepare_command(guided.mode, guided)
+                command[2:] = guided.u
+            else:
+                self.give_command(self._guided_ns, guided)
+                self._set_target(self._guided_ns, guided)
             self._report(self._guided_ns)
 
         def report(time_ns: int) -> None:

@@ -252,7 +252,7 @@ def test_held_vehicle_moves_the_same_compiled_and_by_messages(settings: dict[str
     assert len(set(of_messages.values())) > 2000
 
 
-@pytest.mark.parametrize(("name", "most"), [("multirotor", 0.06), ("fixedwing", 0.08), ("bluerov2", 0.7)])
+@pytest.mark.parametrize(("name", "most"), [("multirotor", 0.06), ("fixedwing", 0.08), ("bluerov2", 0.6)])
 def test_python_acts_in_few_steps_of_a_mission(name: str, most: float, monkeypatch: pytest.MonkeyPatch) -> None:
     one, advance, count = flight(name, {}), Pipeline.advance, 0
 
