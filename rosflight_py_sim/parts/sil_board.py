@@ -240,6 +240,8 @@ class RosflightBoard(CommandServices, ParameterServices, StatusReports, Estimate
     @expected(RC)
     def receive_rc(self, rc: PulseWidths) -> None:
         """Receive a frame of the transmitter."""
+        # What a chain has received came before.
+        self.board.firmware.take_frames()
         self.board.firmware.receive_rc(rc.time_ns // 1000, rc.pulse_us)
         self.send_rc(rc)
 
@@ -288,6 +290,8 @@ class RosflightBoard(CommandServices, ParameterServices, StatusReports, Estimate
 
     def _set_command(self, command: ControlCommand) -> None:
         _, mode, ignore, u = command
+        # What a chain has received came before.
+        self.board.firmware.take_frames()
         self.board.firmware.set_command(self._now_us(), mode, ignore, u)
 
     @classmethod

@@ -124,10 +124,12 @@ def test_vehicle_with_firmware_flies_by_compiled_steps(name: str) -> None:
     assert one.pipeline.is_compiled
 
 
-@pytest.mark.parametrize("seed", range(2))
-@pytest.mark.parametrize("name", VEHICLES)
+# In the last one, a command with the stamp of another clock arrives between two steps, and takes effect at once.
+@pytest.mark.parametrize(
+    ("name", "seed"), [*((name, seed) for name in VEHICLES for seed in (10_000, 10_001)), ("hexarotor", 34)]
+)
 def test_random_flights_are_the_same_compiled_and_by_messages(name: str, seed: int) -> None:
-    is_different, _ = differs(name, 10_000 + seed)
+    is_different, _ = differs(name, seed)
     assert not is_different
 
 
