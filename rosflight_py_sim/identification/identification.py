@@ -65,6 +65,9 @@ STRETCH_S = 1.0
 _LEAST_STRETCHES, _MOST_STRETCHES = 8, 120
 """Least number of stretches, and the most that are used: those with the most motion."""
 
+_NAMED_STRETCHES = 3
+"""Number of stretches that the error of a fit that has not converged names."""
+
 _HELD_OUT = 4
 """Every fourth stretch does not take part in the fit, and tests it."""
 
@@ -179,7 +182,6 @@ class Identification:
         stretch_s: length of each.
         deviations: of the residuals, by READINGS (10,).
         held_out: test of the result.
-        converged: whether the search has ended by itself.
     """
 
     subject: Subject
@@ -193,7 +195,6 @@ class Identification:
     stretch_s: float
     deviations: Array
     held_out: HeldOut
-    converged: bool
     notes: Sequence[str] = field(default_factory=tuple)
 
     @property
@@ -221,7 +222,8 @@ def identify(
 
     Raises:
         ParameterError: a name is not allowed.
-        FlightLogError: the logs lack channels, show no flight, or show none of the parameters.
+        FlightLogError: the logs lack channels, show no flight, or show none of the parameters, or the fit does not
+            converge.
     """
     tables = (subject.forces.PARAMETERS, DYNAMICS_PARAMETERS, ParameterTable(SENSOR_PARAMETERS[LATENCY]))
     chosen = fitted(names or _defaults(subject), tables)
@@ -256,6 +258,7 @@ def identify(
         estimate = work.fit(chosen)
         left = work.shown(chosen, estimate, 0.0, LARGEST_ERROR, refused)
         if len(left) == len(chosen):
+            require_converged(estimate, [one.name for one in chosen])
             break
         chosen = left
     covariance = covariance_of(estimate)
@@ -289,8 +292,27 @@ def identify(
         work.shots.steps * work.shots.step_s,
         estimate.deviations,
         held_out,
-        estimate.converged,
         tuple(notes),
+    )
+
+
+def require_converged(estimate: Estimate, names: Sequence[str]) -> None:
+    """Refuse the result of a search that has not ended by itself, for parameters of these names.
+
+    Raises:
+        FlightLogError: it has not.
+    """
+    if estimate.converged:
+        return
+    most, worst = int(np.argmax(estimate.shifts)), np.argsort(-estimate.costs)[:_NAMED_STRETCHES]
+    stretches = ", ".join(
+        f"{estimate.times_s[one]:.1f} s ({estimate.costs[one] / np.median(estimate.costs):.2g})" for one in worst
+    )
+    raise FlightLogError(
+        f"the fit has not converged after {estimate.steps} steps: the last one changed {names[most]} by "
+        f"{estimate.shifts[most]:.2g} of its standard error; the stretches that fit worst begin at {stretches}, in "
+        "brackets their loss over the median one. Has the vehicle touched something there, or has a sensor failed? Fit "
+        "logs without these times, or fewer parameters"
     )
 
 
