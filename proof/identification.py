@@ -26,6 +26,7 @@ from rosflight_py_sim.commands.identify import excitation_of, subject_of
 from rosflight_py_sim.graph.fleet import Member
 from rosflight_py_sim.graph.parameter_sources import parameter_sources
 from rosflight_py_sim.ground.parameters import Value, number
+from rosflight_py_sim.ground.process_environment import prepare_environment
 from rosflight_py_sim.ground.stamps import NANOSECONDS
 from rosflight_py_sim.identification.fitted_parameters import DEFAULTS
 from rosflight_py_sim.identification.flight_log import FlightLog, FlightLogError, north_east_down
@@ -327,6 +328,8 @@ def main() -> None:
     parser.add_argument("--turbulence", type=float, default=TURBULENCE, help="wind at 20 ft, m/s (default: 3)")
     options = parser.parse_args()
     name, kind = options.vehicle, KINDS[options.vehicle]
+    # The processes share the cores: a thread of numpy that waits for a core holds up each product of small matrices.
+    prepare_environment()
     found: list[Scored] = []
     with ProcessPoolExecutor(options.processes, get_context("spawn")) as pool:
         for of_flight in pool.map(
