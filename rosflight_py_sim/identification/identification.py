@@ -222,8 +222,7 @@ def identify(
 
     Raises:
         ParameterError: a name is not allowed.
-        FlightLogError: the logs lack channels, show no flight, or show none of the parameters, or the fit does not
-            converge.
+        FlightLogError: the logs lack channels, show no flight, or show none of the parameters.
     """
     tables = (subject.forces.PARAMETERS, DYNAMICS_PARAMETERS, ParameterTable(SENSOR_PARAMETERS[LATENCY]))
     chosen = fitted(names or _defaults(subject), tables)
@@ -258,7 +257,6 @@ def identify(
         estimate = work.fit(chosen)
         left = work.shown(chosen, estimate, 0.0, LARGEST_ERROR, refused)
         if len(left) == len(chosen):
-            require_converged(estimate, [one.name for one in chosen])
             break
         chosen = left
     covariance = covariance_of(estimate)
@@ -275,6 +273,8 @@ def identify(
     of_logs = estimate.theta[count:].reshape(-1, OF_LOG)
     held_out = work.tested(chosen, estimate, shots.taken(np.flatnonzero(tested)))
     notes = notes_on(logs, shots)
+    if text := unsettled(estimate, [one.name for one in chosen]):
+        notes.append(text)
     if np.nanmean(held_out.errors(held_out.after)) > np.nanmean(held_out.errors(held_out.before)):
         notes.append(
             "the estimates explain the stretches not used in the fit worse than the vehicle's file: do not "
@@ -296,19 +296,15 @@ def identify(
     )
 
 
-def require_converged(estimate: Estimate, names: Sequence[str]) -> None:
-    """Refuse the result of a search that has not ended by itself, for parameters of these names.
-
-    Raises:
-        FlightLogError: it has not.
-    """
+def unsettled(estimate: Estimate, names: Sequence[str]) -> str:
+    """What a search for parameters of these names has left unsettled; empty if it has ended by itself."""
     if estimate.converged:
-        return
+        return ""
     most, worst = int(np.argmax(estimate.shifts)), np.argsort(-estimate.costs)[:_NAMED_STRETCHES]
     stretches = ", ".join(
         f"{estimate.times_s[one]:.1f} s ({estimate.costs[one] / np.median(estimate.costs):.2g})" for one in worst
     )
-    raise FlightLogError(
+    return (
         f"the fit has not converged after {estimate.steps} steps: the last one changed {names[most]} by "
         f"{estimate.shifts[most]:.2g} of its standard error; the stretches that fit worst begin at {stretches}, in "
         "brackets their loss over the median one. Has the vehicle touched something there, or has a sensor failed? Fit "

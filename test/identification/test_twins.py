@@ -20,7 +20,7 @@ from rosflight_py_sim.identification.identification import (
     Subject,
     identify,
     lag_of,
-    require_converged,
+    unsettled,
 )
 from rosflight_py_sim.identification.identified_vehicle import write_vehicle
 from rosflight_py_sim.identification.output_error import LOCALS, OF_LOG, PRIOR, WIND, Residuals
@@ -63,7 +63,7 @@ def test_estimates_are_near_the_true_values_and_within_their_errors(result: Iden
         assert abs(one.value - true) < 4.0 * one.standard_error, one.name
 
 
-def test_fit_that_has_not_converged_is_refused_with_what_still_changes(flown: Twin, subject: Subject) -> None:
+def test_fit_that_has_not_converged_names_what_still_changes(flown: Twin, subject: Subject) -> None:
     shots = shots_of([flown.log], subject.outputs, length_s=1.0, warm_up_s=lag_of(subject), origin_altitude=0.0)
     shots = shots.taken(range(4))
     mass = float(subject.values["mass"])  # type: ignore[arg-type]
@@ -74,9 +74,8 @@ def test_fit_that_has_not_converged_is_refused_with_what_still_changes(flown: Tw
     search = ResidualSearch(problem, np.zeros(1 + OF_LOG), np.zeros((4, LOCALS)), (-unbounded, unbounded))
     estimate = fit(search, lambda _: None, steps=2)
     worst = estimate.times_s[np.argmax(estimate.costs)]
-    with pytest.raises(FlightLogError, match=rf"after 2 steps: .* changed mass by .*; .* begin at {worst:.1f} s"):
-        require_converged(estimate, ["mass"])
-    require_converged(fit(search, lambda _: None), ["mass"])
+    assert re.search(rf"after 2 steps: .* changed mass by .*; .* begin at {worst:.1f} s", unsettled(estimate, ["mass"]))
+    assert not unsettled(fit(search, lambda _: None), ["mass"])
 
 
 def test_held_out_stretches_are_explained_better_than_before(result: Identification) -> None:
