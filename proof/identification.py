@@ -26,9 +26,10 @@ from rosflight_py_sim.commands.identify import excitation_of, subject_of
 from rosflight_py_sim.graph.fleet import Member
 from rosflight_py_sim.graph.parameter_sources import parameter_sources
 from rosflight_py_sim.ground.parameters import Value, number
+from rosflight_py_sim.ground.process_environment import prepare_environment
 from rosflight_py_sim.ground.stamps import NANOSECONDS
 from rosflight_py_sim.identification.fitted_parameters import DEFAULTS
-from rosflight_py_sim.identification.flight_log import FlightLog, north_east_down
+from rosflight_py_sim.identification.flight_log import FlightLog, FlightLogError, north_east_down
 from rosflight_py_sim.identification.identification import Subject, identify
 from rosflight_py_sim.parts.truth import Truth
 from rosflight_py_sim.step.pipeline import Pipeline
@@ -230,7 +231,7 @@ class Scored(NamedTuple):
     Attributes:
         seed: of the flight.
         name: of the parameter.
-        value: estimate; NaN if the parameter was refused.
+        value: estimate; NaN if the parameter or the whole fit was refused.
         standard_error: of the estimate.
         true: value of the vehicle that flew.
     """
@@ -258,14 +259,19 @@ class Scored(NamedTuple):
 
 
 def scored(seed: int, name: str, turbulence: float) -> list[Scored]:
-    """Estimates of a flight of a vehicle."""
+    """Estimates of a flight of a vehicle; prints why a fit is refused."""
     flown = twin(seed, name=name, settings={"turbulence_wind_speed_20ft": turbulence})
     subject = subject_of(vehicle(name))
     found = []
     for fit in KINDS[name].fits:
         # Parameters that are not fitted are known.
         fitted = fit or DEFAULTS[subject.forces.VEHICLE_CLASS]
-        result = identify(with_values(subject, flown.true, fitted), [flown.log], fit)
+        try:
+            result = identify(with_values(subject, flown.true, fitted), [flown.log], fit)
+        except FlightLogError as error:
+            print(error, flush=True)
+            found += [Scored(seed, one, math.nan, math.nan, flown.true[one]) for one in fitted]
+            continue
         found += [
             Scored(seed, one.name, one.value, one.standard_error, flown.true[one.name]) for one in result.estimates
         ]
@@ -322,6 +328,8 @@ def main() -> None:
     parser.add_argument("--turbulence", type=float, default=TURBULENCE, help="wind at 20 ft, m/s (default: 3)")
     options = parser.parse_args()
     name, kind = options.vehicle, KINDS[options.vehicle]
+    # The processes share the cores: a thread of numpy that waits for a core holds up each product of small matrices.
+    prepare_environment()
     found: list[Scored] = []
     with ProcessPoolExecutor(options.processes, get_context("spawn")) as pool:
         for of_flight in pool.map(

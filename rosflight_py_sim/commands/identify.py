@@ -341,10 +341,6 @@ def _print(found: Findings, name: str) -> None:
     console.print(table)
     for text in (*map(str, found.refused), *found.facts):
         console.print(text, highlight=False)
-    if found.flight is not None and not found.flight.converged:
-        print(
-            "rosflight_py_sim: the search did not end by itself; the values are not the best ones yet", file=sys.stderr
-        )
 
 
 def _refused(text: str) -> int:

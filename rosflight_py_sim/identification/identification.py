@@ -65,6 +65,9 @@ STRETCH_S = 1.0
 _LEAST_STRETCHES, _MOST_STRETCHES = 8, 120
 """Least number of stretches, and the most that are used: those with the most motion."""
 
+_NAMED_STRETCHES = 3
+"""Number of stretches that the error of a fit that has not converged names."""
+
 _HELD_OUT = 4
 """Every fourth stretch does not take part in the fit, and tests it."""
 
@@ -179,7 +182,6 @@ class Identification:
         stretch_s: length of each.
         deviations: of the residuals, by READINGS (10,).
         held_out: test of the result.
-        converged: whether the search has ended by itself.
     """
 
     subject: Subject
@@ -193,7 +195,6 @@ class Identification:
     stretch_s: float
     deviations: Array
     held_out: HeldOut
-    converged: bool
     notes: Sequence[str] = field(default_factory=tuple)
 
     @property
@@ -272,6 +273,8 @@ def identify(
     of_logs = estimate.theta[count:].reshape(-1, OF_LOG)
     held_out = work.tested(chosen, estimate, shots.taken(np.flatnonzero(tested)))
     notes = notes_on(logs, shots)
+    if text := unsettled(estimate, [one.name for one in chosen]):
+        notes.append(text)
     if np.nanmean(held_out.errors(held_out.after)) > np.nanmean(held_out.errors(held_out.before)):
         notes.append(
             "the estimates explain the stretches not used in the fit worse than the vehicle's file: do not "
@@ -289,8 +292,23 @@ def identify(
         work.shots.steps * work.shots.step_s,
         estimate.deviations,
         held_out,
-        estimate.converged,
         tuple(notes),
+    )
+
+
+def unsettled(estimate: Estimate, names: Sequence[str]) -> str:
+    """What a search for parameters of these names has left unsettled; empty if it has ended by itself."""
+    if estimate.converged:
+        return ""
+    most, worst = int(np.argmax(estimate.shifts)), np.argsort(-estimate.costs)[:_NAMED_STRETCHES]
+    stretches = ", ".join(
+        f"{estimate.times_s[one]:.1f} s ({estimate.costs[one] / np.median(estimate.costs):.2g})" for one in worst
+    )
+    return (
+        f"the fit has not converged after {estimate.steps} steps: the last one changed {names[most]} by "
+        f"{estimate.shifts[most]:.2g} of its standard error; the stretches that fit worst begin at {stretches}, in "
+        "brackets their loss over the median one. Has the vehicle touched something there, or has a sensor failed? Fit "
+        "logs without these times, or fewer parameters"
     )
 
 

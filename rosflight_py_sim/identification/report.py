@@ -153,10 +153,8 @@ def _estimates(found: Findings) -> Iterator[Table]:
         )
         for one in found.estimates
     ]
-    converged = found.flight is None or found.flight.converged
-    note = "" if converged else "The search did not end by itself: the values are not the best ones yet."
     heads = ("parameter", "before", "estimate", "standard error", "of the value", "unit")
-    yield Table("Estimates", heads, rows, note, is_wide=True)
+    yield Table("Estimates", heads, rows, is_wide=True)
     if found.refused:
         texts = [(one.name, one.reason, one.manoeuvre) for one in found.refused]
         of_text = ("parameter", "reason", "what shows it")

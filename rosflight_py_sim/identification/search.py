@@ -33,10 +33,12 @@ COLOUR = 4.0
 """Standard errors with the usual colour of residuals over those of white ones: vibration, gusts and the model's errors
 are slow compared with the readings."""
 
-# Most steps. The last one changes the deviations by less than _LEAST_CHANGE, and each parameter by less than
-# _LEAST_SHIFT of its standard error, or the loss, in squared deviations, by less than _LEAST_GAIN. Damping at the
-# start.
-_STEPS, _LEAST_CHANGE, _LEAST_SHIFT, _LEAST_GAIN, _DAMPING = 40, 0.03, 0.05, 1.0, 1e-7
+STEPS = 40
+"""Most steps of a search."""
+
+# The last step changes the deviations by less than _LEAST_CHANGE, and each parameter by less than _LEAST_SHIFT of its
+# standard error, or the loss, in squared deviations, by less than _LEAST_GAIN. Damping at the start.
+_LEAST_CHANGE, _LEAST_SHIFT, _LEAST_GAIN, _DAMPING = 0.03, 0.05, 1.0, 1e-7
 
 # Largest change of a parameter over its size in a step: the model is linear only near by.
 _LARGEST_CHANGE = 0.2
@@ -65,6 +67,9 @@ class Estimate:
         logs: number of the log of each stretch (k,).
         parameters: number of the parameters among the unknowns.
         flights: number of times that the model has flown all stretches.
+        costs: loss and priors of each stretch (k,).
+        steps: number of steps of the search.
+        shifts: change of each parameter in the last one over its standard error.
         converged: whether the last steps changed nothing that matters.
     """
 
@@ -80,6 +85,9 @@ class Estimate:
     logs: np.typing.NDArray[np.int64]
     parameters: int
     flights: int
+    costs: Array
+    steps: int
+    shifts: Array
     converged: bool
 
     def part(self, kept: Sequence[int]) -> Estimate:
@@ -93,6 +101,7 @@ class Estimate:
             scores=self.scores[:, places],
             gust_effects=self.gust_effects[:, places],
             parameters=int(np.count_nonzero(places < self.parameters)),
+            shifts=self.shifts[places[places < self.parameters]],
         )
 
 
@@ -105,7 +114,8 @@ class ResidualSearch:
         local: unknowns of the stretches (k, LOCALS).
         residuals: over their deviations (m,).
         flights: number of times that the model has flown all stretches.
-        shift: greatest change of a parameter in the last step over its standard error.
+        steps: number of steps of all unknowns so far.
+        shifts: change of each parameter in the last step over its standard error.
     """
 
     def __init__(self, problem: Residuals, theta: Array, local: Array, bounds: tuple[Array, Array]) -> None:
@@ -120,7 +130,7 @@ class ResidualSearch:
         self._prior[problem.unknowns - len(of_logs) :] = of_logs
         self._local_prior = LOCAL_DEVIATIONS**-2.0
         self._damping = _DAMPING
-        self.flights, self.shift = 0, math.inf
+        self.flights, self.steps, self.shifts = 0, 0, np.full(problem.parameters, math.inf)
         self.residuals = self._residuals(self.theta, self.local)
         if not np.isfinite(self.residuals).all():
             raise StateDivergedError("state", float("nan"))
@@ -209,6 +219,7 @@ class ResidualSearch:
         problem = self.problem
         of_all, of_local = problem.jacobian(self.theta, self.local)
         self.flights += 1 + of_local.shape[1] + problem.flown_columns
+        self.steps += 1
         before = self.cost(self.residuals, self.theta, self.local)
         while self._damping < 1e8:
             theta, local = self._moved(of_all, of_local)
@@ -246,7 +257,7 @@ class ResidualSearch:
         share = min(1.0, _LARGEST_CHANGE / max(largest, 1e-12))
         change = change * share
         errors = COLOUR * np.sqrt(np.maximum(np.diag(np.linalg.inv(matrix)), 1e-300))
-        self.shift = float(np.max((np.abs(change) / errors)[: self.problem.parameters], initial=0.0))
+        self.shifts = (np.abs(change) / errors)[: self.problem.parameters]
         theta = np.clip(self.theta + change, *self._bounds)
         change = theta - self.theta
         locals_changed = [-(share * solved[:, -1] + solved[:, :-1] @ change) for solved in eliminated]
@@ -287,6 +298,9 @@ class ResidualSearch:
             problem.shots.log,
             problem.parameters,
             self.flights,
+            self._costs(self.residuals, self.local),
+            self.steps,
+            self.shifts,
             converged,
         )
 
@@ -300,19 +314,19 @@ def _weights(residuals: Array) -> Array:
     return np.asarray(np.minimum(1.0, HUBER / np.maximum(np.abs(residuals), 1e-12)))
 
 
-def fit(search: ResidualSearch, progress: Callable[[str], None]) -> Estimate:
-    """Fit all unknowns, and the deviations of the readings, from where a search begins.
+def fit(search: ResidualSearch, progress: Callable[[str], None], steps: int = STEPS) -> Estimate:
+    """Fit all unknowns, and the deviations of the readings, from where a search begins, in at most so many steps.
 
     `progress` takes a line about each step.
     """
-    for number in range(_STEPS):
+    for number in range(steps):
         changed = search.set_deviations()
         gain = search.step()
         if number + 1 == _EARLY_STEPS:
             # A stretch that is far from its solution would pull the parameters away from theirs.
             search.settle()
         progress(f"step {number + 1}: loss {search.loss:.0f}, {_shown(search.problem.deviations)}")
-        has_settled = gain < _LEAST_GAIN or search.shift < _LEAST_SHIFT
+        has_settled = gain < _LEAST_GAIN or bool(np.all(search.shifts < _LEAST_SHIFT))
         if has_settled and changed < _LEAST_CHANGE and (number < 3 or search.settle() < _SETTLED_GAIN):
             return search.estimate(converged=True)
     return search.estimate(converged=False)

@@ -219,11 +219,15 @@ def _shots_of(
     samples = np.concatenate(velocities) if velocities else np.zeros(0, np.int64)
     of = np.repeat(np.arange(len(rows)), [len(one) for one in velocities])
     starts = _states(log, time_s[rows], rates[rows], origin_altitude)
+    drift = 0.0
     for shot, row in enumerate(rows):
         own = samples[of == shot]
         span = slice(row, row + steps)
         times = (velocity.time_s[own] - time_s[row]) / step_s
-        starts[shot, 3:10] = _flown(starts[shot], rates[span], forces[span], step_s, times, velocity.values[own])
+        # The heading drifts slowly: a stretch that does not show it has the error of the one before.
+        starts[shot, 3:10], drift = _flown(
+            starts[shot], drift, rates[span], forces[span], step_s, times, velocity.values[own]
+        )
     return Shots(
         np.full(len(rows), number),
         time_s[rows],
@@ -304,7 +308,9 @@ _TILT_WEIGHT, _HEADING_WEIGHT = 1.0, 0.01
 drifts without a magnetometer, only takes the place of one that the flight does not show."""
 
 
-def _flown(state: Array, rates: Array, forces: Array, step_s: float, at: Array, measured: Array) -> Array:
+def _flown(
+    state: Array, drift: float, rates: Array, forces: Array, step_s: float, at: Array, measured: Array
+) -> tuple[Array, float]:
     """Attitude (w x y z) and velocity (body axes) at the start of a stretch that fit the measured velocities best.
 
     By gyro and accelerometer alone, without a model of the vehicle: with C(t) the rotation since the start from the
@@ -312,7 +318,9 @@ def _flown(state: Array, rates: Array, forces: Array, step_s: float, at: Array, 
     the differences of both sides to their means by Kabsch's closed solution of Wahba's problem (Acta Cryst. A32, 1976).
     The logged attitude has small weights: a flight that does not accelerate does not show its heading.
 
-    `state` (19,) as logged; `rates` and `forces` (n, 3) at the steps; `at` (m,) steps and `measured` velocities (m, 3).
+    `state` (19,) as logged; `drift`: angle about the vertical from the logged attitude to that expected; `rates` and
+    `forces` (n, 3) at the steps; `at` (m,) steps and `measured` velocities (m, 3). Also returns the angle about the
+    vertical from the logged attitude to that found.
     """
     turned, sums = np.eye(3), np.zeros((len(forces), 3))
     for step in range(1, len(forces)):
@@ -323,12 +331,15 @@ def _flown(state: Array, rates: Array, forces: Array, step_s: float, at: Array, 
     gained = np.stack([np.interp(at, steps, column) for column in sums.T], axis=1)
     left = measured - np.outer(at * step_s, [0.0, 0.0, _GRAVITY])
     logged = rotations(state[None, 3:7])[0]
-    match = (left - left.mean(axis=0)).T @ (gained - gained.mean(axis=0)) + _HEADING_WEIGHT * logged
+    expected = _rotation_of(np.array([0.0, 0.0, drift])) @ logged
+    match = (left - left.mean(axis=0)).T @ (gained - gained.mean(axis=0)) + _HEADING_WEIGHT * expected
     match[2] += _TILT_WEIGHT * logged[2]
     one, _, other = np.linalg.svd(match)
     rotation = one @ np.diag([1.0, 1.0, np.linalg.det(one @ other)]) @ other
     velocity = left.mean(axis=0) - rotation @ gained.mean(axis=0)
-    return np.concatenate([_quaternion(rotation), rotation.T @ velocity])
+    north, east = (rotation @ logged.T)[:2, :2]
+    drift = math.atan2(east[0] - north[1], north[0] + east[1])
+    return np.concatenate([_quaternion(rotation), rotation.T @ velocity]), drift
 
 
 def _rotation_of(vector: Array) -> Array:

@@ -17,6 +17,7 @@ from rosflight_py_sim.ground.node_kinds import NodeKind
 from rosflight_py_sim.ground.parameters import Parameter, ParameterError, ParameterTable, number
 from rosflight_py_sim.ground.registry import node_names
 from rosflight_py_sim.ground.stamps import set_time
+from rosflight_py_sim.ground.topic_names import absolute_name
 from rosflight_py_sim.interfaces.part_node import PartNode
 from rosflight_py_sim.interfaces.time_manager_interface import VEHICLES, vehicle_namespaces
 from rosflight_py_sim.nodes.display_rate import STATES_HZ, display_rate
@@ -36,6 +37,7 @@ from rosflight_py_sim.step.topic_statistics import Period
 from rosflight_py_sim.step.topics import PAUSED, RC, topic_of
 from rosflight_py_sim.step.viewed_topics import RELAYED, viewed
 from rosflight_py_sim.transmitter.page import StickReport
+from rosflight_py_sim.viewer.graph_model import Health
 from rosflight_py_sim.viewer.graph_watch import GraphWatch
 from rosflight_py_sim.viewer.web.cockpit import Cockpit
 from rosflight_py_sim.viewer.web.disturbance import DYNAMICS, FORCES, SENSORS
@@ -349,7 +351,15 @@ class WebViewer(PartNode):
         watched = bool(self._server.get_clients()) and self._display.shows_pictures
         topics = self.get_topic_names_and_types() if watched else []
         chosen = self._display.chosen
-        self.controls.pilot.flown_by_program = self.count_publishers(topic_of(chosen, MISSION_SETTINGS.name)) > 0
+        self._check_judge(topic_of(chosen, MISSION_SETTINGS.name))
         for vehicle in self._vehicles:
             is_watched = watched and vehicle.name == chosen
             vehicle.watch_cameras(vehicle.cameras(topics) if is_watched else ())
+
+    def _check_judge(self, settings: str) -> None:
+        """Show whether `fly` flies the mission whose settings are published on a topic, and what its judge warns of."""
+        judges = self.get_publishers_info_by_topic(self.resolve_topic_name(settings))
+        reports = [self._graph.report(absolute_name(one.node_namespace, one.node_name)) for one in judges]
+        pilot = self.controls.pilot
+        pilot.flown_by_program = bool(judges)
+        pilot.warning = "; ".join(one.message for one in reports if one.health in (Health.WARN, Health.ERROR))

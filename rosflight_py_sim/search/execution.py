@@ -23,9 +23,6 @@ from rosflight_py_sim.sweep.sweep_progress import SweepProgress
 from rosflight_py_sim.sweep.table import REASON, RUN, SEED, SUCCEEDED
 from rosflight_py_sim.sweep.workers import Fly, Job, Workers
 
-# Robustness of a property that an empty range of rows decides is infinite, which the optimizer does not take.
-_LARGEST = 1e100
-
 
 @dataclass
 class Findings:
@@ -185,8 +182,7 @@ def _search(sweep: Sweep, flights: _Flights, findings: Findings) -> None:
             findings.found = findings.smallest = min(broken)[2]
             findings.searched = len(flights.numbers)
         elif len(flights.numbers) < sweep.runs:
-            known = [min(flights.robustness(row), _LARGEST) for row in rows]
-            proposals.learn(list(zip(generation, known, strict=True)))
+            proposals.learn(list(zip(generation, map(flights.robustness, rows), strict=True)))
     if findings.found is not None:
         shrinking = Shrinking(sweep.quantities, sweep.nominal, flights.fly, flights.robustness)
         for row in shrinking.smaller(findings.found):

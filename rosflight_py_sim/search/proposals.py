@@ -62,12 +62,18 @@ class Proposals:
         return [self._proposal(optimizer.ask()) for _ in range(optimizer.population_size)]
 
     def learn(self, generation: Sequence[tuple[Proposal, float]]) -> None:
-        """Adapt to the robustness of a whole generation; begin again at the distributions where that gains nothing."""
+        """Adapt to the robustness of a whole generation; begin again at the distributions where that gains nothing.
+
+        The robustness may be infinite, as that of a property that an empty range of rows decides.
+        """
         values = [robustness for _, robustness in generation]
         if min(values) == max(values):
             return  # nothing to learn
         start = self._start
-        start.optimizer.tell([(one.solution, robustness) for one, robustness in generation])
+        # The strategy follows the order alone. `cmaes` also takes the range of the values' middle half, which is empty
+        # where most are equal, and undefined where they are infinite.
+        ranks = np.argsort(np.argsort(values, kind="stable")).astype(float)
+        start.optimizer.tell([(one.solution, rank) for (one, _), rank in zip(generation, ranks, strict=True)])
         if start.is_exhausted(values) or start.optimizer.should_stop():
             self._start = self._new_start()
 

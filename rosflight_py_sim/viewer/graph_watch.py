@@ -39,6 +39,13 @@ class GraphWatch:
         ]
         return graph_model([self._entry(name, shown) for name in shown], topics, plumbing=plumbing)
 
+    def report(self, name: str) -> Report:
+        """Report on a node as a whole, by its full name."""
+        if (found := self._reports.get(name.lstrip("/"))) is None:
+            return SILENT
+        received_s, status = found
+        return _report(status, time.monotonic() - received_s)
+
     @property
     def unreported(self) -> set[str]:
         """Full names of the nodes that publish on /diagnostics, but have not reported under their names yet."""

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from html import escape
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -12,6 +14,8 @@ from rosflight_msgs.msg import SimState, Status
 from sensor_msgs.msg import Joy
 from websockets.sync.client import connect
 
+from rosflight_py_sim.missions.judge_node import JudgeNode
+from rosflight_py_sim.missions.oscillation import Oscillation
 from rosflight_py_sim.nodes.display_rate import display_rate
 from rosflight_py_sim.nodes.page_services import PageServices
 from rosflight_py_sim.nodes.web_viewer import WebViewer
@@ -53,6 +57,24 @@ def test_page_survives_update_during_concurrent_connection(
 
     monkeypatch.setattr(Display, "refresh", meeting)
     made.spin_until(lambda: len(calls) > 3, "further updates")
+
+
+@pytest.mark.parametrize("namespace", ["", "range"])
+def test_oscillation_that_the_judge_finds_stands_below_the_checklist(graph: Callable[..., Any], namespace: str) -> None:
+    made = graph("-p", "step_size:=0.01", multiplier=1.0, namespace=namespace).ready()
+    viewer = WebViewer(namespace=namespace, parameter_overrides=[Parameter("web_viewer.port", value=0)])
+    made.include(viewer)
+    pilot = viewer.controls.pilot
+    judge: Any = SimpleNamespace(name="quad", inputs=[], oscillation=None)
+    node = made.join(JudgeNode, judge, SimpleNamespace(text="{}"), namespace=namespace)
+    made.spin_until(lambda: pilot.flown_by_program, "the judge")
+    node.warn_of_oscillation()
+    assert "oscillates" not in pilot.checklist()
+    judge.oscillation = Oscillation("roll", 19.0, 2.5, 3.0)
+    node.warn_of_oscillation()
+    made.spin_until(
+        lambda: f"</span> {escape(str(judge.oscillation))}</div>" in pilot.checklist(), "the judge's report"
+    )
 
 
 def test_pilot_keeps_the_vehicle_when_another_is_selected(graph: Callable[..., Any]) -> None:

@@ -22,20 +22,20 @@ GRAVITY = 9.80665
 HEADING, SPEED = 0.7, 4.0
 
 
-def circling(*, logged_heading: float, ground_until_s: float = 0.0) -> FlightLog:
+def circling(*, logged_heading: float, ground_until_s: float = 0.0, straight_from_s: float = math.inf) -> FlightLog:
     """Log of a level flight on a circle with SPEED, at a yaw rate of 1 rad/s, that begins with HEADING.
 
-    The attitude of the log has another heading, as without a magnetometer.
+    From a time on, the flight is straight. The attitude of the log has another heading, as without a magnetometer.
     """
     log = FlightLog(Path("circle"), "ROSflight")
     time_s = np.arange(0.0, 6.0, 0.0025)
-    rate = 1.0
-    log.add("gyro", time_s, np.tile([0.0, 0.0, rate], (len(time_s), 1)))
-    log.add("accel", time_s, np.tile([0.0, SPEED * rate, -GRAVITY], (len(time_s), 1)))
-    half = 0.5 * (logged_heading + rate * time_s)
+    rate = np.where(time_s < straight_from_s, 1.0, 0.0)
+    log.add("gyro", time_s, np.stack([0 * rate, 0 * rate, rate], axis=1))
+    log.add("accel", time_s, np.stack([0 * rate, SPEED * rate, np.full(len(rate), -GRAVITY)], axis=1))
+    half = 0.5 * (logged_heading + np.minimum(time_s, straight_from_s))
     log.add("attitude", time_s, np.stack([np.cos(half), 0 * half, 0 * half, np.sin(half)], axis=1))
     fixes_s = np.arange(0.0, 6.0, 0.1)
-    course = HEADING + rate * fixes_s
+    course = HEADING + np.minimum(fixes_s, straight_from_s)
     log.add("velocity", fixes_s, SPEED * np.stack([np.cos(course), np.sin(course), 0 * course], axis=1))
     log.add("outputs", time_s, np.full((len(time_s), 14), 1500.0))
     down = np.where(fixes_s < ground_until_s, 0.0, -20.0)
@@ -53,6 +53,15 @@ def test_start_of_a_stretch_has_the_heading_that_the_velocities_show() -> None:
     np.testing.assert_allclose(headings, HEADING + shots.time_s, atol=0.05)
     np.testing.assert_allclose(shots.starts[:, 7:10], np.tile([SPEED, 0.0, 0.0], (5, 1)), atol=0.25)
     np.testing.assert_allclose(shots.starts[:, 2], -120.0)
+
+
+def test_stretch_that_does_not_show_its_heading_has_the_error_of_the_logged_one_before() -> None:
+    log = circling(logged_heading=HEADING + 2.5, straight_from_s=3.0)
+    shots = shots_of([log], [0], length_s=1.0, warm_up_s=0.2, origin_altitude=0.0)
+    headings = np.unwrap(np.arctan2(*rotations(shots.starts[:, 3:7])[:, [1, 0], 0].T))
+    # In the straight flight, the logged heading would be 2.5 rad off, and the vehicle would fly backwards.
+    np.testing.assert_allclose(headings, HEADING + np.minimum(shots.time_s, 3.0), atol=0.05)
+    np.testing.assert_allclose(shots.starts[:, 7:10], np.tile([SPEED, 0.0, 0.0], (5, 1)), atol=0.25)
 
 
 def test_stretches_leave_out_the_ground_and_what_has_no_warm_up() -> None:

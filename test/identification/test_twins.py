@@ -15,10 +15,17 @@ from rosflight_py_sim.ground.parameters import ParameterError
 from rosflight_py_sim.identification.comparison import compare
 from rosflight_py_sim.identification.findings import Findings
 from rosflight_py_sim.identification.flight_log import FlightLogError, Series
-from rosflight_py_sim.identification.identification import Identification, Subject, identify, lag_of
+from rosflight_py_sim.identification.identification import (
+    Identification,
+    Subject,
+    identify,
+    lag_of,
+    unsettled,
+)
 from rosflight_py_sim.identification.identified_vehicle import write_vehicle
 from rosflight_py_sim.identification.output_error import LOCALS, OF_LOG, PRIOR, WIND, Residuals
 from rosflight_py_sim.identification.report import comparison_page, identification_page
+from rosflight_py_sim.identification.search import ResidualSearch, fit
 from rosflight_py_sim.identification.shooting import shots_of
 from rosflight_py_sim.vehicles import vehicle
 
@@ -47,7 +54,6 @@ def result(flown: Twin, subject: Subject) -> Identification:
 
 
 def test_estimates_are_near_the_true_values_and_within_their_errors(result: Identification, flown: Twin) -> None:
-    assert result.converged
     assert [one.name for one in result.estimates] == ["CT_0", "CQ_0", "Jxx", "Jyy", "Jzz"]
     for one in result.estimates:
         true = flown.true[one.name]
@@ -55,6 +61,21 @@ def test_estimates_are_near_the_true_values_and_within_their_errors(result: Iden
         assert one.value == pytest.approx(true, rel=0.06), one.name
         # One in 15,000 of normally distributed numbers is beyond four errors.
         assert abs(one.value - true) < 4.0 * one.standard_error, one.name
+
+
+def test_fit_that_has_not_converged_names_what_still_changes(flown: Twin, subject: Subject) -> None:
+    shots = shots_of([flown.log], subject.outputs, length_s=1.0, warm_up_s=lag_of(subject), origin_altitude=0.0)
+    shots = shots.taken(range(4))
+    mass = float(subject.values["mass"])  # type: ignore[arg-type]
+    problem = Residuals(
+        shots, lambda theta: subject.model({"mass": mass * (1.0 + theta[0])}), 1, subject.mounting, 0.0, lambda _: 0.0
+    )
+    unbounded = np.full(1 + OF_LOG, np.inf)
+    search = ResidualSearch(problem, np.zeros(1 + OF_LOG), np.zeros((4, LOCALS)), (-unbounded, unbounded))
+    estimate = fit(search, lambda _: None, steps=2)
+    worst = estimate.times_s[np.argmax(estimate.costs)]
+    assert re.search(rf"after 2 steps: .* changed mass by .*; .* begin at {worst:.1f} s", unsettled(estimate, ["mass"]))
+    assert not unsettled(fit(search, lambda _: None), ["mass"])
 
 
 def test_held_out_stretches_are_explained_better_than_before(result: Identification) -> None:

@@ -17,11 +17,12 @@ _TO_AUTOPILOT = "Give control to the autopilot"
 _NO_AUTOPILOT = "this simulation has no autopilot; start it with `sim --autopilot`"
 _PROGRAM = "the command `rosflight_py_sim fly` flies this mission"
 
-_DONE, _PRESENT, _FAILED, _OPEN = (
+_DONE, _PRESENT, _FAILED, _OPEN, _WARNING = (
     '<span style="color:#1a7f37">&#10003;</span>',
     '<span style="color:#2264c0">&#8230;</span>',
     '<span style="color:#cf222e">&#10007;</span>',
     '<span style="color:#8b949e">&#9675;</span>',
+    '<span style="color:#b35900">&#9888;</span>',
 )
 
 Call = Callable[[str, Sequence[str]], None]
@@ -34,6 +35,7 @@ class PilotPanel:
     Attributes:
         sequence: the sequence behind the button *Fly*.
         flown_by_program: whether the command `fly` flies the selected vehicle's mission.
+        warning: warning of the command's judge about the flight, such as an oscillation; empty for none.
     """
 
     def __init__(self, gui: viser.GuiApi, buttons: Buttons, call: Call) -> None:
@@ -41,6 +43,7 @@ class PilotPanel:
         self._buttons, self._call = buttons, call
         self._state = PilotState()
         self.flown_by_program = False
+        self.warning = ""
         self._is_wanted = False
         self.sequence = FlySequence(lambda label, service: call(label, [service]))
         with gui.add_folder("Fly", order=1.0):
@@ -105,11 +108,13 @@ class PilotPanel:
             self.sequence.stop(text)
 
     def checklist(self) -> str:
-        """HTML of the steps with their states."""
+        """HTML of the steps with their states, and the judge's warning."""
         hindrance = self._fly_hindrance(self._state)
         rows = [self._row(step) for step in self.sequence.steps]
         if hindrance and not self.sequence.is_running:
             rows.append(f'<span style="color:#57606a">{escape(hindrance)}</span>')
+        if self.warning:
+            rows.append(f"{_WARNING} {escape(self.warning)}")
         return f'<div style="padding:0.2em 0.8em;line-height:1.5;font-size:0.85em">{"<br>".join(rows)}</div>'
 
     def _add(
