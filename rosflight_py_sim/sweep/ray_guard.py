@@ -25,6 +25,10 @@ _GRACE_S = 4.0
 
 _POLL_S = 0.1
 
+# Time without processes after which none is expected any more, s. A process that is just starting its program has no
+# environment.
+_QUIET_S = 0.5
+
 
 class RayGuard:
     """Guard of one runtime, in a process of its own."""
@@ -70,15 +74,16 @@ def main() -> None:
     """Wait for the end of stdin, then end the processes."""
     mark = os.fsencode(sys.argv[1])
     sys.stdin.buffer.read()
-    end_s = time.monotonic() + _GRACE_S
-    number = signal.SIGTERM
+    now_s = found_s = time.monotonic()
+    end_s = now_s + _GRACE_S
     # The raylet may start processes in place of those that end.
-    while found := marked(mark):
-        for process_id in found:
+    while now_s - found_s < _QUIET_S:
+        for process_id in marked(mark):
+            found_s = now_s
             with contextlib.suppress(ProcessLookupError):
-                os.kill(process_id, number)
+                os.kill(process_id, signal.SIGTERM if now_s < end_s else signal.SIGKILL)
         time.sleep(_POLL_S)
-        number = signal.SIGTERM if time.monotonic() < end_s else signal.SIGKILL
+        now_s = time.monotonic()
 
 
 if __name__ == "__main__":
