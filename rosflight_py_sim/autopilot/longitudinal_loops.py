@@ -1,4 +1,4 @@
-"""Longitudinal loops of a fixed wing: height, climb and airspeed to pitch angle and throttle."""
+"""Longitudinal loops of a fixed wing: from height, climb rate and airspeed to pitch angle and throttle."""
 
 from __future__ import annotations
 
@@ -108,17 +108,17 @@ _FARTHEST_PITCH = 3.0
 _SLACK = 0.1
 # Slowest airspeed at a given pitch angle, as a share of rotation_airspeed.
 _SLOWEST = 0.9
-# A climb is resumed when the climb rate exceeds the target by this much, m/s.
+# Full throttle ends when the climb rate exceeds the target by this much, m/s; zero throttle, when it is this much less.
 _RESUMED = 0.3
 
 
 class Zone(enum.IntEnum):
     """Use of pitch and throttle.
 
-    HOLD: pitch holds the height or the climb, throttle the airspeed (sec. 6.4.2 and 6.4.4). CLIMB and DESCENT: pitch
-    holds the airspeed, at full throttle or none (sec. 6.4.3 and 6.4.5). THROTTLE: the same at a given throttle.
-    PITCH: the pitch angle is given, and throttle holds the height. OPEN: both are given. FLARE: pitch holds the climb,
-    without throttle.
+    HOLD: pitch holds the height or the climb rate, throttle the airspeed (sec. 6.4.2 and 6.4.4). CLIMB and DESCENT:
+    pitch holds the airspeed, at full or zero throttle (sec. 6.4.3 and 6.4.5). THROTTLE: pitch holds the airspeed, at a
+    given throttle. PITCH: the pitch angle is given, and throttle holds the height. OPEN: pitch angle and throttle are
+    given. FLARE: pitch holds the climb rate, at zero throttle.
     """
 
     CLIMB = 0
@@ -144,7 +144,7 @@ class HeightMemory:
         slowest: smallest commanded airspeed, m/s.
         fastest: largest commanded airspeed, m/s.
         hold_zone: height error at which a climb or descent begins, m.
-        zone: the zone.
+        zone: the present `Zone`, as a number.
     """
 
     slowest: float
@@ -155,13 +155,13 @@ class HeightMemory:
 
 @kernel
 def flown_airspeed(memory: HeightMemory, wanted: float) -> float:
-    """Commanded airspeed, m/s."""
+    """Commanded airspeed for a wanted one, within the limits, m/s."""
     return min(max(wanted, memory.slowest), memory.fastest)
 
 
 @kernel
 def zone_of_height(memory: HeightMemory, error: float) -> int:
-    """Zone that follows from a height error, m."""
+    """Zone for a height error, m."""
     # Hysteresis of half the zone, because the change of throttle itself moves the vehicle.
     reach = memory.hold_zone
     if error > reach or (memory.zone == _CLIMB and error > 0.5 * reach):
@@ -187,7 +187,7 @@ def hold_height(
     Args:
         memory: state.
         height: loop of the pitch angle in the zone HOLD.
-        throttle: loop of the throttle there.
+        throttle: loop of the throttle in the zone HOLD.
         climb_speed: loop of the pitch angle in a climb or descent.
         error: error of the height, m.
         path_angle: angle of the commanded path, rad.
@@ -207,17 +207,17 @@ class LongitudinalLoops:
 
         theta_c = k_p (h_c - h) + k_i int(h_c - h),      delta_t = trim + k_p (V_c - V) + k_i int(V_c - V)
 
-    Below the zone the aircraft climbs at full throttle, above it descends at zero throttle, and the pitch angle holds
-    the airspeed with theta_c = -k_p (V_c - V) - k_i int(V_c - V). The same holds at a given throttle.
+    Below the zone, the aircraft climbs at full throttle; above the zone, it descends at zero throttle. The pitch angle
+    then holds the airspeed with theta_c = -k_p (V_c - V) - k_i int(V_c - V), as it does at a given throttle.
 
-    A climb w_c is a moving height: h_c' = w_c from the current height on, with the pitch angle asin(w_c / V_c) fed
-    forward; h_c stops while the aircraft is half a hold zone behind. If the climb would need more than full throttle,
-    or less than zero, airspeed takes precedence, and the climb rate is what remains possible.
+    A commanded climb rate w_c moves the commanded height: h_c' = w_c from the current height on, with the pitch angle
+    asin(w_c / V_c) fed forward; h_c is limited to half a hold zone above or below the aircraft. If the climb rate would
+    need more than full throttle, or less than zero, airspeed takes precedence over the climb rate.
 
-    At a given pitch angle an aircraft climbs with its speed, so throttle holds the height by delta_t = trim + k_p (h_c
-    - h) - k_d h' + k_i int(h_c - h). An integrator removes the steady error of the pitch loop: theta_c = theta_given +
-    k_i int(theta_given - theta). The given pitch angle is followed while the airspeed is at least nine tenths of
-    `rotation_airspeed`; below, the pitch angle holds that airspeed instead.
+    At a given pitch angle, the climb rate depends on the speed, so throttle holds the height by delta_t = trim + k_p
+    (h_c - h) - k_d h' + k_i int(h_c - h). An integrator removes the steady error of the pitch loop: theta_c =
+    theta_given + k_i int(theta_given - theta). The aircraft follows the given pitch angle while the airspeed is at
+    least nine tenths of `rotation_airspeed`; otherwise the pitch angle holds that airspeed.
     """
 
     def __init__(self, values: Values) -> None:
@@ -254,7 +254,7 @@ class LongitudinalLoops:
 
     @property
     def steepest(self) -> float:
-        """Largest pitch angle (rad) that the aircraft can hold at present when given one: less at low airspeed."""
+        """Largest given pitch angle (rad) that the aircraft can hold at present; smaller at low airspeed."""
         return self._steepest
 
     def reset(self) -> None:
@@ -312,11 +312,11 @@ class LongitudinalLoops:
         return hold_height(*self.height_memory, error, path_angle, airspeed - state.airspeed, dt)
 
     def flare(self, state: FlightState, climb: float, command: float, dt: float) -> float:
-        """Pitch command (rad) that holds a climb (m/s) without throttle; `command` is the last one before the flare.
+        """Pitch command (rad) that holds a climb rate (m/s) at zero throttle; `command` is the last before the flare.
 
-        The wanted pitch angle, which is not below level, follows the flight path and keeps the lift while the airspeed
-        falls from V_0, with the angle of attack alpha_0 = theta_0 - gamma_0 at the beginning of the flare; an
-        integrator holds it as it holds a given pitch angle:
+        The wanted pitch angle is never below level. It follows the flight path, and maintains the lift while the
+        airspeed falls from V_0; alpha_0 = theta_0 - gamma_0 is the angle of attack at the beginning of the flare. An
+        integrator holds the wanted pitch angle as it holds a given one:
 
             theta = asin(w_c / V) + alpha_0 (V_0 / V)^2 + k_p (w_c - w) + k_i int(w_c - w)
         """
@@ -339,7 +339,7 @@ class LongitudinalLoops:
             # The limit applies at once when the airspeed falls below the slowest.
             self._slowest.reset(min(self._slowest.integrated, pitch))
         command = min(pitch, steepest)
-        # The pitch loop holds another angle than the command.
+        # The pitch loop settles at an angle that differs from its command.
         self._steepest = min(steepest - command + state.pitch, STEEPEST_PITCH)
         return command
 

@@ -1,4 +1,4 @@
-"""Flight along a path of lines and arcs as a kernel: the guidance of a fixed wing onto the path."""
+"""Kernel that guides a fixed wing along a path of lines and arcs."""
 
 from __future__ import annotations
 
@@ -34,12 +34,12 @@ class PathFlight:
 
     Attributes:
         progress: completed share of the mission.
-        is_done: whether the mission is done, and the vehicle circles.
+        is_done: whether the mission is done and the vehicle circles.
         flares: whether the present segment leads to the touch-down.
         flare_height: height above the touch-down point at which the flare begins, m.
         flare_lead: lag of the sink rate that the flare compensates, s.
         touch_down: down coordinate of the touch-down point, m.
-        approach: `FieldGains.approach`, as `line` and `orbit`.
+        approach: `FieldGains.approach`; likewise `line` and `orbit`.
     """
 
     progress: float
@@ -55,7 +55,7 @@ class PathFlight:
 
 @kernel
 def note_progress(flight: PathFlight, path: PathMemory, north: float, east: float) -> None:
-    """Advance the progress to a position, m."""
+    """Raise the progress to that at a position (m)."""
     share = min(travelled(path, north, east) / path.length, _ALMOST_DONE)
     flight.progress = 1.0 if flight.is_done else max(flight.progress, share)
 
@@ -85,28 +85,28 @@ def guide_along_path(
     command: NDArray[np.float64],
     target: NDArray[np.float64],
 ) -> bool:
-    """Guide a fixed wing along its path, or return that Python must.
+    """Guide a fixed wing along its path, or return True if Python must guide.
 
-    Python guides at the end of a segment, at the flare, where a climb or descent begins or ends, and with a state that
-    is not finite.
+    Python guides at the end of a segment, in the flare, where a climb or descent begins or ends, and if the state is
+    not finite.
 
     Args:
         tick: time of the state, and the time since the last one.
         flight: state of the mission.
         path: place on the path.
-        course_loop: loop of the roll angle.
-        heights: state of the longitudinal loops, and the first of them, as for `hold_height`.
-        height_loop: loop of the pitch angle by height.
-        throttle_loop: loop of the throttle by airspeed.
-        climb_speed_loop: loop of the pitch angle by airspeed.
+        course_loop: loop from course to roll angle.
+        heights: state of the longitudinal loops, as for `hold_height`.
+        height_loop: loop from height to pitch angle.
+        throttle_loop: loop from airspeed to throttle.
+        climb_speed_loop: loop from airspeed to pitch angle.
         roll_limit: rate limit of the roll angle.
-        pitch_limit: that of the pitch angle.
-        throttle_limit: that of the throttle.
-        inner: inner loops.
+        pitch_limit: rate limit of the pitch angle.
+        throttle_limit: rate limit of the throttle.
+        inner: parameters and state of the inner loops.
         truth: true state (19,).
-        wind_ned: m/s (3,).
-        command: mode, bits of values to ignore, ten values.
-        target: point of the path abreast of the vehicle (m), and commanded course (rad).
+        wind_ned: wind (3,), m/s.
+        command: set to the mode, the bits of values to ignore, and ten values.
+        target: set to the point of the path abreast of the vehicle (m), and the commanded course (rad).
     """
     north, east, down = truth[0], truth[1], truth[2]
     p, q, r = truth[10], truth[11], truth[12]

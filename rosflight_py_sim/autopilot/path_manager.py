@@ -22,7 +22,7 @@ wrap_angle = kernel_part(loops.wrap_angle)
 
 
 class Guidance(NamedTuple):
-    """Path following commands for the autopilot.
+    """Path-following commands for the autopilot.
 
     Attributes:
         course: course over ground, rad, within pi of the current one.
@@ -45,12 +45,12 @@ class PathMemory:
 
     Attributes:
         segment: present segment.
-        is_last: whether it is the last one.
-        is_over: whether the end of the last one has been passed.
-        before: length of the segments before, m.
+        is_last: whether the present segment is the last one.
+        is_over: whether the vehicle has passed the end of the last segment.
+        before: length of the preceding segments, m.
         length: length of the path, m.
-        turned: angle flown on an arc, rad.
-        last_angle: last direction from the centre of an arc, rad.
+        turned: angle flown on the present arc, rad.
+        last_angle: last direction from the centre of the present arc to the vehicle, rad.
     """
 
     segment: SegmentNumbers
@@ -80,7 +80,7 @@ def has_passed(path: PathMemory, north: float, east: float) -> bool:
 
 @kernel
 def advance_on_segment(path: PathMemory, north: float, east: float) -> None:
-    """Note a position (m) on the present segment."""
+    """Record a position (m) on the present segment."""
     if path.segment.is_arc:
         path.turned = turned_at(path, north, east)
         path.last_angle = angle_from_centre(path.segment, north, east)
@@ -95,7 +95,7 @@ def travelled(path: PathMemory, north: float, east: float) -> float:
 
 
 class PathManager:
-    """Follows the segments of a path: Beard and McLain, chapter 11, algorithms 5, 6 and 8 combined.
+    """Path manager after Beard and McLain, chapter 11: algorithms 5, 6 and 8 combined.
 
     A segment is over when the vehicle crosses the half-plane at its end, which for an arc is the ray from the centre
     through the end. The angle flown is counted from the beginning of the arc. Therefore an arc of more than half a
@@ -141,7 +141,7 @@ class PathManager:
 
     @property
     def is_over(self) -> bool:
-        """Whether the end of the last segment has been passed."""
+        """Whether the vehicle has passed the end of the last segment."""
         return self.memory.is_over
 
     @property

@@ -52,9 +52,9 @@ class SegmentNumbers:
 
     Attributes:
         is_arc: whether it is an arc.
-        north: start of a line, or centre of an arc, m; as `east` and `down`.
-        end_north: end of a line, m; as `end_east` and `end_down`.
-        normal_north: normal of the half-plane at the end of a line, as `normal_east`.
+        north: start of a line, or centre of an arc, m; likewise `east` and `down`.
+        end_north: end of a line, m; likewise `end_east` and `end_down`.
+        normal_north: normal of the half-plane at the end of a line; likewise `normal_east`.
         course: course along a line, rad.
         length: horizontal length, m.
         curvature: 1/m, positive to the right.
@@ -86,7 +86,7 @@ class SegmentNumbers:
 
 @kernel
 def distance_along(line: SegmentNumbers, north: float, east: float) -> float:
-    """Distance of a position (m) along a line, m; negative before its start."""
+    """Distance of a position (m) along a line, m; negative before the start of the line."""
     return (north - line.north) * math.cos(line.course) + (east - line.east) * math.sin(line.course)
 
 
@@ -103,7 +103,7 @@ def point_along(line: SegmentNumbers, along: float) -> tuple[float, float, float
 
 @kernel
 def angle_from_centre(arc: SegmentNumbers, north: float, east: float) -> float:
-    """Direction of a position (m) seen from the centre of an arc, rad."""
+    """Direction from the centre of an arc to a position (m), rad."""
     return math.atan2(east - arc.east, north - arc.north)
 
 
@@ -153,8 +153,8 @@ class Line:
     """Straight line from `start_ned` to `end_ned` (m), ended by a half-plane.
 
     The half-plane is vertical, passes through the end and has the horizontal normal `end_normal` (Beard and McLain,
-    Small Unmanned Aircraft, 2012, eq. 11.1). The line is over once the vehicle has crossed it, at any distance to the
-    side.
+    Small Unmanned Aircraft, 2012, eq. 11.1). The line is over once the vehicle has crossed the half-plane, at any
+    lateral distance.
     """
 
     start_ned: Vector3
@@ -202,7 +202,7 @@ class Line:
         )
 
     def along(self, position_ned: Vector3) -> float:
-        """Distance of the vehicle along the line, m; negative before its start."""
+        """Distance of the vehicle along the line, m; negative before the start of the line."""
         return distance_along(self.numbers, *position_ned[:2])
 
     def nearest(self, position_ned: Vector3) -> Vector3:
@@ -229,8 +229,8 @@ class Line:
 class Arc:
     """Part of a level circle about `centre_ned` (m), from `start_angle` (rad, from north seen from the centre) on.
 
-    `turn` is lambda: 1 clockwise seen from above, -1 counter-clockwise. `sweep` (rad, not negative) is its angle; more
-    than a full turn is an orbit of several turns.
+    `turn` is lambda: 1 clockwise seen from above, -1 counter-clockwise. `sweep` (rad, not negative) is the angle of the
+    arc; an angle of more than a full turn makes an orbit of several turns.
     """
 
     centre_ned: Vector3
@@ -275,7 +275,7 @@ class Arc:
         )
 
     def angle(self, position_ned: Vector3) -> float:
-        """Direction of the vehicle seen from the centre, rad."""
+        """Direction from the centre to the vehicle, rad."""
         return angle_from_centre(self.numbers, *position_ned[:2])
 
     def nearest(self, position_ned: Vector3) -> Vector3:
@@ -295,10 +295,10 @@ class Arc:
         return course_onto(self.numbers, *position_ned[:2], course, *gains)
 
     def field_curvature(self, position_ned: Vector3, gains: FieldGains) -> float:
-        """Curvature (1/m, positive to the right) of the field's path at the vehicle; on the circle that of the circle.
+        """Curvature (1/m, positive to the right) of the field's path at the vehicle; on the circle, the circle's own.
 
-        With a = atan(k_orbit (d - rho) / rho) the distance changes by d' = -sin(a) and the bearing by phi' = lambda
-        cos(a) / d per metre, so that the commanded course turns by lambda (cos(a) / d - k_orbit / rho sin(a) cos^2(a)).
+        With a = atan(k_orbit (d - rho) / rho), the distance changes by d' = -sin(a) per metre and the bearing by phi' =
+        lambda cos(a) / d, so the commanded course turns by lambda (cos(a) / d - k_orbit / rho sin(a) cos^2(a)).
         """
         distance = max(math.dist(position_ned[:2], self.centre_ned[:2]), 0.1 * self.radius)
         a = math.atan(gains.orbit * (distance - self.radius) / self.radius)

@@ -1,4 +1,4 @@
-"""Inner loops of a fixed wing: roll and pitch angle to surfaces."""
+"""Inner loops of a fixed wing: from roll and pitch angles to control surfaces."""
 
 from __future__ import annotations
 
@@ -69,8 +69,8 @@ class SurfaceMemory:
     """Parameters and state of `SurfaceLoops`.
 
     Attributes:
-        design_airspeed: m/s; it and the next ones are the parameters of the same names.
-        slow_yaw_rate: yaw rate below the frequency of the washout, rad/s.
+        design_airspeed: m/s; this and the other attributes up to `rudder_sign` are the parameters of the same names.
+        slow_yaw_rate: part of the yaw rate below the washout frequency, rad/s.
     """
 
     design_airspeed: float
@@ -110,12 +110,12 @@ def surfaces(
     to_pitch: float,
     rudder: float,
 ) -> tuple[float, float, float]:
-    """Aileron, elevator and rudder, -1 to 1, towards these angles (rad), with this rudder (rad, to the left)."""
+    """Aileron, elevator and rudder (-1 to 1) for wanted roll and pitch angles (rad) and rudder (rad, to the left)."""
     ratio = memory.design_airspeed / max(airspeed, 1.0)
     scale = min(max(ratio * ratio, _LEAST_SCALE), _GREATEST_SCALE)
     aileron = scale * (memory.roll_gain * (to_roll - roll) - memory.roll_rate_gain * roll_rate)
-    # Positive elevator deflection turns the nose down. The rate is that of the pitch angle (eq. 3.3): in a turn q
-    # includes the turn rate, which must not be damped.
+    # Positive elevator deflection turns the nose down. The damped rate is that of the pitch angle (eq. 3.3): in a
+    # turn, q includes a component of the turn rate, which must not be damped.
     rate = pitch_rate * math.cos(roll) - yaw_rate * math.sin(roll)
     up = memory.pitch_gain * (to_pitch - pitch) - memory.pitch_rate_gain * rate
     elevator = memory.trim_elevator - scale * up
@@ -134,8 +134,8 @@ class SurfaceLoops:
         delta_r = damper of the yaw rate, washed out below the frequency p_wo:  delta_r = k_r s / (s + p_wo) r
 
     Deflections are positive as in the book: left aileron down, elevator down, rudder to the left; the gains are
-    positive, and the signs of the surface effects are applied here. The gains hold for `design_airspeed`; at others
-    they are scaled by the inverse of the dynamic pressure. Valid below the stall.
+    positive, and the signs of the surface effects are applied here. The gains hold for `design_airspeed`; at
+    other airspeeds they are scaled by the inverse of the dynamic pressure. Valid below the stall.
 
     Attributes:
         memory: parameters and state, for kernels.
@@ -156,7 +156,7 @@ class SurfaceLoops:
         self.memory.slow_yaw_rate = old.memory.slow_yaw_rate
 
     def hold(self, state: FlightState, roll: float, pitch: float, dt: float) -> SurfaceCommand:
-        """Surface commands for the next `dt` seconds, towards these angles (rad)."""
+        """Surface commands for the next `dt` seconds that hold a roll and a pitch angle (rad)."""
         return self._surfaces(state, roll, pitch, damp_yaw(self.memory, state.yaw_rate, dt))
 
     def steer(self, state: FlightState, pitch: float, rudder: float, dt: float) -> SurfaceCommand:

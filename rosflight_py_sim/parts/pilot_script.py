@@ -1,4 +1,4 @@
-"""Scripted pilots of ROSflight's firmware and of autopilots."""
+"""Scripted pilots for ROSflight's firmware and for autopilots."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ _CALIBRATIONS = 10
 
 
 def hindrance_of(status: StatusReport) -> str:
-    """Why the firmware cannot fly a mission, and the services to call before; empty if it can."""
+    """Reason why the firmware cannot fly a mission, and the services to call first; empty if it can fly one."""
     if status.armed and not status.failsafe:
         return ""
     text = f"the vehicle is {state_text(status.error_code, armed=status.armed, failsafe=status.failsafe)}"
@@ -53,14 +53,14 @@ def hindrance_of(status: StatusReport) -> str:
 
 
 def awaited_by(status: StatusReport) -> str:
-    """What a mission that has begun waits for; empty for nothing."""
+    """Condition that a mission waits for after it has begun; empty if none."""
     if status.rc_override & BY_SWITCH:
         return "waiting for control, which the transmitter has until toggle_override is called"
     return "" if status.offboard else "waiting for the flight controller to receive the autopilot's commands"
 
 
 class PilotScript(ServiceScript):
-    """Arms the vehicle and hands control from the sticks to the autopilot, with the services that a user would call.
+    """Pilot that arms the vehicle and gives control to the autopilot, with the services that a user would call.
 
     Attributes:
         status: newest status of the flight controller.
@@ -86,12 +86,12 @@ class PilotScript(ServiceScript):
 
     @newest(FORCES_AND_MOMENTS, when="watches_slide")
     def take_wrench(self, wrench: Wrench) -> None:
-        """Note force and moment."""
+        """Store force and moment."""
         self._wrench = np.array((*wrench.force, *wrench.moment))
 
     @newest(TRUTH_STATE, when="watches_slide")
     def observe_motion(self, state: VehicleState) -> None:
-        """Watch for a vehicle that slides."""
+        """Check whether the vehicle slides."""
         if self.slide is not None and self._wrench is not None:
             self.slide.observe(state, self._wrench)
 
@@ -101,7 +101,7 @@ class PilotScript(ServiceScript):
         self._imu.count += 1
 
     def input_links(self, time: StepTime, topic: str, numbers: NDArray[Any]) -> Sequence[ChainLink] | None:
-        """Count IMU messages, and watch for a vehicle that slides."""
+        """Links that count IMU messages and check whether the vehicle slides."""
         if not keeps(type(self), "input_links", "take_wrench", "observe_motion", "count_imu"):
             return None
         if topic == IMU.name:
@@ -135,7 +135,7 @@ class PilotScript(ServiceScript):
         self.activity = "handed over"
 
     def calibration(self, *, again: bool = False) -> Script:
-        """Calibrate an uncalibrated IMU, or with `again` any; repeat the calibration if gusts moved the vehicle."""
+        """Calibrate the IMU if it is not calibrated, or if `again`; repeat this if gusts moved the vehicle."""
         count = end = 0
 
         def is_over() -> bool:
@@ -160,7 +160,7 @@ class PilotScript(ServiceScript):
 
     @property
     def is_calibrated(self) -> bool:
-        """Whether the IMU is calibrated, by the newest status."""
+        """Whether the IMU is calibrated according to the newest status."""
         return not self.status.error_code & _UNCALIBRATED_IMU
 
     @property
@@ -169,7 +169,7 @@ class PilotScript(ServiceScript):
         return self._has_status
 
     def answer(self, time_ns: int, content: StatusReport) -> None:
-        """Check the current condition, and go on if it holds."""
+        """Check the current condition, and continue the script if it holds."""
         # A flight controller that does not stamp its messages sends all with the same stamp.
         self.make_stale()
         self.status = content
@@ -178,7 +178,7 @@ class PilotScript(ServiceScript):
         self.end_inputs()
 
     def end_inputs(self) -> None:
-        """End the inputs that are needed only for the calibration or before arming, because they have many messages."""
+        """End high-rate inputs that are needed only for the calibration or before arming."""
         if self.is_calibrated:
             self.end_port("count_imu")
         if self.status.armed:
@@ -186,7 +186,7 @@ class PilotScript(ServiceScript):
             self.end_port("observe_motion")
 
     def trouble(self) -> str:
-        """The failsafe, or a vehicle that slides before it is armed."""
+        """Reason to abort: failsafe, or a vehicle that slides before it is armed."""
         if self.status.failsafe:
             return "the flight controller went into failsafe"
         return self.slide.text if self.slide is not None and not self.status.armed else ""
@@ -198,10 +198,10 @@ class PilotScript(ServiceScript):
 
 
 class AutopilotScript(ServiceScript):
-    """Starts the mission of an autopilot, and follows it to its end.
+    """Script that starts the mission of an autopilot and follows the mission to its end.
 
     Class attributes:
-        KEEPS_TO_SETPOINT: whether a vehicle far from its set-point is lost, and not on its way to it.
+        KEEPS_TO_SETPOINT: whether a vehicle far from its set-point counts as carried away, not as on its way to it.
 
     Attributes:
         phase: phase of the mission.
@@ -227,7 +227,7 @@ class AutopilotScript(ServiceScript):
         yield "autopilot/start"
 
     def evaluate(self) -> None:
-        """Follow the script, unless wind or current carry the vehicle away."""
+        """Check whether wind or current carry the vehicle away, and follow the script."""
         if self.KEEPS_TO_SETPOINT and self.stays_near_setpoint:
             state, setpoint, wind = self.take_state(), self.take_setpoint(), self.take_wind()
             if state is not None and setpoint is not None and wind is not None:
@@ -235,7 +235,7 @@ class AutopilotScript(ServiceScript):
         super().evaluate()
 
     def trouble(self) -> str:
-        """A vehicle that is carried away, or as in the next class."""
+        """Reason to abort: a vehicle that is carried away, or the reason of the next class."""
         return (self.drift.text if self.is_under_way else "") or super().trouble()
 
     @property
@@ -250,12 +250,12 @@ class AutopilotScript(ServiceScript):
 
     @property
     def stays_near_setpoint(self) -> bool:
-        """Whether the mission keeps the vehicle near its set-point; a roll-out leaves it behind, the touch-down."""
+        """Whether the mission keeps the vehicle near its set-point; a roll-out leads away from it, the touch-down."""
         return self.is_under_way and self.phase != ROLL_OUT_LABEL
 
     @newest(AUTOPILOT_PHASE)
     def on_phase(self, message: String) -> None:
-        """Note the phase of the mission."""
+        """Store the phase of the mission."""
         phase = message.data
         self.has_landed = has_landed(self.phase, phase)
         self.phase = phase
@@ -265,7 +265,7 @@ class AutopilotScript(ServiceScript):
 
 
 class MissionScript(AutopilotScript, PilotScript):
-    """Arms, hands over, and starts the mission of an autopilot that commands the firmware.
+    """Pilot that arms, hands over, and starts the mission of an autopilot that commands the firmware.
 
     A vehicle that has landed is disarmed; one that loiters stays under control of its autopilot.
     """

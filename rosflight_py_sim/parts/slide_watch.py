@@ -1,4 +1,4 @@
-"""Detection of a vehicle that slides over the ground, because the wind pushes it more than friction holds it."""
+"""Detection of a vehicle that slides over the ground because the drag of the wind exceeds friction."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from rosflight_py_sim.kernels.record import kernel_record
 from rosflight_py_sim.physics.rotations import rotate_to_inertial
 from rosflight_py_sim.step.vehicle_state import VehicleState
 
-# Speed over ground (m/s) of a vehicle that slides, and the time (s) after which it does not stop again: a gust moves it
-# for tenths of a second, and an aircraft turns into the wind within two.
+# Speed over ground (m/s) from which a vehicle slides, and time (ns) after which a slide does not stop again: a gust
+# moves a vehicle for tenths of a second, and an aircraft turns into the wind within two seconds.
 _SLIDES_MPS, _SLIDES_NS = 0.1, 3 * NANOSECONDS
 # Share of the weight that must rest on the ground.
 _STANDS = 0.1
@@ -26,18 +26,18 @@ _ROLLS = 0.2
 
 @kernel_record
 class Slide:
-    """What is known of a vehicle that waits on the ground.
+    """Observations of a vehicle that waits on the ground.
 
     Attributes:
         mass: kg.
         weight: N.
         most_drag: greatest drag since the start, N.
-        least_on_ground: least share of the weight that rested on the ground since then.
+        least_on_ground: least share of the weight that rested on the ground since the start.
         since_ns: time at which the present slide began, ns; -1 while the vehicle does not slide.
         greatest_drag: greatest drag of the present slide, N.
-        friction: sum of the friction in its steps, N.
-        steps: number of its steps.
-        is_certain: whether drag has moved the vehicle for 3 s; nothing changes any more.
+        friction: sum of the friction over the steps of the present slide, N.
+        steps: number of steps of the present slide.
+        is_certain: whether drag has moved the vehicle for 3 s; from then on, the attributes do not change.
     """
 
     mass: float
@@ -53,7 +53,7 @@ class Slide:
 
 @kernel
 def observe_slide(time_ns: int, truth: NDArray[np.float64], force: NDArray[np.float64], slide: Slide) -> None:
-    """Take a true state (19,), and the wrench or force (3 or more,), N, under which it came about."""
+    """Add a true state (19,) and the wrench or force (3 or more,), N, that led to it."""
     if slide.is_certain:
         return
     qw, qx, qy, qz = truth[3], truth[4], truth[5], truth[6]
@@ -80,19 +80,19 @@ def observe_slide(time_ns: int, truth: NDArray[np.float64], force: NDArray[np.fl
 
 @kernel
 def watch_slide(time: StepTime, truth: NDArray[np.float64], wrench: NDArray[np.float64], slide: Slide) -> None:
-    """Take the state and the wrench (6,) of a step, as `observe_slide`."""
+    """Add the state and the wrench (6,) of a step; see `observe_slide`."""
     observe_slide(time.time_ns, truth, wrench, slide)
 
 
 class SlideWatch:
-    """Watches the true state and the wrench of a vehicle that waits on the ground.
+    """Watch on the true state and the wrench of a vehicle that waits on the ground.
 
-    With the wrench F of air and propulsion, which excludes gravity and contact, the contact force is m a - F - m g. Its
-    horizontal part is the friction; the horizontal part of F is the drag.
+    F is the force of air and propulsion, without gravity and contact. The contact force is m a - F - m g; its
+    horizontal part is the friction. The horizontal part of F is the drag.
     """
 
     def __init__(self, mass: float, gravity: float) -> None:
-        """`mass` in kg and `gravity` in m/s^2 are the vehicle's."""
+        """`mass` (kg) of the vehicle, and `gravity` (m/s^2)."""
         self._slide = Slide(
             mass=mass,
             weight=mass * gravity,
@@ -107,22 +107,22 @@ class SlideWatch:
 
     @classmethod
     def of(cls, values: Values) -> SlideWatch | None:
-        """Watch for a vehicle with these values of its dynamics; None if they do not give its mass."""
+        """Watch on a vehicle with these parameters of dynamics; None if they give no mass or no gravity."""
         if "mass" not in values or not number(values, "gravity"):
             return None
         return cls(number(values, "mass"), number(values, "gravity"))
 
     def observe(self, state: VehicleState, force: NDArray[np.float64]) -> None:
-        """Take a true state, and the wrench or force (3 or more,), N, under which it came about."""
+        """Add a true state and the wrench or force (3 or more,), N, that led to it."""
         observe_slide(state.time_ns, state.truth, force, self._slide)
 
     def link(self, time: StepTime, truth: NDArray[np.float64], wrench: NDArray[np.float64]) -> ChainLink:
-        """Link that does the same in each step: arguments as of `watch_slide`."""
+        """Link that observes each step; arguments as for `watch_slide`."""
         return ChainLink(bound(watch_slide, time, truth, wrench, self._slide))
 
     @property
     def text(self) -> str:
-        """Reason with both forces, once drag has moved the vehicle for 3 s; empty before."""
+        """Reason to abort, with drag and friction, once drag has moved the vehicle for 3 s; empty before."""
         slide = self._slide
         if not slide.is_certain:
             return ""
@@ -130,7 +130,7 @@ class SlideWatch:
 
     @property
     def unrest(self) -> str:
-        """Reason for a vehicle that does not slide, but does not stand still either: extremes since the start."""
+        """Reason to abort if the vehicle neither slides nor stands still, with the extremes since the start."""
         slide = self._slide
         drag, least = f"drag up to {slide.most_drag:.1f} N", max(0.0, slide.least_on_ground)
         return f"the vehicle does not stand still: {drag}, down to {least:.0%} of the weight on the ground"
