@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from typing import Any, ClassVar
 
-from rosflight_py_sim.autopilot import loops
 from rosflight_py_sim.autopilot.autopilot_command import AutopilotCommand
 from rosflight_py_sim.autopilot.flight_state import FlightState
 from rosflight_py_sim.autopilot.fly_target import (
@@ -23,7 +22,16 @@ from rosflight_py_sim.autopilot.longitudinal_loops import (
     LongitudinalLoops,
     Zone,
 )
-from rosflight_py_sim.autopilot.loops import PiLoop, PiMemory, SlewLimit, gain, pi_output, settling_error
+from rosflight_py_sim.autopilot.loops import (
+    PiLoop,
+    PiMemory,
+    SlewLimit,
+    gain,
+    pi_output,
+    settling_error,
+    within,
+    wrap_angle,
+)
 from rosflight_py_sim.autopilot.overflight import Overflight
 from rosflight_py_sim.autopilot.path_segments import FIELD_PARAMETERS, Arc, FieldGains
 from rosflight_py_sim.autopilot.setpoint import Vector3
@@ -34,7 +42,8 @@ from rosflight_py_sim.ground.parameters import Parameter, ParameterTable, Values
 from rosflight_py_sim.ground.shared_parameters import SPOOL_UP_TIME
 from rosflight_py_sim.kernels.jit import kernel, kernel_part
 
-within, wrap_angle = kernel_part(loops.within), kernel_part(loops.wrap_angle)
+# For kernels; Python calls the plain functions.
+_within, _wrap_angle = kernel_part(within), kernel_part(wrap_angle)
 
 FIXEDWING_TARGET_PARAMETERS = (
     SURFACE_LOOP_PARAMETERS
@@ -101,7 +110,7 @@ def turn_to_course(
 ) -> float:
     """Roll angle (rad) from the course to the wanted one (rad), on a path with this curvature (1/m)."""
     turn = math.atan(ground_speed * ground_speed * curvature / GRAVITY)
-    return pi_output(course_loop, wrap_angle(wanted - course), dt, within(turn, course_loop.high))
+    return pi_output(course_loop, _wrap_angle(wanted - course), dt, _within(turn, course_loop.high))
 
 
 class FixedwingTargetController(TargetController):
