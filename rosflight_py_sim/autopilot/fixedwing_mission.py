@@ -15,7 +15,7 @@ from rosflight_py_sim.autopilot.fly_target import (
 from rosflight_py_sim.autopilot.landing import Landing
 from rosflight_py_sim.autopilot.longitudinal_loops import ROTATION_AIRSPEED
 from rosflight_py_sim.autopilot.mission_phase import MissionPhase
-from rosflight_py_sim.autopilot.path_flight import PathFlight, is_flare_due, note_progress
+from rosflight_py_sim.autopilot.path_flight import PathFlight, height_ahead, is_flare_due, note_progress
 from rosflight_py_sim.autopilot.path_manager import PathManager, PathMemory
 from rosflight_py_sim.autopilot.path_planning import circuit_length, joined_path, planned_path
 from rosflight_py_sim.autopilot.path_segments import FIELD_PARAMETERS, FieldGains, Segment
@@ -273,10 +273,6 @@ class FixedwingMission:
             self._phase, self._landing = phase.FLARE, landing
             self._glide_sink, self._flare_s = -state.climb, 0.0
 
-    def _height_ahead(self, landing: Landing, state: FlightState) -> float:
-        """Height above the touch-down point after the flare's lead at the present climb rate, m."""
-        return landing.height_above(state.position_ned) + self._flight.flare_lead * state.climb
-
     def _runway_course(self, state: FlightState) -> float:
         """Course that leads onto the centre line of the final approach, rad."""
         assert self._manager is not None
@@ -294,7 +290,7 @@ class FixedwingMission:
         if self._phase is phase.ROLL_OUT and is_slow:
             self._phase, self._flight.progress = phase.DONE, 1.0
         if self._phase is phase.FLARE:
-            sink = landing.flare_sink(self._height_ahead(landing, state), self._glide_sink)
+            sink = landing.flare_sink(height_ahead(self._flight, state.position_ned[2], state.climb), self._glide_sink)
             aligns = height <= self._align_height
             lateral = HeadingTarget(landing.course) if aligns else CourseTarget(self._runway_course(state))
             guided = controller.flare(state, lateral, -sink, dt)

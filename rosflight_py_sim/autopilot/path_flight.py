@@ -61,9 +61,15 @@ def note_progress(flight: PathFlight, path: PathMemory, north: float, east: floa
 
 
 @kernel
+def height_ahead(flight: PathFlight, down: float, climb: float) -> float:
+    """Height (m) above the touch-down point after the flare's lead, at a down coordinate (m) and climb rate (m/s)."""
+    return flight.touch_down - down + flight.flare_lead * climb
+
+
+@kernel
 def is_flare_due(flight: PathFlight, down: float, climb: float) -> bool:
-    """Whether the flare begins at this down coordinate (m) and climb rate (m/s)."""
-    return flight.flares and flight.touch_down - down + flight.flare_lead * climb <= flight.flare_height
+    """Whether the flare begins at a down coordinate (m) and climb rate (m/s)."""
+    return flight.flares and height_ahead(flight, down, climb) <= flight.flare_height
 
 
 @kernel

@@ -201,10 +201,6 @@ class Line:
             airspeed=self.airspeed,
         )
 
-    def along(self, position_ned: Vector3) -> float:
-        """Distance of the vehicle along the line, m; negative before the start of the line."""
-        return distance_along(self.numbers, *position_ned[:2])
-
     def nearest(self, position_ned: Vector3) -> Vector3:
         """Point of the line abreast of the vehicle, at the line's height there."""
         return nearest_point(self.numbers, *position_ned[:2])
