@@ -278,6 +278,7 @@ def subject_of(chosen: Vehicle) -> Subject:
         given_values(DYNAMICS_PARAMETERS, sources, "dynamics", "", *aliases),
         given_values(SENSOR_PARAMETERS, sources, "sensors", "", *registered_node(chosen.sensors).ALIASES),
         tuple(one.output for one in chosen.actuators),
+        tuple(one.output for one in chosen.actuators if one.is_motor),
         mixer_parameters(chosen.firmware_file),
     )
 

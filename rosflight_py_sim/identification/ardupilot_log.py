@@ -1,7 +1,8 @@
 """Flight logs of ArduPilot: dataflash files, read by pymavlink.
 
 Messages and fields are those of ArduPilot (ardupilot.org, onboard message log messages): forward, right, down and NED,
-angles in deg, times in us since the start.
+angles in deg, times in us since the start. Versions before 3.4 log times in ms, some events without a time, outputs as
+Ch1 to Ch12, voltage and current in hundredths, and the state of an estimator called EKF1.
 """
 
 from __future__ import annotations
@@ -25,8 +26,6 @@ from rosflight_py_sim.physics.atmosphere import density
 DATAFLASH = b"\xa3\x95\x80"
 """First bytes of a dataflash file: head of a message, and the number of the message FMT."""
 
-_MICROSECOND = 1e-6
-
 # ArduPilot's events: armed, disarmed.
 _ARMED, _DISARMED = 10, 11
 
@@ -35,11 +34,12 @@ _FIELDS: dict[str, tuple[str, ...]] = {
     "ATT": ("Roll", "Pitch", "Yaw"),
     "XKF1": ("VN", "VE", "VD", "PN", "PE", "PD"),
     "NKF1": ("VN", "VE", "VD", "PN", "PE", "PD"),
+    "EKF1": ("VN", "VE", "VD", "PN", "PE", "PD"),
     "RCOU": tuple(f"C{number + 1}" for number in range(OUTPUTS)),
     "BAT": ("Volt", "Curr"),
     "CURR": ("Volt", "Curr"),
     "ARSP": ("Airspeed",),
-    "GPS": ("Lat", "Lng", "Alt"),
+    "GPS": ("Lat", "Lng", "Alt", "Status"),
     "ARM": ("ArmState",),
     "EV": ("Id",),
 }
@@ -48,7 +48,10 @@ _FIELDS: dict[str, tuple[str, ...]] = {
 _INSTANCES = ("I", "C", "Instance")
 """Fields that number the instances of a sensor or estimator."""
 
-_VEHICLE = re.compile(r"^(Ardu\w+|AP\w+|Rover|Blimp|AntennaTracker)\b")
+_VEHICLE = re.compile(r"^(Ardu\w+|APM:\w+|Rover|Blimp|AntennaTracker)\b")
+
+_FIX = 3
+"""GPS.Status of a fix in three dimensions."""
 
 
 def read_ardupilot(path: Path) -> FlightLog:
@@ -68,11 +71,14 @@ def read_ardupilot(path: Path) -> FlightLog:
     parameters: dict[str, float] = {}
     try:
         reader = DFReader_binary(str(path), zero_time_base=False)
+        time_s = 0.0
         while (message := reader.recv_match(type=[*_FIELDS, "MSG", "PARM"])) is not None:
             if message.get_type() == "PARM":
                 parameters[str(message.Name)] = float(message.Value)
+            elif message.get_type() == "MSG":
+                _take_text(str(message.Message), log)
             else:
-                _take(message, log, times, rows)
+                time_s = _take(message, time_s, times, rows)
         _set_date(log, reader)
     except (
         struct.error,
@@ -86,31 +92,36 @@ def read_ardupilot(path: Path) -> FlightLog:
         OSError,
     ) as error:
         raise FlightLogError(f"'{path}' is a damaged dataflash file: {error or type(error).__name__}") from error
-    named = _VEHICLE.match(log.vehicle)
-    log.kind = vehicle_of_ardupilot(named[0] if named else "", parameters)
+    program, _, frame = log.vehicle.partition(", ")
+    log.kind = vehicle_of_ardupilot(program.replace("APM:", "Ardu"), frame, parameters)
     found = {kind: (np.array(times[kind]), np.array(rows[kind], np.float64)) for kind in rows}
     _fill(log, found)
     return log
 
 
-def _take(message: Any, log: FlightLog, times: dict[str, list[float]], rows: dict[str, list[list[float]]]) -> None:
-    kind = message.get_type()
-    if kind == "MSG":
-        text = str(message.Message)
-        if not log.vehicle and _VEHICLE.match(text):
-            log.vehicle = text.split(" ")[0]
-        elif text.startswith("Frame: "):
-            log.vehicle = f"{log.vehicle}, {text.removeprefix('Frame: ').lower()}".removeprefix(", ")
-        return
-    fields = message.get_fieldnames()
+def _take_text(text: str, log: FlightLog) -> None:
+    """Take the program's name, and its frame, from a text such as "ArduCopter V4.5.7" or "Frame: QUAD/X"."""
+    if not log.vehicle and (named := _VEHICLE.match(text)):
+        log.vehicle = named[0]
+    elif text.startswith("Frame: ") and "," not in log.vehicle:
+        log.vehicle += f", {text.removeprefix('Frame: ').lower()}"
+
+
+def _take(message: Any, latest_s: float, times: dict[str, list[float]], rows: dict[str, list[list[float]]]) -> float:
+    """Take a message; return its time, s, which is the latest one if it has none."""
+    kind, fields = message.get_type(), message.get_fieldnames()
     first = next((name for name in _INSTANCES if name in fields), None)
     if first is not None and getattr(message, first) != 0:
-        return
-    if "TimeUS" not in fields:
-        return
+        return latest_s
+    # TimeMS of an old GPS message is that of the satellites, and T that of the board.
+    clock = next((name for name in ("TimeUS", "T", "TimeMS") if name in fields), "")
+    time_s = latest_s if not clock else float(getattr(message, clock)) * (1e-6 if clock == "TimeUS" else 1e-3)
     # Boards with few outputs have fewer fields.
-    rows[kind].append([float(getattr(message, name)) if name in fields else 0.0 for name in _FIELDS[kind]])
-    times[kind].append(float(message.TimeUS) * _MICROSECOND)
+    names = [name.replace("C", "Ch") if kind == "RCOU" and "Ch1" in fields else name for name in _FIELDS[kind]]
+    scale = 0.01 if kind == "CURR" and "CurrTot" in fields and any(one.startswith("Thr") for one in fields) else 1.0
+    rows[kind].append([scale * float(getattr(message, name)) if name in fields else 0.0 for name in names])
+    times[kind].append(time_s)
+    return time_s
 
 
 def _set_date(log: FlightLog, reader: Any) -> None:
@@ -130,18 +141,23 @@ def _fill(log: FlightLog, found: dict[str, tuple[Array, Array]]) -> None:
     if "ATT" in found:
         time_s, angles = found["ATT"]
         log.add("attitude", time_s, quaternions(np.radians(angles)))
-    estimator = next((kind for kind in ("XKF1", "NKF1") if kind in found), "")
+    estimator = next((kind for kind in ("XKF1", "NKF1", "EKF1") if kind in found), "")
     add("velocity", estimator, slice(0, 3))
     add("position", estimator, slice(3, 6))
     if "GPS" in found:
         place = found["GPS"][1]
-        fixed = place[:, 0] != 0.0
+        fixed = place[:, 3] >= _FIX
         if fixed.any():
             log.altitude = float(place[fixed][0, 2])
             if not estimator:
-                log.add("position", found["GPS"][0][fixed], north_east_down(place[fixed]))
+                log.add("position", found["GPS"][0][fixed], north_east_down(place[fixed, :3]))
     add("outputs", "RCOU", slice(0, OUTPUTS))
-    add("battery", "BAT" if "BAT" in found else "CURR", slice(0, 2))
+    power = "BAT" if "BAT" in found else "CURR"
+    if power in found:
+        # Without a monitor of the battery, ArduPilot logs 0 V.
+        time_s, values = found[power]
+        known = values[:, 0] > 0.0
+        log.add("battery", time_s[known], values[known])
     if "ARSP" in found:
         # It is equivalent airspeed, of air at sea level.
         thinner = math.sqrt(density(0.0) / density(log.altitude)) if math.isfinite(log.altitude) else 1.0
@@ -151,7 +167,11 @@ def _fill(log: FlightLog, found: dict[str, tuple[Array, Array]]) -> None:
     elif "EV" in found:
         time_s, events = found["EV"]
         own = np.isin(events[:, 0], [_ARMED, _DISARMED])
-        log.add("armed", time_s[own], events[own] == _ARMED)
+        time_s, armed = time_s[own], np.asarray(events[own, 0] == _ARMED, np.float64)
+        if len(armed):
+            # Before the first event, and since the begin of the log, it was the other way round.
+            first_s = min(times[0] for times, _ in found.values())
+            log.add("armed", np.r_[min(first_s, time_s[0] - 1e-3), time_s], np.r_[1.0 - armed[0], armed])
 
 
 def quaternions(angles: Array) -> Array:

@@ -15,10 +15,16 @@ import numpy as np
 from rosflight_py_sim.ground.parameters import number
 from rosflight_py_sim.identification.fitted_parameters import LATENCY
 from rosflight_py_sim.identification.flight_log import Array, FlightLog, FlightLogError
-from rosflight_py_sim.identification.identification import LONGEST_WARM_UP_LAGS, Subject, lag_of, notes_on
+from rosflight_py_sim.identification.identification import (
+    LONGEST_WARM_UP_LAGS,
+    Subject,
+    hidden_outputs,
+    lag_of,
+    notes_on,
+)
 from rosflight_py_sim.identification.output_error import LOCALS, OF_LOG, WIND, Residuals, errors_of
 from rosflight_py_sim.identification.search import ResidualSearch, fit
-from rosflight_py_sim.identification.shooting import Shots, shots_of
+from rosflight_py_sim.identification.shooting import NEEDED, Shots, shots_of
 from rosflight_py_sim.physics.dynamics import StateDivergedError
 
 HORIZONS_S = (0.25, 0.5, 1.0, 2.0, 5.0)
@@ -84,6 +90,8 @@ def compare(
     Raises:
         FlightLogError: the log lacks channels, or shows no flight, or the model cannot fly its outputs.
     """
+    log.require(NEEDED)
+    hidden = hidden_outputs(log, subject)
     shots = shots_of(
         [log],
         subject.outputs,
@@ -91,6 +99,7 @@ def compare(
         warm_up_s=LONGEST_WARM_UP_LAGS * lag_of(subject),
         origin_altitude=number(subject.dynamics_values, "origin_altitude"),
         with_airspeed=subject.has_pitot_tube,
+        with_rates=bool(hidden),
     )
     knows_current = not np.isnan(shots.current).any() and not np.isnan(shots.voltage).any()
     resistance = number(subject.values, "battery_internal_resistance") if knows_current else 0.0
@@ -105,4 +114,7 @@ def compare(
         raise FlightLogError(
             f"the vehicle '{subject.name}' cannot fly the outputs of '{log.file}' for {stretch_s:g} s: {error}"
         ) from error
-    return Comparison(subject, log, shots, shots.measured, modelled, flight.theta[WIND], notes_on([log], shots))
+    notes = notes_on([log], shots)
+    if hidden:
+        notes.append(f"{hidden}: the model turns with the logged angular rates")
+    return Comparison(subject, log, shots, shots.measured, modelled, flight.theta[WIND], notes)

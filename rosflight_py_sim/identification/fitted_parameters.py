@@ -91,6 +91,16 @@ def reading_of(name: str) -> int | None:
     return _READINGS.get(name, _COEFFICIENTS.get(coefficient))
 
 
+def is_force(name: str) -> bool:
+    """Whether the accelerometer shows a parameter best, so that it needs no knowledge of the moments."""
+    return reading_of(name) in (_AHEAD, _SIDE, _LIFT)
+
+
+def is_scale(name: str) -> bool:
+    """Whether a parameter scales the specific force that shows it, also where that is constant."""
+    return name in ("mass", "CT_0")
+
+
 _MULTIROTOR = ("CT_0", "CQ_0", "Jxx", "Jyy", "Jzz", "CD", "CD_induced", "motor_time_constant")
 _FIXEDWING = (
     *("CT_0", "C_L_O", "C_L_alpha", "C_D_O", "C_m_O", "C_m_alpha", "C_m_q", "C_m_delta_e"),

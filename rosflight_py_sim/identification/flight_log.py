@@ -126,8 +126,7 @@ class FlightLog:
 
     def add(self, name: str, time_s: Array, values: Array) -> None:
         """Add a channel, unless it has fewer than two samples."""
-        one = series(time_s, values)
-        if len(one.time_s) > 1:
+        if len(time_s) > 1 and len((one := series(time_s, values)).time_s) > 1:
             self.channels[name] = one
 
     @property

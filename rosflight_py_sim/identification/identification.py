@@ -16,6 +16,8 @@ from rosflight_py_sim.identification.fitted_parameters import (
     LATENCY,
     MANOEUVRES,
     fitted,
+    is_force,
+    is_scale,
     least_size_of,
     reading_of,
     scale_of,
@@ -53,8 +55,12 @@ LARGEST_UNEXPLAINED = 0.5
 """The same for a rate, from which on the model is not that of the vehicle."""
 
 LARGEST_HIDDEN = 0.01
-"""Share of the variance of the outputs that a log hides from which on it is refused: with 4 %, the inertia of
-simulated multirotors comes out a fifth too large, and no other parameter within its errors."""
+"""Share of the variance of the outputs that a log hides from which on moments are not modelled: with 4 %, the inertia
+of simulated multirotors comes out a fifth too large. The model then turns with the logged rates, which shows forces."""
+
+LARGEST_HIDDEN_SUM = 0.15
+"""The same for the sum of the motors' outputs, from which on a log is refused: with up to 11 % (outputs logged every 10
+to 100 ms), thrust and drag of simulated multirotors come out within three standard errors."""
 
 _LARGEST_FIRST_ERROR = 1.0
 """The same before a fit, when the errors are rough."""
@@ -101,6 +107,7 @@ class Subject:
         dynamics_values: DYNAMICS_PARAMETERS.
         sensor_values: parameters of the sensors, for the positions of IMU and antenna.
         outputs: outputs that drive an actuator.
+        motors: those that drive a motor.
         mixer: parameters of the firmware.
     """
 
@@ -110,6 +117,7 @@ class Subject:
     dynamics_values: Values
     sensor_values: Values
     outputs: Sequence[int]
+    motors: Sequence[int]
     mixer: Mapping[str, float]
 
     def model(self, changes: Mapping[str, float], *, battery: bool = True) -> VehicleModel:
@@ -229,9 +237,14 @@ def identify(
     if not names:
         chosen = [one for one in chosen if number(subject.values, one.name) != 0.0]
     scales = {one.name: scale_of(one, subject.values) for one in chosen}
+    refused: list[Refused] = []
     for log in logs:
         log.require(NEEDED)
-        _require_all_outputs(log, subject.outputs)
+    hidden = "; ".join(filter(None, (hidden_outputs(log, subject) for log in logs)))
+    if hidden:
+        refused = [Refused(one.name, hidden, "a log of the outputs at the rate of the gyro") for one in chosen]
+        refused = [one for one in refused if not is_force(one.name)]
+        chosen = [one for one in chosen if is_force(one.name)]
     shots = shots_of(
         logs,
         subject.outputs,
@@ -239,6 +252,7 @@ def identify(
         warm_up_s=LONGEST_WARM_UP_LAGS * lag_of(subject),
         origin_altitude=number(subject.dynamics_values, "origin_altitude"),
         with_airspeed=subject.has_pitot_tube,
+        with_rates=bool(hidden),
     )
     if len(shots) < _LEAST_STRETCHES:
         raise FlightLogError(
@@ -248,9 +262,7 @@ def identify(
     shots = shots.taken(_liveliest(shots))
     tested = np.arange(len(shots)) % _HELD_OUT == _HELD_OUT - 1
     work = _Work(subject, shots.taken(np.flatnonzero(~tested)), scales, progress)
-    refused: list[Refused] = []
-    start = work.start(chosen)
-    chosen = work.shown(chosen, start, COLOUR, _LARGEST_FIRST_ERROR, refused)
+    chosen = work.shown(chosen, work.start(chosen), COLOUR, _LARGEST_FIRST_ERROR, refused)
     while True:
         if not chosen:
             raise FlightLogError("; ".join(map(str, refused)))
@@ -321,19 +333,22 @@ def _defaults(subject: Subject) -> Sequence[str]:
     return DEFAULTS[subject.forces.VEHICLE_CLASS]
 
 
-def _require_all_outputs(log: FlightLog, outputs: Sequence[int]) -> None:
-    """Refuse a log that does not show what the outputs were between its samples.
+def hidden_outputs(log: FlightLog, subject: Subject) -> str:
+    """Why a log does not show what the outputs were between its samples; empty if it does.
 
     Raises:
-        FlightLogError: those in between make up too much of their variance.
+        FlightLogError: it does not even show the sum of the motors' outputs.
     """
-    share = hidden_share(log, outputs)
-    if share > LARGEST_HIDDEN:
+    period = f"outputs are logged every {1e3 * log.channels['outputs'].period_s:.3g} ms, and those in between"
+    together, share = hidden_share(log, subject.outputs, subject.motors)
+    if together > LARGEST_HIDDEN_SUM:
         raise FlightLogError(
-            f"'{log.file}' shows outputs every {1e3 * log.channels['outputs'].period_s:.3g} ms, and those in between "
-            f"make up {100.0 * share:.2g} % of their variance; allowed: at most {100.0 * LARGEST_HIDDEN:g} %, or "
-            "outputs logged at the rate of the gyro"
+            f"'{log.file}': {period} make up {100.0 * together:.2g} % of the variance of their sum; allowed: at most "
+            f"{100.0 * LARGEST_HIDDEN_SUM:g} %, or outputs logged at the rate of the gyro"
         )
+    if share <= LARGEST_HIDDEN:
+        return ""
+    return f"{period} make up {100.0 * share:.2g} % of their variance, at most {100.0 * LARGEST_HIDDEN:g} % allowed"
 
 
 def lag_of(subject: Subject) -> float:
@@ -344,7 +359,8 @@ def lag_of(subject: Subject) -> float:
 
 def _liveliest(shots: Shots) -> np.typing.NDArray[np.int64]:
     """Numbers of the stretches with the most motion, in their order."""
-    motion = shots.gyro.std(axis=1).sum(axis=1) / 0.5 + shots.accel.std(axis=1).sum(axis=1)
+    turning = np.nan_to_num(shots.gyro.std(axis=1)).sum(axis=1)
+    motion = turning / 0.5 + shots.accel.std(axis=1).sum(axis=1)
     return np.sort(np.argsort(-motion)[:_MOST_STRETCHES])
 
 
@@ -478,6 +494,8 @@ class _Work:
         Raises:
             FlightLogError: it leaves most of a rate unexplained.
         """
+        if self.shots.rates is not None:
+            return
         shares = estimate.deviations[:3] / np.maximum(self.shots.gyro.reshape(-1, 3).std(axis=0), 1e-12)
         worst = int(np.argmax(shares))
         if shares[worst] > LARGEST_UNEXPLAINED:
@@ -494,7 +512,9 @@ class _Work:
             return False
         measured = np.concatenate([self.shots.gyro, self.shots.accel], axis=2)[:, :, reading]
         unexplained = float(estimate.deviations[reading]) ** 2 - white_variance(measured)
-        share = math.sqrt(max(0.0, unexplained)) / max(float(measured.std()), 1e-12)
+        # Thrust and mass scale the whole reading, also that of a hover; the others its changes.
+        size = math.sqrt(float((measured**2).mean())) if is_scale(name) else float(measured.std())
+        share = math.sqrt(max(0.0, unexplained)) / max(size, 1e-12)
         if share <= LARGEST_DISTURBANCE:
             return False
         reason = f"gusts and vibration make up {100.0 * share:.0f} % of the {READINGS[reading]}, at most "

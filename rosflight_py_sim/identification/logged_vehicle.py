@@ -90,11 +90,15 @@ def vehicle_of_px4(parameters: Mapping[str, float], vehicle_type: int) -> Logged
     return found._replace(name=f"{found.name} ({', '.join(facts)})") if facts else found
 
 
-def vehicle_of_ardupilot(program: str, parameters: Mapping[str, float]) -> LoggedVehicle | None:
-    """Vehicle of ArduPilot's program, such as ArduCopter, and its parameters; None if unknown."""
+# Frames for which ArduCopter was built before it had FRAME_CLASS.
+_FRAMES = {"quad": 1, "hexa": 2, "octa": 3, "octa_quad": 4, "y6": 5, "heli": 6, "tri": 7, "single": 8, "coax": 9}
+
+
+def vehicle_of_ardupilot(program: str, frame: str, parameters: Mapping[str, float]) -> LoggedVehicle | None:
+    """Vehicle of ArduPilot's program, such as ArduCopter, its frame, such as quad, and parameters; None if unknown."""
     if program == "ArduCopter" or (not program and "FRAME_CLASS" in parameters):
         number = int(parameters.get("FRAME_CLASS", 0))
-        found = _FRAME_CLASSES.get(number, LoggedVehicle("rotorcraft", _ROTORCRAFT))
+        found = _FRAME_CLASSES.get(number or _FRAMES.get(frame, 0), LoggedVehicle("rotorcraft", _ROTORCRAFT))
         return found._replace(name=f"{found.name} (FRAME_CLASS {number})") if number else found
     if program == "ArduPlane":
         if parameters.get("Q_ENABLE", 0.0) > 0.0:

@@ -32,14 +32,18 @@ LOCALS = 15
 """Unknowns of a stretch: velocity (m/s), attitude (rotation vector, rad) and rates (rad/s) at its start, body axes, the
 difference of its mean wind to the log's mean wind, and the change of its wind from begin to end (NED, m/s)."""
 
-GUST, CHANGE = slice(9, 12), slice(12, 15)
-"""Places of the wind's difference and change among them."""
+RATES, GUST, CHANGE = slice(6, 9), slice(9, 12), slice(12, 15)
+"""Places of the rates, and of the wind's difference and change, among them. The rates of a model that turns as logged
+are wrong by the former during the whole stretch."""
 
 _LOCAL_STEPS = np.array([1e-3] * 3 + [1e-4] * 3 + [1e-3] * 3 + [1e-2] * 6)
 
 # Velocity and rates are free. The attitude is that of the kinematics, to some degrees; its heading where the flight
 # shows none is the log's, which drifts without a magnetometer. The wind changes by gusts of light turbulence.
 LOCAL_DEVIATIONS = np.array([1e3] * 3 + [0.35, 0.35, 1.0] + [1e3] * 3 + [0.7] * 3 + [0.3] * 3)
+
+LOGGED_RATES = 0.02
+"""Deviation of the error of the logged rates in a stretch, rad/s, if the model turns with them: a bias of the gyro."""
 
 WIND, GYRO_BIAS, ACCEL_BIAS, GYRO_MATRIX, ACCEL_MATRIX = (
     slice(0, 2),
@@ -116,6 +120,7 @@ class Residuals:
         of: number of the stretch of each residual (m,).
         reading: number of the reading of each residual, in the order of READINGS (m,).
         known: whether a residual is that of a reading that was logged (m,); others are 0.
+        local_deviations: deviations of the unknowns of a stretch (LOCALS,).
     """
 
     def __init__(
@@ -135,6 +140,9 @@ class Residuals:
         self._latency_of = latency_of
         self.shots, self._model_of, self.parameters, self._mounting = shots, model_of, parameters, mounting
         self.deviations, self.noise = TYPICAL_DEVIATIONS.copy(), np.ones((len(shots), len(READINGS)))
+        self.local_deviations = LOCAL_DEVIATIONS.copy()
+        if shots.rates is not None:
+            self.local_deviations[RATES] = LOGGED_RATES
         self._voltages = shots.voltage + resistance * np.nan_to_num(shots.current)
         count, blocks = len(shots), shots.steps // shots.block
         of_imu = np.repeat(np.arange(count), blocks)
@@ -185,6 +193,9 @@ class Residuals:
             winds,
             changes / shots.steps,
             self._voltages,
+            None
+            if shots.rates is None
+            else shots.rates + np.repeat(local[:, RATES], shots.warm_up + shots.steps, axis=0),
         )
         whole = states.reshape(len(shots), -1, states.shape[1])
         return np.ascontiguousarray(whole[:, shots.warm_up :]).reshape(-1, states.shape[1])
@@ -285,6 +296,7 @@ class Residuals:
             other[column] += step
             of_all[:, column] = (self.residuals(other, local) - first) / step
         self._add_errors(of_all, *base)
+        of_all[~self.known] = 0.0
         return of_all, of_local
 
     def _add_errors(self, of_all: Array, imu: Array, speeds: Array) -> None:
@@ -341,7 +353,7 @@ def moved(starts: Array, local: Array) -> Array:
     """States (k, 19) moved by LOCALS unknowns each (k, LOCALS)."""
     states = starts.copy()
     states[:, 7:10] += local[:, 0:3]
-    states[:, 10:13] += local[:, 6:9]
+    states[:, 10:13] += local[:, RATES]
     angle = np.linalg.norm(local[:, 3:6], axis=1)
     half = 0.5 * angle
     # sin(x / 2) / x, also at 0.

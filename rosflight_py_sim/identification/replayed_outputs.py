@@ -37,6 +37,32 @@ def pass_wind(change_ned: NDArray[np.float64], wind_ned: NDArray[np.float64]) ->
 
 
 @kernel
+def turn_as_logged(
+    row: Row,
+    rates: NDArray[np.float64],
+    inertia: NDArray[np.float64],
+    step_s: float,
+    wrench: NDArray[np.float64],
+) -> None:
+    """Replace the moment in the wrench (6,) by that under which the angular rates become those of the next row.
+
+    From Euler's equation M = J w' + w x (J w), with the change of the rates in the step; `rates` (n, 3) in body axes,
+    rad/s, `inertia` (3, 3), kg m^2.
+    """
+    following = min(row.index + 1, row.end - 1)
+    for axis in range(3):
+        one, other = (axis + 1) % 3, (axis + 2) % 3
+        moment = 0.0
+        for column in range(3):
+            rate = rates[row.index, column]
+            moment += inertia[axis, column] * (rates[following, column] - rate) / step_s
+            moment += rate * (
+                rates[row.index, one] * inertia[other, column] - rates[row.index, other] * inertia[one, column]
+            )
+        wrench[3 + axis] = moment
+
+
+@kernel
 def keep_state(row: Row, truth: NDArray[np.float64], states: NDArray[np.float64]) -> None:
     """Write the state (19,) into the present row of `states` (n, 19)."""
     for element in range(truth.shape[0]):

@@ -17,7 +17,7 @@ import numpy as np
 
 from rosflight_py_sim.ground.parameters import ParameterError
 from rosflight_py_sim.identification.flight_log import Array
-from rosflight_py_sim.identification.output_error import GUST, LOCAL_DEVIATIONS, PRIOR, READINGS, Residuals
+from rosflight_py_sim.identification.output_error import GUST, PRIOR, READINGS, Residuals
 from rosflight_py_sim.physics.dynamics import StateDivergedError
 
 HUBER = 2.5
@@ -128,7 +128,7 @@ class ResidualSearch:
         self._prior = np.zeros(problem.unknowns)
         of_logs = np.tile(PRIOR**-2.0, problem.logs)
         self._prior[problem.unknowns - len(of_logs) :] = of_logs
-        self._local_prior = LOCAL_DEVIATIONS**-2.0
+        self._local_prior = problem.local_deviations**-2.0
         self._damping = _DAMPING
         self.flights, self.steps, self.shifts = 0, 0, np.full(problem.parameters, math.inf)
         self.residuals = self._residuals(self.theta, self.local)

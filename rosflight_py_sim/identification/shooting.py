@@ -26,7 +26,7 @@ BLOCK_S = 0.02
 """Time over which readings of the IMU are averaged: less data, and less noise above the motion of a vehicle."""
 
 LEAST_HEIGHT_M = 1.5
-"""Height above the ground on which the vehicle was disarmed below which it may have touched it, or flown in its
+"""Height above the ground on which the vehicle was disarmed, below which it may have touched it, or flown in its
 effect."""
 
 _LEAST_PULSE_US = 1020.0
@@ -52,6 +52,8 @@ class Shots:
         starts: states at the starts as the log shows them (k, 19).
         gyro: angular rates, means of blocks (k, steps / block, 3).
         accel: specific forces, likewise.
+        rates: angular rates in all steps (k * (warm_up + steps), 3), with which the model turns; None if it turns by
+            its moments. The angular rates above are then NaN: they are not compared.
         velocity: measured velocities NED (m, 3), of all stretches.
         velocity_of: number of the stretch of each (m,).
         velocity_step: time of each since the start of its stretch in steps, not whole (m,).
@@ -71,6 +73,7 @@ class Shots:
     starts: Array
     gyro: Array
     accel: Array
+    rates: Array | None
     velocity: Array
     velocity_of: np.typing.NDArray[np.int64]
     velocity_step: Array
@@ -94,6 +97,10 @@ class Shots:
         place = np.full(len(self), -1)
         place[numbers] = np.arange(len(numbers))
         kept = place[self.velocity_of] >= 0
+
+        def of_steps(values: Array) -> Array:
+            return values.reshape(-1, length, values.shape[1])[numbers].reshape(-1, values.shape[1])
+
         return Shots(
             self.log[numbers],
             self.time_s[numbers],
@@ -102,10 +109,11 @@ class Shots:
             self.warm_up,
             self.steps,
             self.block,
-            self.pulses_us.reshape(-1, length, self.pulses_us.shape[1])[numbers].reshape(-1, self.pulses_us.shape[1]),
+            of_steps(self.pulses_us),
             self.starts[numbers],
             self.gyro[numbers],
             self.accel[numbers],
+            None if self.rates is None else of_steps(self.rates),
             self.velocity[kept],
             place[self.velocity_of[kept]],
             self.velocity_step[kept],
@@ -123,6 +131,7 @@ def shots_of(
     warm_up_s: float,
     origin_altitude: float,
     with_airspeed: bool = False,
+    with_rates: bool = False,
 ) -> Shots:
     """Cut flight logs into stretches in the air.
 
@@ -133,6 +142,7 @@ def shots_of(
         warm_up_s: time before a stretch in which the actuators take on their speeds, s.
         origin_altitude: altitude of the model's origin above mean sea level, m.
         with_airspeed: whether a logged airspeed is that of the vehicle.
+        with_rates: whether the model turns with the logged angular rates, not by its moments.
 
     Raises:
         FlightLogError: a log lacks a channel, or no log has a stretch in the air.
@@ -145,7 +155,7 @@ def shots_of(
     steps = block * max(1, round(length_s / (block * step_s)))
     warm_up = math.ceil(warm_up_s / step_s)
     parts = [
-        _shots_of(number, log, outputs, step_s, warm_up, steps, block, origin_altitude, with_airspeed)
+        _shots_of(number, log, outputs, step_s, warm_up, steps, block, origin_altitude, with_airspeed, with_rates)
         for number, log in enumerate(logs)
     ]
     if not sum(map(len, parts)):
@@ -170,6 +180,7 @@ def shots_of(
         joined("starts"),
         joined("gyro"),
         joined("accel"),
+        joined("rates") if with_rates else None,
         joined("velocity"),
         np.concatenate([one.velocity_of + first for one, first in zip(parts, before, strict=True)]),
         joined("velocity_step"),
@@ -189,6 +200,7 @@ def _shots_of(
     block: int,
     origin_altitude: float,
     with_airspeed: bool,
+    with_rates: bool,
 ) -> Shots:
     channels = log.channels
     gyro, accel, velocity = channels["gyro"], channels["accel"], channels["velocity"]
@@ -238,8 +250,9 @@ def _shots_of(
         block,
         pulses_us[whole_rows],
         starts,
-        rates[blocks].mean(axis=2),
+        np.full((*blocks.shape[:2], 3), math.nan) if with_rates else rates[blocks].mean(axis=2),
         forces[blocks].mean(axis=2),
+        rates[whole_rows] if with_rates else None,
         velocity.values[samples],
         of,
         (velocity.time_s[samples] - time_s[rows][of]) / step_s,
@@ -255,7 +268,7 @@ def _between(time_s: Array, first_s: float, length_s: float) -> np.typing.NDArra
 
 
 def _is_aloft(log: FlightLog, time_s: Array, pulses_us: Array, outputs: Sequence[int]) -> np.typing.NDArray[np.bool_]:
-    """Whether the vehicle is armed, and above the ground on which the log shows it disarmed, if it does."""
+    """Whether the vehicle is armed, and above the ground on which it is disarmed before and after, as far as logged."""
     driven = (pulses_us[:, list(outputs)] > _LEAST_PULSE_US).any(axis=1)
     armed = log.channels.get("armed")
     if armed is not None:
@@ -263,8 +276,11 @@ def _is_aloft(log: FlightLog, time_s: Array, pulses_us: Array, outputs: Sequence
     position = log.channels.get("position")
     # A simulation that starts in the air has a step or two without outputs.
     if position is not None and np.count_nonzero(~driven) > 0.5 / (time_s[1] - time_s[0]):
-        down = position.at(time_s)[:, 2]
-        driven &= down < np.max(down[~driven]) - LEAST_HEIGHT_M
+        down, at_rest = position.at(time_s)[:, 2], np.flatnonzero(~driven)
+        # Rows at rest before and after each row. An estimator may set its height anew before a flight.
+        place = np.searchsorted(at_rest, np.arange(len(down)))
+        last, following = (at_rest[np.clip(one, 0, len(at_rest) - 1)] for one in (place - 1, place))
+        driven &= down < np.minimum(down[last], down[following]) - LEAST_HEIGHT_M
     return np.asarray(driven)
 
 
@@ -429,8 +445,11 @@ def outputs_at(outputs: Series, time_s: Array) -> Array:
     return outputs.held(time_s) if outputs.period_s < 1.5 * LONGEST_STEP_S else outputs.at(time_s)
 
 
-def hidden_share(log: FlightLog, outputs: Sequence[int]) -> float:
-    """Share of the variance of the outputs in force that the log does not show, estimated; 0 if it shows them all.
+def hidden_share(log: FlightLog, outputs: Sequence[int], motors: Sequence[int]) -> tuple[float, float]:
+    """Shares of the variance of the outputs in force that the log does not show, estimated; 0 if it shows them all.
+
+    That of the motors' mean, which drives the vehicle along, and the greatest one of outputs that turn it: the single
+    ones, and the motors' differences to their mean.
 
     Flight controllers set outputs with each reading of the gyro. If they are logged more seldom, those in between
     scatter about the logged ones as these do about the mean of their neighbours: by a deviation of sqrt(3/2) times
@@ -438,9 +457,13 @@ def hidden_share(log: FlightLog, outputs: Sequence[int]) -> float:
     """
     logged, gyro = log.channels["outputs"], log.channels["gyro"]
     if logged.period_s < 1.5 * min(LONGEST_STEP_S, gyro.period_s):
-        return 0.0
-    values = logged.values[(logged.values[:, list(outputs)] > _LEAST_PULSE_US).any(axis=1)][:, list(outputs)]
+        return 0.0, 0.0
+    values = logged.values[_is_aloft(log, logged.time_s, logged.values, outputs)]
     if len(values) < 3:
-        return 0.0
-    scatter = (values[1:-1] - 0.5 * (values[2:] + values[:-2])).var(axis=0) / 1.5
-    return float(np.max(scatter / np.maximum(values.var(axis=0), 1.0)))
+        return 0.0, 0.0
+    driving = values[:, list(motors)]
+    mean = driving.mean(axis=1, keepdims=True)
+    columns = np.concatenate([mean, values[:, list(outputs)], driving - mean], axis=1)
+    scatter = (columns[1:-1] - 0.5 * (columns[2:] + columns[:-2])).var(axis=0) / 1.5
+    shares = scatter / np.maximum(columns.var(axis=0), 1.0)
+    return float(shares[0]), float(np.max(shares[1:]))

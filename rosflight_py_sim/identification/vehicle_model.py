@@ -10,10 +10,18 @@ import numpy as np
 from rosflight_py_sim.ground.parameters import ParameterError, Value, Values, number
 from rosflight_py_sim.ground.pulse_width import OUTPUTS
 from rosflight_py_sim.identification.flight_log import Array
-from rosflight_py_sim.identification.replayed_outputs import Row, keep_state, next_row, pass_wind, take_outputs
+from rosflight_py_sim.identification.replayed_outputs import (
+    Row,
+    keep_state,
+    next_row,
+    pass_wind,
+    take_outputs,
+    turn_as_logged,
+)
 from rosflight_py_sim.kernels.jit import bound, chained
 from rosflight_py_sim.parts.modelled_forces import CompiledModel
 from rosflight_py_sim.physics.dynamics import StateDivergedError, VehicleDynamics
+from rosflight_py_sim.physics.inertia import inertia_matrix
 
 STATES = 19
 """Numbers of a truth state."""
@@ -50,6 +58,7 @@ class VehicleModel:
         self._model = model
         self._full_voltage = number(forces_values, "V_max")
         self._dynamics = VehicleDynamics({**dynamics_values, **_ALOFT})
+        self._inertia = inertia_matrix(dynamics_values)
         self._wind_ned, self._change_ned, self._wind_rates = np.zeros(3), np.zeros(3), np.zeros(3)
         self._pwm_us = np.zeros(OUTPUTS)
 
@@ -63,6 +72,7 @@ class VehicleModel:
         winds_ned: Array,
         changes_ned: Array,
         voltages: Array,
+        rates: Array | None = None,
     ) -> Array:
         """States (k * (warm_up + steps), 19) of k flights from `starts` (k, 19).
 
@@ -77,6 +87,8 @@ class VehicleModel:
             winds_ned: wind at the start of each flight (k, 3), m/s.
             changes_ned: its change from each step to the next (k, 3), m/s.
             voltages: open-circuit voltage of the battery in each flight (k,); NaN for that of the parameters.
+            rates: angular rates (k * (warm_up + steps), 3), body axes, rad/s, with which the vehicle turns in place of
+                those that follow from the moments; None for these.
 
         Raises:
             StateDivergedError: a state is beyond all bounds.
@@ -91,7 +103,11 @@ class VehicleModel:
         settle: Callable[[int], tuple[int, int]] = chained([take, forces, advance])
         keep = bound(keep_state, row, truth, states)
         turn = bound(pass_wind, self._change_ned, self._wind_ned)
-        fly: Callable[[int], tuple[int, int]] = chained([keep, take, forces, link.run, turn, advance])
+        guide = []
+        if rates is not None:
+            guide = [bound(turn_as_logged, row, rates, self._inertia, step_s, model.wrench)]
+        fly: Callable[[int], tuple[int, int]] = chained([keep, take, forces, *guide, link.run, turn, advance])
+        place_of_body = 3 + len(guide)
         for flight, start in enumerate(starts):
             self._wind_ned[:], self._change_ned[:] = winds_ned[flight], changes_ned[flight]
             voltage = voltages[flight]
@@ -105,7 +121,7 @@ class VehicleModel:
             dynamics.step(model.wrench, _NO_TIME_S)
             row.end = row.index + steps
             ended, status = fly(0)
-            if ended == 3:
+            if ended == place_of_body:
                 link.attend(0, status)
                 raise StateDivergedError("state", float(status))
         return states

@@ -49,11 +49,27 @@ def _typed(code: str) -> str:
     return f"{_ULOG_TYPES[code[-1]]}[{code[:-1]}]" if len(code) > 1 else _ULOG_TYPES[code]
 
 
-_DATAFLASH_CODES = {"Q": "Q", "N": "16s", "f": "f", "B": "B", "H": "H", "L": "i", "Z": "64s"}
+_DATAFLASH_CODES = {
+    "Q": "Q",
+    "N": "16s",
+    "f": "f",
+    "B": "B",
+    "H": "H",
+    "L": "i",
+    "Z": "64s",
+    "I": "I",
+    "h": "h",
+    "c": "h",
+    "C": "H",
+}
 
 
 def write_dataflash(path: Path, messages: Mapping[str, tuple[str, str, Iterable[Sequence[Any]]]]) -> None:
-    """Write a dataflash file as ArduPilot does: for each message its format, columns and rows."""
+    """Write a dataflash file as ArduPilot does: for each message its format, columns and rows.
+
+    The messages come in the order of the first numbers in their rows. If the first column is no time, these numbers are
+    not written.
+    """
     head = b"\xa3\x95"
     with path.open("wb") as file:
 
@@ -72,7 +88,8 @@ def write_dataflash(path: Path, messages: Mapping[str, tuple[str, str, Iterable[
             for row in given
         ]
         for _, number, name, row in sorted(rows, key=lambda one: one[0]):
-            file.write(head + bytes([number]) + layouts[name].pack(*row))
+            written = row if messages[name][1].startswith("Time") else row[1:]
+            file.write(head + bytes([number]) + layouts[name].pack(*written))
 
 
 def write_recording(path: Path, messages: Mapping[StepTopic[Any], Sequence[Any]]) -> None:

@@ -139,6 +139,8 @@ def test_px4_log_names_the_type_of_its_vehicle(
         ("ArduPlane", {}, "fixed wing", FIXED_WING, 0),
         ("ArduPlane", {"Q_ENABLE": 1}, "VTOL aircraft (Q_ENABLE 1)", None, 0),
         ("ArduRover", {}, "ArduRover", None, 0),
+        ("APM:Copter", {"FRAME_CLASS": 3}, "octorotor (FRAME_CLASS 3)", ROTORCRAFT, 8),
+        ("APM:Plane", {}, "fixed wing", FIXED_WING, 0),
     ],
 )
 def test_ardupilot_log_names_the_type_of_its_vehicle(
@@ -190,7 +192,11 @@ def test_ardupilot_log_shows_rates_forces_attitude_velocity_and_outputs(tmp_path
             "RCOU": ("QHHHH", "TimeUS,C1,C2,C3,C4", [(t, 1500, 1100, 1100, 1100) for t in times]),
             "ARSP": ("QBf", "TimeUS,I,Airspeed", [(t, 0, 20.0) for t in times]),
             "BAT": ("QBff", "TimeUS,Instance,Volt,Curr", [(t, 0, 15.5, 12.0) for t in times]),
-            "GPS": ("QBLLf", "TimeUS,I,Lat,Lng,Alt", [(t, 0, 401234567, -1112345678, 488.0) for t in times[::10]]),
+            "GPS": (
+                "QBBLLf",
+                "TimeUS,I,Status,Lat,Lng,Alt",
+                [(t, 0, 3, 401234567, -1112345678, 488.0) for t in times[::10]],
+            ),
             "ARM": ("QB", "TimeUS,ArmState", [(times[0], 0), (times[30], 1)]),
         },
     )
@@ -209,6 +215,55 @@ def test_ardupilot_log_shows_rates_forces_attitude_velocity_and_outputs(tmp_path
     assert first["airspeed"] == pytest.approx([20.0 / math.sqrt(0.9540)], rel=1e-3)
     assert log.altitude == pytest.approx(488.0)
     assert log.channels["armed"].values[:, 0].tolist() == [0.0, 1.0]
+
+
+def test_log_of_an_old_ardupilot_shows_the_same(tmp_path: Path) -> None:
+    file = tmp_path / "flight.bin"
+    times = [5000 + 20 * k for k in range(60)]
+    write_dataflash(
+        file,
+        {
+            "MSG": ("Z", "Message", [(1, b"APM:Copter V3.3-dev (ae3192b8)"), (2, b"Frame: HEXA"), (3, b"Frame: HEXA")]),
+            "IMU": (
+                "Iffffff",
+                "TimeMS,GyrX,GyrY,GyrZ,AccX,AccY,AccZ",
+                [(t, 0.1, 0.2, 0.3, 1.0, 2.0, -9.5) for t in times],
+            ),
+            "ATT": ("IccC", "TimeMS,Roll,Pitch,Yaw", [(t, 0, 0, 9000) for t in times]),
+            "EKF1": ("Iffffff", "TimeMS,VN,VE,VD,PN,PE,PD", [(t, 3.0, -2.0, 0.5, 10.0, 20.0, -30.0) for t in times]),
+            "RCOU": ("IHHHH", "TimeMS,Ch1,Ch2,Ch3,Ch4", [(t, 1500, 1100, 1100, 1100) for t in times]),
+            # No battery monitor at first.
+            "CURR": (
+                "IhhhHf",
+                "TimeMS,Throttle,Volt,Curr,Vcc,CurrTot",
+                [(t, 0, 1550 if t > 5500 else 0, 1200, 5000, 1.0) for t in times],
+            ),
+            # TimeMS is the satellites' time. The first place is no fix.
+            "GPS": (
+                "BIILLfI",
+                "Status,TimeMS,Week,Lat,Lng,Alt,T",
+                [(t, 3 if t > 5200 else 1, 147_999_000, 1823, 401234567, -1112345678, 0.1 * t, t) for t in times[::5]],
+            ),
+            "EV": ("B", "Id", [(5600, 10)]),
+        },
+    )
+    log = read_log(file, MOTORS)
+    assert (log.program, log.vehicle) == ("ArduPilot", "APM:Copter, hexa")
+    assert log.kind == ("hexarotor", ROTORCRAFT, 6)
+    assert log.missing == ["airspeed"]
+    first = {name: log.channels[name].values[0].tolist() for name in log.channels}
+    assert first["gyro"] == pytest.approx([0.1, 0.2, 0.3])
+    half = math.sqrt(0.5)
+    assert first["attitude"] == pytest.approx([half, 0.0, 0.0, half])
+    assert first["velocity"] == pytest.approx([3.0, -2.0, 0.5])
+    assert first["outputs"][:5] == [1500.0, 1100.0, 1100.0, 1100.0, 0.0]
+    assert first["battery"] == pytest.approx([15.5, 12.0])
+    assert log.channels["gyro"].time_s[[0, -1]].tolist() == pytest.approx([5.0, 6.18])
+    assert log.channels["battery"].time_s[0] == pytest.approx(5.52)
+    assert log.altitude == pytest.approx(530.0)
+    # Armed by an event that has the time of the message before it.
+    assert log.channels["armed"].values[:, 0].tolist() == [0.0, 1.0]
+    assert log.channels["armed"].time_s.tolist() == pytest.approx([5.0, 5.6])
 
 
 def test_what_is_no_flight_log_is_refused_by_name(tmp_path: Path) -> None:

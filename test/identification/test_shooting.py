@@ -75,6 +75,16 @@ def test_stretches_leave_out_the_ground_and_what_has_no_warm_up() -> None:
     assert np.bincount(kept.velocity_of).tolist() == np.bincount(shots.velocity_of)[[2, 0]].tolist()
 
 
+def test_height_that_is_set_anew_before_a_flight_is_no_height_above_ground() -> None:
+    log = circling(logged_heading=HEADING, ground_until_s=2.0)
+    time_s, values = log.channels["position"]
+    # The origin rises by 70 m while the vehicle is disarmed; armed, it first stands for 2 s.
+    values[:, 2] = np.select([time_s < 1.0, time_s < 4.0], [0.0, -70.0], -90.0)
+    shots = shots_of([log], [0], length_s=1.0, warm_up_s=0.2, origin_altitude=0.0)
+    assert len(shots) == 1
+    assert shots.time_s[0] == pytest.approx(4.2, abs=0.11)
+
+
 def test_unknowns_of_a_stretch_turn_about_body_axes() -> None:
     start = np.zeros((1, 19))
     start[0, 3:7] = math.cos(0.35), 0.0, 0.0, math.sin(0.35)

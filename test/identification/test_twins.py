@@ -14,7 +14,7 @@ from rosflight_py_sim.commands.identify import places_of, subject_of
 from rosflight_py_sim.ground.parameters import ParameterError
 from rosflight_py_sim.identification.comparison import compare
 from rosflight_py_sim.identification.findings import Findings
-from rosflight_py_sim.identification.flight_log import FlightLogError, Series
+from rosflight_py_sim.identification.flight_log import FlightLog, FlightLogError, Series
 from rosflight_py_sim.identification.identification import (
     Identification,
     Subject,
@@ -157,12 +157,46 @@ def test_log_without_flight_is_refused(flown: Twin, subject: Subject) -> None:
         identify(subject, [short], ["CT_0"])
 
 
-def test_log_that_hides_outputs_is_refused(flown: Twin, subject: Subject) -> None:
-    outputs = flown.log.channels["outputs"]
-    seldom = dataclasses.replace(flown.log, channels=dict(flown.log.channels))
-    seldom.channels["outputs"] = Series(outputs.time_s[::4], outputs.values[::4])
-    with pytest.raises(FlightLogError, match=r"shows outputs every 10 ms, and those in between make up \d+ % of their"):
-        identify(subject, [seldom], ["CT_0"])
+def seldom(log: FlightLog, rows: int) -> FlightLog:
+    """The log with one in so many of its outputs."""
+    outputs = log.channels["outputs"]
+    few = Series(outputs.time_s[::rows], outputs.values[::rows])
+    return dataclasses.replace(log, channels={**log.channels, "outputs": few})
+
+
+def test_log_that_hides_outputs_shows_forces_but_no_moments(flown: Twin, subject: Subject) -> None:
+    known = {name: flown.true[name] for name in ("CD", "CD_induced", "motor_time_constant")}
+    result = identify(with_values(subject, known), [seldom(flown.log, 8)], ["CT_0", "Jxx"])
+    (thrust,), (inertia,) = result.estimates, result.refused
+    # The file is 14 % off.
+    assert thrust.value == pytest.approx(flown.true["CT_0"], rel=0.04)
+    assert abs(thrust.value - flown.true["CT_0"]) < 4.0 * thrust.standard_error
+    assert (thrust.name, inertia.name) == ("CT_0", "Jxx")
+    assert re.match(r"outputs are logged every 20 ms, and those in between make up \d+ % of their var", inertia.reason)
+    # The model turns as the vehicle did, so that there is nothing to compare.
+    assert np.isnan(result.held_out.errors(result.held_out.after)[:3]).all()
+    assert "gyro x" not in identification_page(Findings(result, None, None), "multirotor", result.logs)
+
+
+def test_log_that_hides_outputs_is_compared_without_the_rates(flown: Twin, subject: Subject) -> None:
+    gap = compare(subject, seldom(flown.log, 8), stretch_s=1.0)
+    rms, _ = gap.errors(1.0)
+    assert np.isnan(rms[:3]).all()
+    # With the thrust of the vehicle's file, a seventh too great.
+    assert 0.5 < rms[5] < 3.0
+    assert any("the model turns with the logged angular rates" in note for note in gap.notes)
+
+
+def test_log_that_hides_the_thrust_is_refused(flown: Twin, subject: Subject) -> None:
+    log = seldom(flown.log, 1)
+    scattered = log.channels["outputs"].values.copy()
+    scattered[::2, list(subject.motors)] += 300.0
+    log.channels["outputs"] = Series(log.channels["outputs"].time_s * 4.0, scattered)
+    text = (
+        r"outputs are logged every 10 ms, and those in between make up [\d.e+]+ % of the variance of their sum; allowed"
+    )
+    with pytest.raises(FlightLogError, match=text):
+        identify(subject, [log], ["CT_0"])
 
 
 def test_vehicle_file_of_the_estimates_is_a_vehicle_with_their_sources(

@@ -100,9 +100,12 @@ def test_features_are_those_tested_here(fleet: StandardClient) -> None:
 
 
 def test_services_have_the_standard_types(fleet: StandardClient) -> None:
+    goal = "/simulate_steps/_action/send_goal"
+    # Services of other processes become known one after the other.
+    fleet.until(lambda: goal in dict(fleet.node.get_service_names_and_types()), "the action's services")
     offered = dict(fleet.node.get_service_names_and_types())
     assert offered["/get_simulator_features"] == ["simulation_interfaces/srv/GetSimulatorFeatures"]
-    assert offered["/simulate_steps/_action/send_goal"] == ["simulation_interfaces/action/SimulateSteps_SendGoal"]
+    assert offered[goal] == ["simulation_interfaces/action/SimulateSteps_SendGoal"]
 
 
 def test_pause_and_play_change_state_and_time(fleet: StandardClient) -> None:
