@@ -91,9 +91,9 @@ def reading_of(name: str) -> int | None:
     return _READINGS.get(name, _COEFFICIENTS.get(coefficient))
 
 
-def is_force(name: str) -> bool:
-    """Whether the accelerometer shows a parameter best, so that it needs no knowledge of the moments."""
-    return reading_of(name) in (_AHEAD, _SIDE, _LIFT)
+def is_moment(name: str) -> bool:
+    """Whether the gyro shows a parameter best, so that it needs knowledge of the moments."""
+    return reading_of(name) in (_ROLL, _PITCH, _YAW)
 
 
 def is_scale(name: str) -> bool:

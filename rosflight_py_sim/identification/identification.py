@@ -16,7 +16,7 @@ from rosflight_py_sim.identification.fitted_parameters import (
     LATENCY,
     MANOEUVRES,
     fitted,
-    is_force,
+    is_moment,
     is_scale,
     least_size_of,
     reading_of,
@@ -26,9 +26,11 @@ from rosflight_py_sim.identification.flight_log import Array, FlightLog, FlightL
 from rosflight_py_sim.identification.logged_vehicle import in_words
 from rosflight_py_sim.identification.output_error import (
     ACCEL_BIAS,
+    ACCEL_MATRIX,
     GYRO_BIAS,
     LOCALS,
     OF_LOG,
+    PRIOR,
     READINGS,
     WIND,
     Mounting,
@@ -61,6 +63,9 @@ of simulated multirotors comes out a fifth too large. The model then turns with 
 LARGEST_HIDDEN_SUM = 0.15
 """The same for the sum of the motors' outputs, from which on a log is refused: with up to 11 % (outputs logged every 10
 to 100 ms), thrust and drag of simulated multirotors come out within three standard errors."""
+
+LARGEST_SENSOR_ERROR = 4.0
+"""Estimated error of a sensor over its usual size from which on a note says that the model is wrong, not the sensor."""
 
 _LARGEST_FIRST_ERROR = 1.0
 """The same before a fit, when the errors are rough."""
@@ -243,8 +248,8 @@ def identify(
     hidden = "; ".join(filter(None, (hidden_outputs(log, subject) for log in logs)))
     if hidden:
         refused = [Refused(one.name, hidden, "a log of the outputs at the rate of the gyro") for one in chosen]
-        refused = [one for one in refused if not is_force(one.name)]
-        chosen = [one for one in chosen if is_force(one.name)]
+        refused = [one for one in refused if is_moment(one.name)]
+        chosen = [one for one in chosen if not is_moment(one.name)]
     shots = shots_of(
         logs,
         subject.outputs,
@@ -284,7 +289,7 @@ def identify(
         estimates.append(Estimated(one, before, value, error))
     of_logs = estimate.theta[count:].reshape(-1, OF_LOG)
     held_out = work.tested(chosen, estimate, shots.taken(np.flatnonzero(tested)))
-    notes = notes_on(logs, shots)
+    notes = notes_on(logs, shots) + unlikely_errors(logs, of_logs)
     if text := unsettled(estimate, [one.name for one in chosen]):
         notes.append(text)
     if np.nanmean(held_out.errors(held_out.after)) > np.nanmean(held_out.errors(held_out.before)):
@@ -322,6 +327,23 @@ def unsettled(estimate: Estimate, names: Sequence[str]) -> str:
         "brackets their loss over the median one. Has the vehicle touched something there, or has a sensor failed? Fit "
         "logs without these times, or fewer parameters"
     )
+
+
+def unlikely_errors(logs: Sequence[FlightLog], of_logs: Array) -> list[str]:
+    """The accelerometer's error in each log (logs, OF_LOG) that is farthest beyond its usual size, as sentences."""
+    biases = [(ACCEL_BIAS.start + axis, f"a bias along {name}", " m/s^2") for axis, name in enumerate("xyz")]
+    scales = [(ACCEL_MATRIX.start + 4 * axis, f"an error of scale along {name}", "") for axis, name in enumerate("xyz")]
+    notes = []
+    for log, errors in zip(logs, of_logs, strict=True):
+        place, name, unit = max([*biases, *scales], key=lambda one: abs(float(errors[one[0]])) / PRIOR[one[0]])
+        size = abs(float(errors[place])) / float(PRIOR[place])
+        if size > LARGEST_SENSOR_ERROR:
+            notes.append(
+                f"{log.file.name}: the accelerometer would have {name} of {errors[place]:.2g}{unit}, {size:.0f} times "
+                "the usual size: the forces of the model depend on the outputs in another way than those of the "
+                "vehicle. Are mass, propellers, motors (KQ, R_motor) and battery those of the vehicle?"
+            )
+    return notes
 
 
 def _defaults(subject: Subject) -> Sequence[str]:

@@ -269,19 +269,35 @@ def _between(time_s: Array, first_s: float, length_s: float) -> np.typing.NDArra
 
 def _is_aloft(log: FlightLog, time_s: Array, pulses_us: Array, outputs: Sequence[int]) -> np.typing.NDArray[np.bool_]:
     """Whether the vehicle is armed, and above the ground on which it is disarmed before and after, as far as logged."""
-    driven = (pulses_us[:, list(outputs)] > _LEAST_PULSE_US).any(axis=1)
+    driven: np.typing.NDArray[np.bool_] = np.any(pulses_us[:, list(outputs)] > _LEAST_PULSE_US, axis=1)
     armed = log.channels.get("armed")
     if armed is not None:
         driven &= armed.held(time_s)[:, 0] > 0.5
     position = log.channels.get("position")
     # A simulation that starts in the air has a step or two without outputs.
     if position is not None and np.count_nonzero(~driven) > 0.5 / (time_s[1] - time_s[0]):
-        down, at_rest = position.at(time_s)[:, 2], np.flatnonzero(~driven)
-        # Rows at rest before and after each row. An estimator may set its height anew before a flight.
-        place = np.searchsorted(at_rest, np.arange(len(down)))
-        last, following = (at_rest[np.clip(one, 0, len(at_rest) - 1)] for one in (place - 1, place))
-        driven &= down < np.minimum(down[last], down[following]) - LEAST_HEIGHT_M
-    return np.asarray(driven)
+        down = position.at(time_s)[:, 2]
+        driven &= down < _ground(time_s, down, ~driven) - LEAST_HEIGHT_M
+    return driven
+
+
+_SETTLED_S = 1.0
+"""Time before a flight from which the height of the ground is taken, s: some estimators set theirs anew when armed."""
+
+
+def _ground(time_s: Array, down: Array, at_rest: np.typing.NDArray[np.bool_]) -> Array:
+    """Height of the ground, down (n,), for the flights between the spells at rest: the higher one of begin and end.
+
+    At the begin, it is that just before; at the end the lowest one at rest, as a vehicle may be disarmed in the air.
+    """
+    edges = np.flatnonzero(np.diff(np.concatenate([[False], at_rest, [False]]).astype(np.int8)))
+    grounds, begin = np.full(len(down), math.inf), 0
+    for first, end in edges.reshape(-1, 2):
+        settled = max(first, np.searchsorted(time_s, time_s[end - 1] - _SETTLED_S))
+        grounds[begin:first] = np.minimum(grounds[begin:first], np.max(down[first:end]))
+        grounds[end:] = np.median(down[settled:end])
+        begin = end
+    return grounds
 
 
 def _time_aloft(log: FlightLog, outputs: Sequence[int]) -> str:

@@ -20,10 +20,19 @@ from rosflight_py_sim.identification.identification import (
     Subject,
     identify,
     lag_of,
+    unlikely_errors,
     unsettled,
 )
 from rosflight_py_sim.identification.identified_vehicle import write_vehicle
-from rosflight_py_sim.identification.output_error import LOCALS, OF_LOG, PRIOR, WIND, Residuals
+from rosflight_py_sim.identification.output_error import (
+    ACCEL_BIAS,
+    ACCEL_MATRIX,
+    LOCALS,
+    OF_LOG,
+    PRIOR,
+    WIND,
+    Residuals,
+)
 from rosflight_py_sim.identification.report import comparison_page, identification_page
 from rosflight_py_sim.identification.search import ResidualSearch, fit
 from rosflight_py_sim.identification.shooting import shots_of
@@ -185,6 +194,18 @@ def test_log_that_hides_outputs_is_compared_without_the_rates(flown: Twin, subje
     # With the thrust of the vehicle's file, a seventh too great.
     assert 0.5 < rms[5] < 3.0
     assert any("the model turns with the logged angular rates" in note for note in gap.notes)
+
+
+def test_error_that_no_accelerometer_has_is_one_of_the_model(flown: Twin, result: Identification) -> None:
+    of_logs = np.zeros((1, OF_LOG))
+    assert unlikely_errors([flown.log], of_logs) == []
+    of_logs[0, ACCEL_BIAS.stop - 1] = -2.7
+    (note,) = unlikely_errors([flown.log], of_logs)
+    assert note.startswith("twin 11: the accelerometer would have a bias along z of -2.7 m/s^2, 7 times the usual size")
+    of_logs[0, ACCEL_MATRIX.stop - 1] = 0.2
+    (note,) = unlikely_errors([flown.log], of_logs)
+    assert note.startswith("twin 11: the accelerometer would have an error of scale along z of 0.2, 12 times the usual")
+    assert not any("usual size" in note for note in result.notes)
 
 
 def test_log_that_hides_the_thrust_is_refused(flown: Twin, subject: Subject) -> None:
