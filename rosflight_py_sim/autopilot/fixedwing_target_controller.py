@@ -99,7 +99,7 @@ GRAVITY = 9.81
 """Used only by the feed-forward of turns, m/s^2."""
 
 STEEPEST_ROLL = 1.4
-"""Largest roll angle commanded for a given roll angle, rad; the cage is narrower."""
+"""Largest roll angle commanded for a given roll angle, rad; the limits of a cage (cage.py) are narrower."""
 
 _CLOCKWISE = 1
 

@@ -98,7 +98,7 @@ LONGITUDINAL_LOOP_PARAMETERS = ParameterTable(
 )
 
 STEEPEST_PITCH = 1.2
-"""Largest pitch angle that a vehicle holds, rad; the cage is narrower."""
+"""Largest pitch angle that a vehicle holds, rad; the limits of a cage (cage.py) are narrower."""
 
 # Largest pitch command for a given pitch angle, rad. The pitch loop's gain decreases with the square of the airspeed:
 # in a dive the command is far beyond the angle that the aircraft holds.

@@ -28,15 +28,19 @@ class LoggedVehicle(NamedTuple):
     def mismatch(self, vehicle_class: VehicleClass, motors: int) -> str:
         """Why a vehicle of this class, with so many motors, is not the logged one; empty if it may be."""
         if self.vehicle_class is not vehicle_class:
-            return f"is the log of a {self.name}, and the vehicle is a {in_words(vehicle_class)}"
+            return f"is the log of {_with_article(self.name)}, and the vehicle is a {in_words(vehicle_class)}"
         if self.motors not in (0, motors):
-            return f"is the log of a {self.name} with {self.motors} motors, and the vehicle has {motors}"
+            return f"is the log of {_with_article(self.name)} with {self.motors} motors, and the vehicle has {motors}"
         return ""
 
 
 def in_words(vehicle_class: VehicleClass) -> str:
     """Name of a class of vehicles."""
     return vehicle_class.name.lower().replace("_", " ")
+
+
+def _with_article(name: str) -> str:
+    return f"an {name}" if name[0] in "aeio" else f"a {name}"
 
 
 _ROTORCRAFT, _FIXED_WING, _UNDERWATER = VehicleClass.ROTORCRAFT, VehicleClass.FIXED_WING, VehicleClass.UNDERWATER
@@ -94,6 +98,9 @@ def vehicle_of_px4(parameters: Mapping[str, float], vehicle_type: int) -> Logged
 _FRAMES = {"quad": 1, "hexa": 2, "octa": 3, "octa_quad": 4, "y6": 5, "heli": 6, "tri": 7, "single": 8, "coax": 9}
 
 
+_PROGRAMS = {"ArduRover": "rover", "Rover": "rover", "Blimp": "airship", "AntennaTracker": "antenna tracker"}
+
+
 def vehicle_of_ardupilot(program: str, frame: str, parameters: Mapping[str, float]) -> LoggedVehicle | None:
     """Vehicle of ArduPilot's program, such as ArduCopter, its frame, such as quad, and parameters; None if unknown."""
     if program == "ArduCopter" or (not program and "FRAME_CLASS" in parameters):
@@ -106,4 +113,4 @@ def vehicle_of_ardupilot(program: str, frame: str, parameters: Mapping[str, floa
         return LoggedVehicle("fixed wing", _FIXED_WING)
     if program == "ArduSub":
         return LoggedVehicle("submarine", _UNDERWATER)
-    return LoggedVehicle(program, None) if program else None
+    return LoggedVehicle(_PROGRAMS.get(program, program), None) if program else None

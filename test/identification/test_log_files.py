@@ -138,7 +138,7 @@ def test_px4_log_names_the_type_of_its_vehicle(
         ("ArduCopter", {"FRAME_CLASS": 6}, "helicopter (FRAME_CLASS 6)", None, 0),
         ("ArduPlane", {}, "fixed wing", FIXED_WING, 0),
         ("ArduPlane", {"Q_ENABLE": 1}, "VTOL aircraft (Q_ENABLE 1)", None, 0),
-        ("ArduRover", {}, "ArduRover", None, 0),
+        ("ArduRover", {}, "rover", None, 0),
         ("APM:Copter", {"FRAME_CLASS": 3}, "octorotor (FRAME_CLASS 3)", ROTORCRAFT, 8),
         ("APM:Plane", {}, "fixed wing", FIXED_WING, 0),
     ],
