@@ -67,6 +67,9 @@ to 100 ms), thrust and drag of simulated multirotors come out within three stand
 LARGEST_SENSOR_ERROR = 4.0
 """Estimated error of a sensor over its usual size from which on a note says that the model is wrong, not the sensor."""
 
+_SCALINGS = 4
+"""Corrections of the thrust before the search, each by at most a factor of two."""
+
 _LARGEST_FIRST_ERROR = 1.0
 """The same before a fit, when the errors are rough."""
 
@@ -267,6 +270,7 @@ def identify(
     shots = shots.taken(_liveliest(shots))
     tested = np.arange(len(shots)) % _HELD_OUT == _HELD_OUT - 1
     work = _Work(subject, shots.taken(np.flatnonzero(~tested)), scales, progress)
+    work.scale_thrust(chosen)
     chosen = work.shown(chosen, work.start(chosen), COLOUR, _LARGEST_FIRST_ERROR, refused)
     while True:
         if not chosen:
@@ -341,7 +345,7 @@ def unlikely_errors(logs: Sequence[FlightLog], of_logs: Array) -> list[str]:
             notes.append(
                 f"{log.file.name}: the accelerometer would have {name} of {errors[place]:.2g}{unit}, {size:.0f} times "
                 "the usual size: the forces of the model depend on the outputs in another way than those of the "
-                "vehicle. Are mass, propellers, motors (KQ, R_motor) and battery those of the vehicle?"
+                "vehicle. Are mass, propellers, motors (KQ, R_motor), battery and drag those of the vehicle?"
             )
     return notes
 
@@ -433,6 +437,25 @@ class _Work:
 
     def _unknowns(self, chosen: Sequence[Parameter]) -> Array:
         return np.concatenate([[self._theta.get(one.name, 0.0) for one in chosen], self._of_logs])
+
+    def scale_thrust(self, chosen: Sequence[Parameter]) -> None:
+        """Begin with a thrust, or mass, by which a rotorcraft has about the measured specific force.
+
+        The search takes small steps, and might give a thrust that is several times too great to the sensors' errors.
+        """
+        name = next((one.name for one in chosen if is_scale(one.name)), "")
+        if not name or self._subject.forces.VEHICLE_CLASS is not VehicleClass.ROTORCRAFT:
+            return
+        before, scale = number(self._subject.values, name), self._scales[name]
+        measured = float(np.median(self.shots.accel[:, :, 2]))
+        for _ in range(_SCALINGS):
+            try:
+                (imu, _) = self._residuals(chosen, self.shots).readings(self._unknowns(chosen), self._local)
+            except (StateDivergedError, ParameterError):
+                return
+            ratio = min(max(measured / float(np.median(imu[:, 5])), 0.5), 2.0)
+            value = (before + scale * self._theta.get(name, 0.0)) * (1.0 / ratio if name == "mass" else ratio)
+            self._theta[name] = (value - before) / scale
 
     def start(self, chosen: Sequence[Parameter]) -> Estimate:
         """Information about parameters at their values in the vehicle's file.

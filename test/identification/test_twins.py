@@ -196,6 +196,15 @@ def test_log_that_hides_outputs_is_compared_without_the_rates(flown: Twin, subje
     assert any("the model turns with the logged angular rates" in note for note in gap.notes)
 
 
+def test_fit_finds_a_thrust_that_is_several_times_that_of_the_file(flown: Twin, subject: Subject) -> None:
+    known = {
+        name: flown.true[name] for name in ("CD", "CD_induced", "motor_time_constant", "CQ_0", "Jxx", "Jyy", "Jzz")
+    }
+    result = identify(with_values(subject, {**known, "CT_0": 0.25 * flown.true["CT_0"]}), [flown.log], ["CT_0"])
+    (thrust,) = result.estimates
+    assert thrust.value == pytest.approx(flown.true["CT_0"], rel=0.02)
+
+
 def test_error_that_no_accelerometer_has_is_one_of_the_model(flown: Twin, result: Identification) -> None:
     of_logs = np.zeros((1, OF_LOG))
     assert unlikely_errors([flown.log], of_logs) == []
