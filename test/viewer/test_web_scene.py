@@ -215,8 +215,8 @@ def test_only_the_selected_vehicle_of_a_large_fleet_has_a_name_and_a_wind_arrow(
     for chosen in ("v0", "v17"):
         fleet.scene.chosen = chosen
         fleet.scene.show(fleet.views)
-        for kind in ("name", "wind"):
-            marked = [name for name in fleet.shapes if server.scene.get_handle_by_name(f"/map/{name}_{kind}")]
+        for node in ("/map/names/{}", "/map/{}_wind"):
+            marked = [name for name in fleet.shapes if server.scene.get_handle_by_name(node.format(name))]
             assert marked == [chosen]
 
 

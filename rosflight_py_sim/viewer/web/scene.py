@@ -1,12 +1,13 @@
 """The 3D scene of the browser viewer: vehicles with moving parts, paths, wind, and the world.
 
 Scene coordinates are the simulation's, north east down, with -down as the up direction. `Scene.show` accepts states
-from a running simulation or a recording.
+from a running simulation or a recording. The cockpit of the page writes the names of several vehicles.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from urllib.parse import quote
 
 import numpy as np
 import viser
@@ -31,6 +32,9 @@ _WIND_SCALE = 5.0
 _LEAST_WIND = 0.05
 
 _ROOT = "/map"
+
+# Node whose children are above the vehicles. Each has the vehicle's name, percent-encoded, which `names.js` writes.
+_NAMES = f"{_ROOT}/names"
 
 
 class Scene:
@@ -129,10 +133,10 @@ class Scene:
 
 
 class _Mark:
-    """Wind arrow and name of a vehicle."""
+    """Wind arrow and place of the name of a vehicle."""
 
     def __init__(self, scene: viser.SceneApi, node: str, label: str, size: float) -> None:
-        """Add them; `node`: beginning of the nodes' names, `label`: empty for none, `size`: of the vehicle, m."""
+        """Add them; `node`: beginning of the arrow's node, `label`: empty for none, `size`: of the vehicle, m."""
         self._size = size
         self._drawn_wind = np.zeros(3)
         self._wind = scene.add_arrows(
@@ -144,9 +148,7 @@ class _Mark:
             head_length=0.12 * size,
             visible=False,
         )
-        self._label = (
-            scene.add_label(f"{node}_name", label, anchor="bottom-center", font_screen_scale=0.8) if label else None
-        )
+        self._label = scene.add_frame(f"{_NAMES}/{quote(label, safe='')}", show_axes=False) if label else None
 
     def show(self, position: NDArray[np.float64], wind_ned: NDArray[np.float64], *, shows_wind: bool) -> None:
         if self._label is not None:

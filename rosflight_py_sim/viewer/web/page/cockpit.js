@@ -1,6 +1,7 @@
-// The cockpit of the page: instruments, and the controls of a pilot, over one WebSocket.
+// The cockpit of the page: instruments, and the controls of a pilot, over one WebSocket; and the vehicles' names.
 
 import { Instruments } from "./instruments.js";
+import { Names } from "./names.js";
 import { Pilot } from "./pilot.js";
 
 const RETRY_MS = 1000;
@@ -14,6 +15,7 @@ class Cockpit {
     this.root = document.createElement("div");
     this.root.id = "cockpit";
     document.body.append(this.root);
+    this.names = new Names();
     this.instruments = new Instruments(this.root);
     this.pilot = new Pilot(this.root, (message) => this.send(message));
     // A hidden page gets no keys and hardly any time: its pilot has lost the controls.
@@ -47,6 +49,7 @@ class Cockpit {
 
   receive(message) {
     if (message.readings) {
+      this.names.follow();
       this.instruments.show(message.readings);
       this.pilot.showFrame(message.readings.rc);
     } else if (message.setup) {
