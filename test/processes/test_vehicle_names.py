@@ -64,6 +64,8 @@ def test_names_are_text_of_the_page_over_the_vehicles(server: tuple[viser.ViserS
         display.scene.chosen = "swarm/second <b>"
         tab.until(lambda: abs(names()["swarm/second <b>"][1] - 0.5) < 0.01, "the other name in the middle")
         assert names()["lead"][1] < 0.5
+        # viser's warning is closed after 10 s. Before, it would cover the scene of a small page.
+        tab.until(lambda: tab.page.locator(".mantine-Notification-root").count() == 0, "a scene without a warning")
         assert (tab.outside, tab.errors) == ([], [])
 
 

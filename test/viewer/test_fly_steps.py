@@ -64,6 +64,13 @@ def test_second_flight_begins_after_the_landing_of_the_first() -> None:
     assert Calls().of(again, ready, replace(ready, phase="take off")) == ["toggle_arm", "autopilot/start"]
 
 
+def test_mission_that_another_program_has_started_is_the_step_under_way() -> None:
+    sequence = Calls().sequence
+    under_way = [[one.label for one in FIRMWARE_STEPS if sequence.is_present(one, state)] for state in (ARMED, FLYING)]
+    assert under_way == [[], ["Fly the mission"]]
+    assert not any(sequence.is_present(one, LANDED) for one in FIRMWARE_STEPS)
+
+
 def test_switch_in_the_wanted_position_is_not_toggled() -> None:
     switched = replace(AT_REST, arm_switch=True)
     # The firmware arms as soon as it is calibrated.

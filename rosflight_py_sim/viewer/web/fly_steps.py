@@ -136,6 +136,10 @@ class FlySequence:
             state = replace(state, phase="wait", landed=False)
         return step.is_done(state)
 
+    def is_present(self, step: FlyStep, state: PilotState) -> bool:
+        """Whether a step is under way; a mission is, whichever program has started it."""
+        return step is self.present or (state.is_under_way and not step.service)
+
     def update(self, state: PilotState) -> None:
         """Continue the sequence; call this for each new state."""
         if not self.is_running:

@@ -128,11 +128,11 @@ class PilotPanel:
 
     def _row(self, step: FlyStep) -> str:
         sequence, state = self.sequence, self._state
-        is_present = step is sequence.present
-        if is_present and sequence.failure:
+        if step is sequence.present and sequence.failure:
             return f"{_FAILED} {escape(step.label)}: {escape(sequence.failure)}"
         if sequence.is_done(step, state):
             return f"{_DONE} {escape(step.label)}"
+        is_present = sequence.is_present(step, state)
         why = step.reason(state) if is_present else ""
         text = escape(step.label) + (f": {escape(why)}" if why else "")
         return f"{_PRESENT if is_present else _OPEN} {text}"

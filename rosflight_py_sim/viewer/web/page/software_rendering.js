@@ -1,6 +1,7 @@
 // Runs before viser's program. Where the browser renders on the CPU, the scene is drawn with fewer pixels, and their
 // number follows the measured frame rate, so that 30 frames a second stay possible. An address with viser's setting
-// `fixedDpr`, the number of pixels drawn per pixel of the page in each direction, is obeyed instead.
+// `fixedDpr`, the number of pixels drawn per pixel of the page in each direction, is obeyed instead. viser's warning about
+// such a browser, which would cover much of a small scene, is closed once there was time to read it.
 
 (() => {
   const SOFTWARE = /swiftshader|llvmpipe|softpipe|software|basic render/i;
@@ -19,6 +20,9 @@
 
   const SETTING = "fixedDpr";
 
+  const WARNING = "#webgl-software-rendering button";
+  const READING_MS = 10000;
+
   function renderer() {
     const context = document.createElement("canvas").getContext("webgl2");
     if (!context) return "";
@@ -34,7 +38,17 @@
     history.replaceState(null, "", address);
   }
 
-  if (new URL(location.href).searchParams.has(SETTING) || !SOFTWARE.test(renderer())) return;
+  function whenSceneExists(action) {
+    const wait = setInterval(() => {
+      if (!window.__viserTestpoints) return;
+      clearInterval(wait);
+      action();
+    }, 200);
+  }
+
+  if (!SOFTWARE.test(renderer())) return;
+  whenSceneExists(() => setTimeout(() => document.querySelector(WARNING)?.click(), READING_MS));
+  if (new URL(location.href).searchParams.has(SETTING)) return;
   const bounded = (ratio) => Math.max(LEAST, Math.min(MOST, ratio)).toFixed(2);
   setAddress((settings) => settings.set(SETTING, bounded(Math.sqrt(PIXELS / (innerWidth * innerHeight)))));
 
@@ -62,10 +76,6 @@
       callback(now);
     });
 
-  // viser has read the setting once its scene exists; a reload must measure again.
-  const wait = setInterval(() => {
-    if (!window.__viserTestpoints) return;
-    clearInterval(wait);
-    setAddress((settings) => settings.delete(SETTING));
-  }, 200);
+  // By then viser has read the setting; a reload must measure again.
+  whenSceneExists(() => setAddress((settings) => settings.delete(SETTING)));
 })();
