@@ -19,6 +19,7 @@ from rosflight_py_sim.viewer.web.scene import Scene
 from rosflight_py_sim.viewer.web.server import open_server, stop_server
 from rosflight_py_sim.viewer.web.vehicle_view import VehicleView
 from rosflight_py_sim.world import DRY_LAND
+from test.viewer.drawn_batches import places
 
 ROLL, PITCH, YAW = 0.3, -0.2, 1.2
 
@@ -60,14 +61,12 @@ def test_drawn_vehicle_never_stands_in_the_ground(server: viser.ViserServer, nam
     shape = appearance_of(vehicle(name))
     scene = Scene(server, {name: shape}, DRY_LAND)
     first = next(part for part in shape.parts if part.motion is None)
-    body = server.scene.get_handle_by_name(f"/map/{name}_{first.name}")
-    assert isinstance(body, viser.BatchedMeshHandle)
     for roll, pitch in ((0.0, 0.0), (0.2, -0.1), (math.pi, 0.0)):
         # In contact, the legs sink into the ground by the compression of its spring.
         truth = truth_at(0.01, roll, pitch)
         scene.show({name: VehicleView(0.0, truth, np.zeros(3), np.zeros(14))})
         lowest = max(rotate_vector(corner, truth[3:7])[2] for corner in corners_of(shape))
-        (position,) = body.batched_positions
+        (position,) = places(server, f"/map/vehicles/{name}_{first.name}")
         assert position[2] + lowest == pytest.approx(0.0, abs=2e-3)
         assert position[0:2].tolist() == [12.0, -7.0]
 
@@ -90,6 +89,4 @@ def test_runway_or_pad_lies_where_the_flight_begins_along_its_heading(
 def test_shadow_lies_below_the_vehicle_on_the_ground(server: viser.ViserServer) -> None:
     scene = Scene(server, {"": appearance_of(vehicle("multirotor"))}, DRY_LAND)
     scene.show({"": VehicleView(0.0, truth_at(-20.0), np.zeros(3), np.zeros(14))})
-    shadow = server.scene.get_handle_by_name("/map/vehicle_shadow")
-    assert isinstance(shadow, viser.BatchedMeshHandle)
-    assert shadow.batched_positions[0] == pytest.approx([12.0, -7.0, 0.0], abs=0.1)
+    assert places(server, "/map/shadows/vehicle_shadow")[0] == pytest.approx([12.0, -7.0, 0.0], abs=0.1)

@@ -27,6 +27,7 @@ from rosflight_py_sim.viewer.web.trail import MOST, PIECE, PIECES, Trails
 from rosflight_py_sim.viewer.web.vehicle_view import VehicleView
 from rosflight_py_sim.viewer.world_meshes import world_parts
 from rosflight_py_sim.world import DRY_LAND, World, load_world
+from test.viewer.drawn_batches import batch, places
 
 SPACING = 0.1
 
@@ -47,12 +48,6 @@ def view(time_s: float = 0.0, north: float = 0.0, **fields: object) -> VehicleVi
     return VehicleView(time_s, truth, **given)  # type: ignore[arg-type]
 
 
-def batch(server: viser.ViserServer, node: str) -> viser.BatchedMeshHandle:
-    handle = server.scene.get_handle_by_name(node)
-    assert isinstance(handle, viser.BatchedMeshHandle), node
-    return handle
-
-
 @pytest.mark.parametrize("name", known_vehicles())
 def test_each_vehicle_can_be_displayed(server: viser.ViserServer, name: str) -> None:
     scene = Scene(server, {"": appearance_of(vehicle(name))}, DRY_LAND)
@@ -60,8 +55,29 @@ def test_each_vehicle_can_be_displayed(server: viser.ViserServer, name: str) -> 
     above.truth[2] = -5.0
     scene.show({"": above})
     body = next(part for part in appearance_of(vehicle(name)).parts if part.motion is None)
-    assert batch(server, f"/map/vehicle_{body.name}").batched_positions.tolist() == [[3.0, 0.0, -5.0]]
-    assert batch(server, "/map/vehicle_shadow").batched_positions[0, 0:2].tolist() == [3.0, 0.0]
+    assert places(server, f"/map/vehicles/vehicle_{body.name}").tolist() == [[3.0, 0.0, -5.0]]
+    assert places(server, "/map/shadows/vehicle_shadow")[0, 0:2].tolist() == [3.0, 0.0]
+
+
+def test_selected_vehicle_rests_in_a_node_that_moves_with_it(server: viser.ViserServer) -> None:
+    """A browser moves a node at once, but the meshes of a batch some frames later: a fast vehicle would lag."""
+    scene = Scene(server, {"first": MULTIROTOR, "second": MULTIROTOR}, DRY_LAND)
+    body, shadow = batch(server, "/map/vehicles/first_body"), batch(server, "/map/shadows/first_shadow")
+    node, ground = (server.scene.get_handle_by_name(f"/map/{name}") for name in ("vehicles", "shadows"))
+    assert node is not None and ground is not None
+    for chosen, rests in (("first", 0), ("second", 1)):
+        scene.chosen = chosen
+        for north in (3.0, 4.0):
+            moved = {name: view(north=north * k) for k, name in enumerate(("first", "second"), 1)}
+            for one in moved.values():
+                one.truth[2] = -5.0 * north
+            scene.show(moved)
+            assert node.position.tolist() == moved[chosen].truth[0:3].tolist()
+            assert body.batched_positions[rests].tolist() == [0.0, 0.0, 0.0]
+            assert body.batched_positions[1 - rests, 0] == (north if chosen == "first" else -north)
+            # The shadow does not leave the ground.
+            assert ground.position.tolist() == [moved[chosen].truth[0], 0.0, 0.0]
+            assert np.abs(shadow.batched_positions[rests]).max() < 0.1
 
 
 @pytest.mark.parametrize("name", ["pool", "open_water"])
@@ -117,7 +133,7 @@ def test_rotors_spin_with_their_commands_while_time_advances(server: viser.Viser
 
     def attitudes() -> list[list[float]]:
         # Rotors 1 and 3 turn in one direction, 2 and 4 in the other.
-        nodes = [batch(server, f"/map/vehicle_{rotor.name}") for rotor in rotors[0:2]]
+        nodes = [batch(server, f"/map/vehicles/vehicle_{rotor.name}") for rotor in rotors[0:2]]
         return [wxyz for node in nodes for wxyz in node.batched_wxyzs.tolist()]
 
     scene.show({"": view(1.0, pwm_us=np.full(14, 1500.0))})
@@ -199,15 +215,15 @@ def test_equal_parts_of_a_fleet_are_one_node_with_the_poses_of_its_vehicles(serv
     fleet = Fleet(server, 40)
     fleet.scene.show(fleet.views)
     others = {name: shown for name, shown in fleet.views.items() if fleet.shapes[name].name == "multirotor"}
-    rotors = batch(server, "/map/v0_rotor 1")
-    assert len(rotors.batched_positions) == 2 * len(others)
-    placed = iter(rotors.batched_positions)
+    rotors = places(server, "/map/vehicles/v0_rotor 1")
+    assert len(rotors) == 2 * len(others)
+    placed = iter(rotors)
     for name, shown in others.items():
         for rotor in [part for part in fleet.shapes[name].parts if part.name in ("rotor 1", "rotor 3")]:
             pivot = rotate_to_inertial(*shown.truth[3:7].tolist(), *rotor.pivot_frd)
             # Positions are sent as 32-bit numbers.
             assert next(placed) == pytest.approx(shown.truth[0:3] + pivot, abs=1e-4)
-    assert batch(server, "/map/v3_shadow").batched_positions[:, 0].tolist() == [9.0, 39.0, 69.0, 99.0]
+    assert places(server, "/map/shadows/v3_shadow")[:, 0].tolist() == [9.0, 39.0, 69.0, 99.0]
 
 
 def test_only_the_selected_vehicle_of_a_large_fleet_has_a_name_and_a_wind_arrow(server: viser.ViserServer) -> None:

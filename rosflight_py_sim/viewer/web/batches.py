@@ -44,14 +44,12 @@ class Batches:
         self.positions: Floats = np.zeros((0, 3))
         self.attitudes: Floats = np.zeros((0, 4))
 
-    def add(self, name: str, mesh: Mesh, colour: Colour, *, side: Literal["front", "double"] = "front") -> int:
-        """Add a mesh, and return its number; a batch has the name of its first mesh."""
+    def add(self, name: str, mesh: Mesh, colour: Colour, *, side: Literal["front", "double"] = "front") -> None:
+        """Add a mesh; a batch has the name of its first mesh."""
         key = (mesh.vertices.tobytes(), mesh.triangles.tobytes(), colour, side)
-        number = len(self.positions)
-        self._batches.setdefault(key, _Batch(name, mesh, colour, side)).numbers.append(number)
+        self._batches.setdefault(key, _Batch(name, mesh, colour, side)).numbers.append(len(self.positions))
         self.positions = np.vstack([self.positions, np.zeros(3)])
         self.attitudes = np.vstack([self.attitudes, _LEVEL])
-        return number
 
     def draw(self) -> None:
         """Show the meshes at their poses; those at rest cost nothing."""

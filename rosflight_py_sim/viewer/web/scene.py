@@ -91,7 +91,7 @@ class Scene:
                 self._starts += 1
                 poses = np.array([pose for _, pose in alike])
                 add_starts(self._server.scene, f"{_ROOT}/start_{self._starts}", alike[0][0], poses)
-            self._models.draw()
+            self._models.draw(self.chosen)
             self._paths.draw()
 
     def choose_view(self, name: str) -> None:

@@ -22,7 +22,11 @@ _SHADOW_SHARE = 0.4
 
 
 class VehicleModels:
-    """The models; equal parts of all vehicles are one node of the scene."""
+    """The models; equal parts of all vehicles are one node of the scene.
+
+    A browser moves nodes at once, but the parts within a node some frames later. The nodes therefore move with one
+    vehicle, which stays in its place in the view at any speed; the positions of parts are relative to that vehicle.
+    """
 
     def __init__(
         self, scene: viser.SceneApi, root: str, vehicles: Mapping[str, Appearance], floor: float, colour: Colour
@@ -37,7 +41,10 @@ class VehicleModels:
             colour: of the ground.
         """
         self._floor = floor
-        self._batches = Batches(scene, root)
+        # The ground does not climb with the vehicle.
+        self._origin = scene.add_frame(f"{root}/vehicles", show_axes=False)
+        self._ground = scene.add_frame(f"{root}/shadows", show_axes=False)
+        self._models, self._shadows = Batches(scene, f"{root}/vehicles"), Batches(scene, f"{root}/shadows")
         self._moving = [MovingParts(shape) for shape in vehicles.values()]
         self._times_s = [-1.0] * len(vehicles)
         self._sizes = np.array([shape.size for shape in vehicles.values()])
@@ -46,22 +53,22 @@ class VehicleModels:
         self._positions = np.zeros((len(vehicles), 3))
         self._attitudes = np.tile([1.0, 0.0, 0.0, 0.0], (len(vehicles), 1))
         self._headings = self._attitudes.copy()
-        pieces, shadows = [], []
+        pieces = []
         red, green, blue = (int(_SHADOW_SHARE * one) for one in colour)
         for vehicle, (name, shape) in enumerate(vehicles.items()):
             own = node_name(name)
             for part, place in _pieces(shape):
-                pieces.append((vehicle, part, place, self._batches.add(f"{own}_{part.name}", part.mesh, part.colour)))
+                self._models.add(f"{own}_{part.name}", part.mesh, part.colour)
+                pieces.append((vehicle, part, place))
             shadow = shadow_of(shape)
-            shadows.append(self._batches.add(f"{own}_shadow", shadow, (red, green, blue), side="double"))
-        # Of each piece: its vehicle, pivot, axis, place of its angle, and number in the batches.
+            self._shadows.add(f"{own}_shadow", shadow, (red, green, blue), side="double")
+        # Of each piece: its vehicle, pivot, axis, and place of its angle.
         self._vehicle = np.array([vehicle for vehicle, *_ in pieces])
-        self._pivots = np.array([part.pivot_frd for _, part, *_ in pieces])
-        self._axes = np.array([part.motion.axis_frd if part.motion else (0.0, 0.0, 0.0) for _, part, *_ in pieces])
-        self._places = [place for _, _, place, _ in pieces]
-        self._pieces, self._shadows = [number for *_, number in pieces], shadows
+        self._pivots = np.array([part.pivot_frd for _, part, _ in pieces])
+        self._axes = np.array([part.motion.axis_frd if part.motion else (0.0, 0.0, 0.0) for _, part, _ in pieces])
+        self._places = [place for _, _, place in pieces]
         self._angles = np.zeros(len(pieces))
-        self.draw()
+        self.draw(next(iter(vehicles)))
 
     def move(self, name: str, position: Floats, attitude: Floats, yaw: float) -> None:
         """Move a vehicle.
@@ -83,8 +90,8 @@ class VehicleModels:
         self._moving[vehicle].move(pwm_us, min(max(elapsed_s, 0.0), _BLADE_S))
         self._times_s[vehicle] = time_s
 
-    def draw(self) -> None:
-        """Show all vehicles."""
+    def draw(self, near: str) -> None:
+        """Show all vehicles; `near`: the vehicle with which the nodes move."""
         angles = np.array(
             [
                 self._moving[vehicle].angles[place] if place >= 0 else 0.0
@@ -94,13 +101,17 @@ class VehicleModels:
         half = 0.5 * angles[:, None]
         turned = np.hstack([np.cos(half), np.sin(half) * self._axes])
         attitudes = self._attitudes[self._vehicle]
-        self._batches.attitudes[self._pieces] = products(attitudes, turned)
-        self._batches.positions[self._pieces] = self._positions[self._vehicle] + rotated(self._pivots, attitudes)
+        origin = self._positions[self._numbers[near]].copy()
+        relative = self._positions - origin
+        self._models.attitudes[:] = products(attitudes, turned)
+        self._models.positions[:] = relative[self._vehicle] + rotated(self._pivots, attitudes)
         heights = np.maximum(self._floor - self._positions[:, 2], 0.0)
-        self._batches.positions[self._shadows] = self._positions
-        self._batches.positions[self._shadows, 2] = self._floor + shadow_depth(self._sizes, heights)
-        self._batches.attitudes[self._shadows] = self._headings
-        self._batches.draw()
+        self._shadows.positions[:, 0:2] = relative[:, 0:2]
+        self._shadows.positions[:, 2] = self._floor + shadow_depth(self._sizes, heights)
+        self._shadows.attitudes[:] = self._headings
+        self._origin.position, self._ground.position = origin, origin * [1.0, 1.0, 0.0]
+        self._models.draw()
+        self._shadows.draw()
 
 
 def node_name(vehicle: str) -> str:
