@@ -108,6 +108,28 @@ def test_pilot_arms_climbs_turns_and_lands_by_keys(tab: Tab, flown: Flown) -> No
     tab.until(lambda: reading(tab, "altitude") < 0.3 and reading(tab, "climb") == 0.0, "a vehicle on its legs")
 
 
+# Elements of the page over the middle of the scene, where the vehicle is. viser has two canvases.
+COVERING = """() => {
+    const {x, y, width, height} = document.querySelector("canvas").getBoundingClientRect();
+    const shares = [0.4, 0.5, 0.6];
+    const points = shares.flatMap((right) => shares.map((down) => [x + right * width, y + down * height]));
+    return points.map(([x, y]) => document.elementFromPoint(x, y).tagName).filter((name) => name !== "CANVAS");
+}"""
+
+
+@pytest.mark.parametrize("size", [(700, 500), (1000, 600), (1280, 600)], ids=lambda size: f"{size[0]} px")
+def test_controls_leave_the_vehicle_visible(tab: Tab, size: tuple[int, int]) -> None:
+    assert tab.button("Leave controls").is_visible()
+    tab.dismiss_notifications()
+    try:
+        tab.page.set_viewport_size({"width": size[0], "height": size[1]})
+        tab.until(lambda: tab.page.evaluate(COVERING) == [], "a scene that nothing covers")
+        for control in ("Leave controls", "angles"):
+            assert tab.button(control).is_visible()
+    finally:
+        tab.page.set_viewport_size({"width": PAGE["width"], "height": PAGE["height"]})
+
+
 def test_second_browser_cannot_take_the_controls(browser: Any, tab: Tab, flown: Flown) -> None:
     other = Tab(browser, flown.url, **PAGE)
     other.until(lambda: other.button("Fly by hand").is_disabled(), "a disabled button")
@@ -187,6 +209,10 @@ def test_gamepad_flies_by_the_mapping_file_and_counts_as_unplugged_when_it_is(ta
     tab.page.evaluate("() => {window.pad.buttons[0].pressed = true}")
     tab.until(lambda: flown.rc.values[ARM] == HIGH, "the arm switch", flown.listen)
     tab.until(lambda: flown.status.armed, "armed", flown.listen)
+    # A vehicle in flight would fall if the throttle of another device began at the bottom.
+    tab.page.locator("#pilot select").select_option("sticks")
+    tab.until(lambda: flown.rc.values[2] == 1500, "half throttle", flown.listen)
+    tab.page.locator("#pilot select").select_option("gamepad 0")
     tab.page.evaluate("() => {window.pad.connected = false}")
     tab.until(lambda: flown.status.failsafe, "failsafe", flown.listen)
     tab.page.evaluate("() => {window.pad.connected = true; window.pad.buttons[0].pressed = false}")

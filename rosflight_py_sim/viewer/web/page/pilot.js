@@ -109,7 +109,9 @@ export class Pilot {
     this.device.addEventListener("change", () => {
       this.device.blur();
       this.showKeys();
-      if (this.seat === "mine") this.send({ take: this.deviceName() });
+      if (this.seat !== "mine") return;
+      this.begin();
+      this.send({ take: this.deviceName() });
     });
   }
 
@@ -173,6 +175,7 @@ export class Pilot {
     const lost = seat === "closed" && this.seat === "mine";
     this.seat = seat;
     this.flying.hidden = seat !== "mine";
+    this.panel.classList.toggle("flying", seat === "mine");
     this.leave.hidden = seat !== "mine";
     this.take.hidden = seat === "mine";
     this.take.disabled = seat !== "free";
