@@ -34,7 +34,7 @@ from rosflight_py_sim.step.part import Part
 from rosflight_py_sim.step.pilot_topics import PILOT
 from rosflight_py_sim.step.ports import newest
 from rosflight_py_sim.step.topic_statistics import Period
-from rosflight_py_sim.step.topics import PAUSED, RC, topic_of
+from rosflight_py_sim.step.topics import PAUSED, RC, TRUTH_STATE, topic_of
 from rosflight_py_sim.step.viewed_topics import RELAYED, viewed
 from rosflight_py_sim.transmitter.page import StickReport
 from rosflight_py_sim.viewer.graph_model import Health
@@ -223,6 +223,9 @@ class WebViewer(PartNode):
     def _obstacle(self) -> str:
         topic = topic_of(self._display.chosen, PILOT.name)
         if not self.count_subscribers(self.resolve_topic_name(topic)):
+            truth = topic_of(self._display.chosen, TRUTH_STATE.name)
+            if not self.count_publishers(self.resolve_topic_name(truth)):
+                return "no simulation of this vehicle is running"
             return (
                 f"no node rc subscribes to {topic}; start one without a joystick, or with its parameter device set to "
                 "page"
@@ -344,6 +347,7 @@ class WebViewer(PartNode):
     @pushing()
     def _check_graph(self) -> None:
         self.controls.offer(self._calls.discover(lambda name: self.controls.uses(name) or name in _READ))
+        self._cockpit.show_obstacle(self._obstacle())
         self._calls.read_parameter("time_manager", "real_time_multiplier", self._show_pace)
         self._calls.read_parameter(self._display.of_chosen(DYNAMICS), "mass", self._show_mass)
         if self._graph_page.requested:

@@ -549,6 +549,9 @@ def test_page_of_fly_shows_the_verdict_and_flies_again_until_ctrl_c(flown: tuple
     again = tab.button("Fly again")
     tab.until(lambda: again.is_visible() and again.is_enabled(), "the end of the flight")
     tab.until(lambda: tab.button("Fly").is_disabled(), "the page cannot start the mission")
+    by_hand = tab.button("Fly by hand")
+    tab.until(by_hand.is_disabled, "nothing to fly by hand")
+    assert by_hand.get_attribute("title") == "no simulation of this vehicle is running"
     for part in ("multirotor: completed", "largest miss of a waypoint", f"plot: {tmp_path}"):
         assert part in tab.text, part
     assert tab.page.get_by_alt_text("plot of the flight").evaluate("image => image.naturalWidth") > 100

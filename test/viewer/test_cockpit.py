@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 import viser
 from websockets.exceptions import ConnectionClosed
-from websockets.sync.client import connect
+from websockets.sync.client import ClientConnection, connect
 from websockets.typing import Subprotocol
 
 from rosflight_py_sim.transmitter.keyboard import Action
@@ -214,6 +214,22 @@ def test_program_that_names_no_compression_gets_the_page_and_its_socket(served: 
     subprotocol = Subprotocol(f"viser-v{viser.__version__}")
     with connect(f"ws://{served.address}/", subprotocols=[subprotocol], compression=None) as page:
         assert page.recv(timeout=TIMEOUT_S)
+
+
+def test_obstacle_is_shown_in_every_browser_until_it_ends(served: Served) -> None:
+    def received(page: ClientConnection) -> dict[str, object]:
+        return dict(json.loads(page.recv(TIMEOUT_S)))
+
+    with connect(f"ws://{served.address}/cockpit", compression=None) as first:
+        assert [*received(first), *received(first)] == ["setup", "seat"]
+        served.cockpit.show_obstacle("no simulation")
+        assert received(first) == {"obstacle": "no simulation"}
+        with connect(f"ws://{served.address}/cockpit", compression=None) as later:
+            assert "setup" in received(later)
+            assert received(later) == {"obstacle": "no simulation"}
+            assert received(later) == received(first) == {"seat": "free"}
+            served.cockpit.show_obstacle("")
+            assert received(later) == received(first) == {"obstacle": ""}
 
 
 def test_pilot_takes_the_controls_reports_and_closes_the_page(served: Served) -> None:

@@ -57,6 +57,7 @@ class Cockpit:
         self.on_report: Callable[[StickReport], None] = lambda _: None
         self.obstacle: Callable[[], str] = str
         self.on_take: Callable[[], None] = lambda: None
+        self._shown_obstacle = ""
         self._seat = PilotSeat(lambda report: self.on_report(report))
         self._browsers: set[Any] = set()
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -68,8 +69,17 @@ class Cockpit:
 
     def show(self, shown: Mapping[str, object]) -> None:
         """Show readings in every browser; may be called from any thread."""
+        self._send_all({"readings": shown})
+
+    def show_obstacle(self, why: str) -> None:
+        """Show why a pilot cannot take the controls; empty: a pilot can. May be called from any thread."""
+        if why != self._shown_obstacle:
+            self._shown_obstacle = why
+            self._send_all({"obstacle": why})
+
+    def _send_all(self, message: Mapping[str, object]) -> None:
         if self._browsers and self._loop is not None and not self._loop.is_closed():
-            self._loop.call_soon_threadsafe(self._broadcast, json.dumps({"readings": shown}))
+            self._loop.call_soon_threadsafe(self._broadcast, json.dumps(message))
 
     async def serve(self, browser: Any) -> None:
         """Serve a browser's connection until it ends."""
@@ -77,6 +87,8 @@ class Cockpit:
         self._browsers.add(browser)
         try:
             await browser.send(json.dumps({"setup": self._setup()}))
+            if self._shown_obstacle:
+                await browser.send(json.dumps({"obstacle": self._shown_obstacle}))
             self._tell_seat()
             while True:
                 limit_s = _PERIOD_S if self._seat.is_taken_by(browser) else None

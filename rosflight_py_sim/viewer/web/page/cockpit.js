@@ -56,6 +56,8 @@ class Cockpit {
       this.pilot.setUp(message.setup);
     } else if (message.seat) {
       this.pilot.showSeat(message.seat);
+    } else if ("obstacle" in message) {
+      this.pilot.showObstacle(message.obstacle);
     } else if (message.refused) {
       this.pilot.showRefusal(message.refused);
     }

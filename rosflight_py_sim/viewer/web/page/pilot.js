@@ -74,6 +74,7 @@ export class Pilot {
     this.held = new Set();
     this.clicked = new Set();
     this.seat = "closed";
+    this.obstacle = "";
     this.panel = html(root, "div", { id: "pilot", hidden: true });
     this.build();
     // Captured at the window: the scene's camera also moves by letters and arrows.
@@ -178,8 +179,7 @@ export class Pilot {
     this.panel.classList.toggle("flying", seat === "mine");
     this.leave.hidden = seat !== "mine";
     this.take.hidden = seat === "mine";
-    this.take.disabled = seat !== "free";
-    this.take.title = { taken: "another browser flies the vehicle", closed: "no connection" }[seat] ?? "fly by hand, in real time";
+    this.showTake();
     if (begins) this.begin();
     this.showNote(lost ? "RC signal lost: the page was hidden or disconnected. Press Fly by hand to take the controls again." : begins ? "" : null);
   }
@@ -192,6 +192,18 @@ export class Pilot {
     this.left.y = this.armed ? 0 : 1;
     // Keys must not move the field that had the focus.
     document.activeElement?.blur();
+  }
+
+  // Why no pilot can take the controls at present; empty: a pilot can.
+  showObstacle(why) {
+    this.obstacle = why;
+    this.showTake();
+  }
+
+  showTake() {
+    const why = { taken: "another browser flies the vehicle", closed: "no connection" }[this.seat] ?? this.obstacle;
+    this.take.disabled = Boolean(why);
+    this.take.title = why || "fly by hand, in real time";
   }
 
   showRefusal(reason) {
