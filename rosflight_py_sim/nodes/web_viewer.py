@@ -317,8 +317,8 @@ class WebViewer(PartNode):
                 self._report_call(line.name, line.msg, good=False)
 
     def _show_pilot_state(self, state: PilotState) -> None:
-        # The state of the past is not known.
-        self._display.show_state(PilotState() if self._history.past.is_shown else state)
+        if not self._history.past.is_shown:
+            self._display.show_state(state)
         if state != self._pilot_state:
             self._pilot_state = state
             self.controls.show(state)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import viser
 
 from rosflight_py_sim.viewer.web.display import Display
+from rosflight_py_sim.viewer.web.pilot_state import PilotState
 from rosflight_py_sim.viewer.web.player import Player
 
 # Choices of the playback speed.
@@ -58,6 +59,8 @@ class Playback:
     def refresh(self) -> None:
         """Show the playback position, and the span if it has changed."""
         player = self._player
+        # A recording has no pilot whose state the page could show.
+        self._display.show_state(PilotState(paused=not player.playing))
         if (self._slider.min, self._slider.max) != (player.first_s, _last(player)):
             self._slider.min, self._slider.max = player.first_s, _last(player)
         shown = player.time_s, player.playing
