@@ -2,8 +2,9 @@
 
     .venv/bin/python tools/draw_web_viewer.py [PICTURE] [--vehicle NAME] [--seconds S] [--output FILE] [--open CHECKBOX]
 
-PICTURE is `web_viewer` (a flight, started by the page's button; the default), `recording_replay` (the replay of a dive)
-or `recording_report` (the report of a flight). Needs Debian's chromium, and Playwright (the extra `test`).
+PICTURE is `web_viewer` (a flight, started by the page's button; the default), `hand_flight` (a flight by keys),
+`recording_replay` (the replay of a dive) or `recording_report` (the report of a flight). Needs Debian's chromium, and
+Playwright (the extra `test`).
 """
 
 from __future__ import annotations
@@ -35,13 +36,13 @@ FLAGS = ("--no-sandbox", "--use-gl=angle", "--use-angle=swiftshader", "--enable-
 TIMEOUT_S = 120.0
 
 PROGRAM = (sys.executable, "-m", "rosflight_py_sim")
-LIVE, REPLAY, REPORT = "web_viewer", "recording_replay", "recording_report"
+LIVE, BY_HAND, REPLAY, REPORT = "web_viewer", "hand_flight", "recording_replay", "recording_report"
 
 
 def main() -> None:
     """Fly or open a recording, and take a screenshot."""
     parser = argparse.ArgumentParser(description="Draw a page.")
-    parser.add_argument("picture", nargs="?", choices=(LIVE, REPLAY, REPORT), default=LIVE)
+    parser.add_argument("picture", nargs="?", choices=(LIVE, BY_HAND, REPLAY, REPORT), default=LIVE)
     parser.add_argument("--vehicle", default="", help="default: multirotor, or auv for the replay")
     parser.add_argument("--seconds", type=float, default=22.0, help="duration of the mission before the screenshot, s")
     parser.add_argument("--output", type=Path)
@@ -56,6 +57,8 @@ def main() -> None:
     options.output.parent.mkdir(parents=True, exist_ok=True)
     if options.picture == LIVE:
         _draw_flight(options)
+    elif options.picture == BY_HAND:
+        _draw_hand_flight(options)
     else:
         with TemporaryDirectory() as folder:
             _draw_recording(options, Path(folder))
@@ -76,6 +79,22 @@ def _draw_flight(options: argparse.Namespace) -> None:
         if options.open:
             page.get_by_label(options.open).dispatch_event("click")
         _wait_for_time(page, _time(page) + options.seconds)
+        _take(page, options.output)
+
+
+def _draw_hand_flight(options: argparse.Namespace) -> None:
+    words = ["sim", "--vehicle", options.vehicle, "--view", "--ros-args", "-p", "web_viewer.port:=0"]
+    with _served(words) as url, _page(1280, 760) as page:
+        page.goto(f"{url}/?fixedDpr=1")
+        _press(page, "Fly by hand")
+        # The IMU is calibrated.
+        _wait_until_enabled(page, "Arm")
+        page.keyboard.press("t")
+        page.wait_for_function("() => /^armed/m.test(document.body.innerText)")
+        # Half throttle.
+        page.keyboard.press("w", delay=1000)
+        page.wait_for_function("() => parseFloat(document.querySelector('[data-reading=altitude]').textContent) > 3")
+        page.keyboard.down("ArrowRight")
         _take(page, options.output)
 
 
@@ -128,19 +147,22 @@ def _page(width: int, height: int) -> Iterator[Any]:
 
 
 def _take(page: Any, output: Path) -> None:
-    # Warnings that this browser has no graphics card.
-    for close in page.locator(".mantine-Notification-closeButton").all():
-        close.dispatch_event("click")
+    # Notifications, such as that this browser has no graphics card.
+    page.evaluate("() => document.querySelectorAll('.mantine-Notification-closeButton').forEach((one) => one.click())")
     page.wait_for_timeout(1500)
     page.screenshot(path=output)
 
 
 def _press(page: Any, label: str) -> None:
+    _wait_until_enabled(page, label).dispatch_event("click")
+
+
+def _wait_until_enabled(page: Any, label: str) -> Any:
     button = page.get_by_role("button", name=label, exact=True)
     end = time.monotonic() + TIMEOUT_S
     while not button.is_enabled() and time.monotonic() < end:
         page.wait_for_timeout(100)
-    button.dispatch_event("click")
+    return button
 
 
 def _time(page: Any) -> float:

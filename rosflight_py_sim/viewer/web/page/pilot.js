@@ -165,8 +165,9 @@ export class Pilot {
     for (const actions of layout ? KEY_ROWS : []) {
       const row = html(this.keys, "div");
       for (const action of actions) {
-        html(row, "kbd", {}, Object.keys(layout).find((key) => layout[key] === action));
-        row.append(` ${action}  `);
+        const entry = html(row, "span");
+        html(entry, "kbd", {}, Object.keys(layout).find((key) => layout[key] === action));
+        entry.append(` ${action}`);
       }
     }
   }
