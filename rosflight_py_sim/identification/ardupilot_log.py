@@ -1,8 +1,8 @@
 """Flight logs of ArduPilot: dataflash files, read by pymavlink.
 
 Messages and fields are those of ArduPilot (ardupilot.org, onboard message log messages): forward, right, down and NED,
-angles in deg, times in us since the start. Versions before 3.4 log times in ms, some events without a time, outputs as
-Ch1 to Ch12, voltage and current in hundredths, and the state of an estimator called EKF1.
+angles in deg, times in us since the start. Logs of versions before 3.4 may have times in ms, events without a time,
+outputs named Ch1 to Ch12, voltage and current in hundredths of a unit, and the estimator message EKF1.
 """
 
 from __future__ import annotations
@@ -108,12 +108,12 @@ def _take_text(text: str, log: FlightLog) -> None:
 
 
 def _take(message: Any, latest_s: float, times: dict[str, list[float]], rows: dict[str, list[list[float]]]) -> float:
-    """Take a message; return its time, s, which is the latest one if it has none."""
+    """Store a message; return its time, or `latest_s` if it has none, s."""
     kind, fields = message.get_type(), message.get_fieldnames()
     first = next((name for name in _INSTANCES if name in fields), None)
     if first is not None and getattr(message, first) != 0:
         return latest_s
-    # TimeMS of an old GPS message is that of the satellites, and T that of the board.
+    # In old GPS messages, TimeMS is GPS time and T is the autopilot's time.
     clock = next((name for name in ("TimeUS", "T", "TimeMS") if name in fields), "")
     time_s = latest_s if not clock else float(getattr(message, clock)) * (1e-6 if clock == "TimeUS" else 1e-3)
     # Boards with few outputs have fewer fields.
@@ -154,7 +154,7 @@ def _fill(log: FlightLog, found: dict[str, tuple[Array, Array]]) -> None:
     add("outputs", "RCOU", slice(0, OUTPUTS))
     power = "BAT" if "BAT" in found else "CURR"
     if power in found:
-        # Without a monitor of the battery, ArduPilot logs 0 V.
+        # Without a battery monitor, ArduPilot logs 0 V.
         time_s, values = found[power]
         known = values[:, 0] > 0.0
         log.add("battery", time_s[known], values[known])
@@ -169,7 +169,7 @@ def _fill(log: FlightLog, found: dict[str, tuple[Array, Array]]) -> None:
         own = np.isin(events[:, 0], [_ARMED, _DISARMED])
         time_s, armed = time_s[own], np.asarray(events[own, 0] == _ARMED, np.float64)
         if len(armed):
-            # Before the first event, and since the begin of the log, it was the other way round.
+            # From the start of the log to the first event, the state is the opposite of that event.
             first_s = min(times[0] for times, _ in found.values())
             log.add("armed", np.r_[min(first_s, time_s[0] - 1e-3), time_s], np.r_[1.0 - armed[0], armed])
 

@@ -88,7 +88,8 @@ def compare(
         progress: takes a line about each step of the estimation.
 
     Raises:
-        FlightLogError: the log lacks channels, or shows no flight, or the model cannot fly its outputs.
+        FlightLogError: the log lacks channels, shows no flight or too little of the motors' mean output, or the model
+            cannot fly its outputs.
     """
     log.require(NEEDED)
     hidden = hidden_outputs(log, subject)
@@ -116,5 +117,5 @@ def compare(
         ) from error
     notes = notes_on([log], shots)
     if hidden:
-        notes.append(f"{hidden}: the model turns with the logged angular rates")
+        notes.append(f"moments are not compared: {hidden}; the logged angular rates are prescribed")
     return Comparison(subject, log, shots, shots.measured, modelled, flight.theta[WIND], notes)

@@ -77,6 +77,9 @@ _READINGS: Mapping[str, int] = {
     "Jzz": _YAW,
     "motor_time_constant": _ROLL,
     "rotor_inertia": _YAW,
+    "Jxz": _ROLL,
+    "CQ_1": _YAW,
+    "CQ_2": _YAW,
     "CD": _AHEAD,
     "CD_induced": _AHEAD,
     "servo_tau": _ROLL,
@@ -91,13 +94,13 @@ def reading_of(name: str) -> int | None:
     return _READINGS.get(name, _COEFFICIENTS.get(coefficient))
 
 
-def is_moment(name: str) -> bool:
-    """Whether the gyro shows a parameter best, so that it needs knowledge of the moments."""
+def needs_moments(name: str) -> bool:
+    """Whether the gyro is the reading that determines a parameter, so that moments must be modelled."""
     return reading_of(name) in (_ROLL, _PITCH, _YAW)
 
 
 def is_scale(name: str) -> bool:
-    """Whether a parameter scales the specific force that shows it, also where that is constant."""
+    """Whether a parameter scales the specific force that determines it, even if the force is constant, as in hover."""
     return name in ("mass", "CT_0")
 
 

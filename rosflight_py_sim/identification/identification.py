@@ -16,9 +16,9 @@ from rosflight_py_sim.identification.fitted_parameters import (
     LATENCY,
     MANOEUVRES,
     fitted,
-    is_moment,
     is_scale,
     least_size_of,
+    needs_moments,
     reading_of,
     scale_of,
 )
@@ -57,21 +57,21 @@ LARGEST_UNEXPLAINED = 0.5
 """The same for a rate, from which on the model is not that of the vehicle."""
 
 LARGEST_HIDDEN = 0.01
-"""Share of the variance of the outputs that a log hides from which on moments are not modelled: with 4 %, the inertia
-of simulated multirotors comes out a fifth too large. The model then turns with the logged rates, which shows forces."""
+"""Largest share of the variance of the outputs that may be missing in a log for moments to be modelled: with 4 %, the
+inertia of simulated multirotors comes out a fifth too large. Otherwise the logged rates are prescribed to the model."""
 
 LARGEST_HIDDEN_SUM = 0.15
-"""The same for the sum of the motors' outputs, from which on a log is refused: with up to 11 % (outputs logged every 10
-to 100 ms), thrust and drag of simulated multirotors come out within three standard errors."""
+"""The same for the mean output of the motors, above which a log is refused: with up to 11 % (outputs logged every 10 to
+100 ms), thrust and drag of simulated multirotors come out within three standard errors."""
 
 LARGEST_SENSOR_ERROR = 4.0
-"""Estimated error of a sensor over its usual size from which on a note says that the model is wrong, not the sensor."""
+"""Ratio of an estimated sensor error to its usual size above which a note blames the model, not the sensor."""
 
 _SCALINGS = 4
 """Corrections of the thrust before the search, each by at most a factor of two."""
 
 _LARGEST_FIRST_ERROR = 1.0
-"""The same before a fit, when the errors are rough."""
+"""LARGEST_ERROR before the fit, when standard errors are only rough."""
 
 STRETCH_S = 1.0
 """Length of a stretch, s: long enough for some measurements of GNSS, short enough for disturbances to stay small."""
@@ -115,7 +115,7 @@ class Subject:
         dynamics_values: DYNAMICS_PARAMETERS.
         sensor_values: parameters of the sensors, for the positions of IMU and antenna.
         outputs: outputs that drive an actuator.
-        motors: those that drive a motor.
+        motors: outputs that drive a motor.
         mixer: parameters of the firmware.
     """
 
@@ -251,8 +251,8 @@ def identify(
     hidden = "; ".join(filter(None, (hidden_outputs(log, subject) for log in logs)))
     if hidden:
         refused = [Refused(one.name, hidden, "a log of the outputs at the rate of the gyro") for one in chosen]
-        refused = [one for one in refused if is_moment(one.name)]
-        chosen = [one for one in chosen if not is_moment(one.name)]
+        refused = [one for one in refused if needs_moments(one.name)]
+        chosen = [one for one in chosen if not needs_moments(one.name)]
     shots = shots_of(
         logs,
         subject.outputs,
@@ -334,18 +334,18 @@ def unsettled(estimate: Estimate, names: Sequence[str]) -> str:
 
 
 def unlikely_errors(logs: Sequence[FlightLog], of_logs: Array) -> list[str]:
-    """The accelerometer's error in each log (logs, OF_LOG) that is farthest beyond its usual size, as sentences."""
+    """Warnings, one a log, about the accelerometer's error (logs, OF_LOG) that most exceeds its usual size."""
     biases = [(ACCEL_BIAS.start + axis, f"a bias along {name}", " m/s^2") for axis, name in enumerate("xyz")]
-    scales = [(ACCEL_MATRIX.start + 4 * axis, f"an error of scale along {name}", "") for axis, name in enumerate("xyz")]
+    scales = [(ACCEL_MATRIX.start + 4 * axis, f"a scale error along {name}", "") for axis, name in enumerate("xyz")]
     notes = []
     for log, errors in zip(logs, of_logs, strict=True):
         place, name, unit = max([*biases, *scales], key=lambda one: abs(float(errors[one[0]])) / PRIOR[one[0]])
         size = abs(float(errors[place])) / float(PRIOR[place])
         if size > LARGEST_SENSOR_ERROR:
             notes.append(
-                f"{log.file.name}: the accelerometer would have {name} of {errors[place]:.2g}{unit}, {size:.0f} times "
-                "the usual size: the forces of the model depend on the outputs in another way than those of the "
-                "vehicle. Are mass, propellers, motors (KQ, R_motor), battery and drag those of the vehicle?"
+                f"{log.file.name}: the fit needs {name} of {errors[place]:.2g}{unit} in the accelerometer, {size:.0f} "
+                "times the usual size, so the model's forces are not those of the vehicle. Check mass, propellers, "
+                "motors (KQ, R_motor), battery and drag"
             )
     return notes
 
@@ -360,21 +360,24 @@ def _defaults(subject: Subject) -> Sequence[str]:
 
 
 def hidden_outputs(log: FlightLog, subject: Subject) -> str:
-    """Why a log does not show what the outputs were between its samples; empty if it does.
+    """Reason why moments cannot be modelled from a log, as outputs between its samples are missing; empty if they can.
 
     Raises:
-        FlightLogError: it does not even show the sum of the motors' outputs.
+        FlightLogError: too much of the motors' mean output is missing.
     """
-    period = f"outputs are logged every {1e3 * log.channels['outputs'].period_s:.3g} ms, and those in between"
+    period = f"outputs are logged every {1e3 * log.channels['outputs'].period_s:.3g} ms; those in between"
     together, share = hidden_share(log, subject.outputs, subject.motors)
     if together > LARGEST_HIDDEN_SUM:
         raise FlightLogError(
-            f"'{log.file}': {period} make up {100.0 * together:.2g} % of the variance of their sum; allowed: at most "
+            f"'{log.file}': {period} make up {100.0 * together:.2g} % of the variance of their mean; allowed: at most "
             f"{100.0 * LARGEST_HIDDEN_SUM:g} %, or outputs logged at the rate of the gyro"
         )
     if share <= LARGEST_HIDDEN:
         return ""
-    return f"{period} make up {100.0 * share:.2g} % of their variance, at most {100.0 * LARGEST_HIDDEN:g} % allowed"
+    return (
+        f"in {log.file.name}, {period} make up {100.0 * share:.2g} % of their variance, and moments take at most "
+        f"{100.0 * LARGEST_HIDDEN:g} %"
+    )
 
 
 def lag_of(subject: Subject) -> float:
@@ -439,9 +442,9 @@ class _Work:
         return np.concatenate([[self._theta.get(one.name, 0.0) for one in chosen], self._of_logs])
 
     def scale_thrust(self, chosen: Sequence[Parameter]) -> None:
-        """Begin with a thrust, or mass, by which a rotorcraft has about the measured specific force.
+        """Scale the starting thrust, or mass, of a rotorcraft to match the measured specific force.
 
-        The search takes small steps, and might give a thrust that is several times too great to the sensors' errors.
+        The search takes small steps, and might attribute a thrust error of a factor of several to sensor errors.
         """
         name = next((one.name for one in chosen if is_scale(one.name)), "")
         if not name or self._subject.forces.VEHICLE_CLASS is not VehicleClass.ROTORCRAFT:

@@ -33,7 +33,7 @@ LOCALS = 15
 difference of its mean wind to the log's mean wind, and the change of its wind from begin to end (NED, m/s)."""
 
 RATES, GUST, CHANGE = slice(6, 9), slice(9, 12), slice(12, 15)
-"""Places of the rates, and of the wind's difference and change, among them. The rates of a model that turns as logged
+"""Places of the rates, and of the wind's difference and change, among them. Prescribed rates
 are wrong by the former during the whole stretch."""
 
 _LOCAL_STEPS = np.array([1e-3] * 3 + [1e-4] * 3 + [1e-3] * 3 + [1e-2] * 6)
@@ -43,7 +43,7 @@ _LOCAL_STEPS = np.array([1e-3] * 3 + [1e-4] * 3 + [1e-3] * 3 + [1e-2] * 6)
 LOCAL_DEVIATIONS = np.array([1e3] * 3 + [0.35, 0.35, 1.0] + [1e3] * 3 + [0.7] * 3 + [0.3] * 3)
 
 LOGGED_RATES = 0.02
-"""Deviation of the error of the logged rates in a stretch, rad/s, if the model turns with them: a bias of the gyro."""
+"""Deviation of the error of prescribed rates in a stretch, rad/s: a bias of the gyro."""
 
 WIND, GYRO_BIAS, ACCEL_BIAS, GYRO_MATRIX, ACCEL_MATRIX = (
     slice(0, 2),

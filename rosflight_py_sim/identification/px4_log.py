@@ -143,11 +143,12 @@ def _add_place(log: FlightLog, topics: _Topics) -> None:
 
 def _add_outputs(log: FlightLog, topics: _Topics, motors: Collection[int]) -> None:
     pulses = topics.fields("actuator_outputs", *_elements("output", OUTPUTS))
-    # A simulated vehicle's outputs are no pulse widths, but from -1 to 1.
-    if pulses is not None and np.nanmax(pulses[1]) > 2.0:
+    commands = topics.fields("actuator_motors", *_elements("control", 12))
+    # A simulated vehicle's outputs are no pulse widths, but from -1 to 1. With the profile "high rate", PX4 logs pulse
+    # widths at 10 Hz, and the commands of motors and servos at the rate of the controller.
+    if pulses is not None and np.nanmax(pulses[1]) > 2.0 and (commands is None or len(commands[0]) <= len(pulses[0])):
         log.add("outputs", *pulses)
         return
-    commands = topics.fields("actuator_motors", *_elements("control", 12))
     if commands is None:
         return
     time_s, control = commands
@@ -161,7 +162,7 @@ def _add_outputs(log: FlightLog, topics: _Topics, motors: Collection[int]) -> No
         for place, output in enumerate(others[:8]):
             values[:, output] = SERVO.zero_us + SERVO.reach_us * np.nan_to_num(servos[1][held, place])
     log.add("outputs", time_s, values)
-    log.notes.append("no pulse widths are logged: the outputs are those of actuator_motors and actuator_servos")
+    log.notes.append("the outputs are those of actuator_motors and actuator_servos: pulse widths are logged less often")
 
 
 def _elements(name: str, count: int) -> list[str]:

@@ -44,7 +44,7 @@ def turn_as_logged(
     step_s: float,
     wrench: NDArray[np.float64],
 ) -> None:
-    """Replace the moment in the wrench (6,) by that under which the angular rates become those of the next row.
+    """Replace the moment in the wrench (6,) by the one that takes the angular rates from this row to the next.
 
     From Euler's equation M = J w' + w x (J w), with the change of the rates in the step; `rates` (n, 3) in body axes,
     rad/s, `inertia` (3, 3), kg m^2.

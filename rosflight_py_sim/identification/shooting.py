@@ -52,8 +52,8 @@ class Shots:
         starts: states at the starts as the log shows them (k, 19).
         gyro: angular rates, means of blocks (k, steps / block, 3).
         accel: specific forces, likewise.
-        rates: angular rates in all steps (k * (warm_up + steps), 3), with which the model turns; None if it turns by
-            its moments. The angular rates above are then NaN: they are not compared.
+        rates: angular rates in all steps (k * (warm_up + steps), 3), prescribed to the model; None if its moments
+            determine the rates. With prescribed rates, `gyro` is NaN, as there is nothing to compare.
         velocity: measured velocities NED (m, 3), of all stretches.
         velocity_of: number of the stretch of each (m,).
         velocity_step: time of each since the start of its stretch in steps, not whole (m,).
@@ -142,7 +142,7 @@ def shots_of(
         warm_up_s: time before a stretch in which the actuators take on their speeds, s.
         origin_altitude: altitude of the model's origin above mean sea level, m.
         with_airspeed: whether a logged airspeed is that of the vehicle.
-        with_rates: whether the model turns with the logged angular rates, not by its moments.
+        with_rates: whether the logged angular rates are prescribed to the model.
 
     Raises:
         FlightLogError: a log lacks a channel, or no log has a stretch in the air.
@@ -282,13 +282,14 @@ def _is_aloft(log: FlightLog, time_s: Array, pulses_us: Array, outputs: Sequence
 
 
 _SETTLED_S = 1.0
-"""Time before a flight from which the height of the ground is taken, s: some estimators set theirs anew when armed."""
+"""Time before a flight from which the ground's height is taken, s: some estimators reset their height on arming."""
 
 
 def _ground(time_s: Array, down: Array, at_rest: np.typing.NDArray[np.bool_]) -> Array:
-    """Height of the ground, down (n,), for the flights between the spells at rest: the higher one of begin and end.
+    """Down coordinate of the ground (n,): in each flight, the higher ground of those before take-off and after landing.
 
-    At the begin, it is that just before; at the end the lowest one at rest, as a vehicle may be disarmed in the air.
+    Before take-off, it is the median of the last second at rest; after landing, the lowest position at rest, because a
+    vehicle may be disarmed in the air.
     """
     edges = np.flatnonzero(np.diff(np.concatenate([[False], at_rest, [False]]).astype(np.int8)))
     grounds, begin = np.full(len(down), math.inf), 0
@@ -462,10 +463,10 @@ def outputs_at(outputs: Series, time_s: Array) -> Array:
 
 
 def hidden_share(log: FlightLog, outputs: Sequence[int], motors: Sequence[int]) -> tuple[float, float]:
-    """Shares of the variance of the outputs in force that the log does not show, estimated; 0 if it shows them all.
+    """Shares of the variance of the outputs in force that are missing in a log, estimated; (0, 0) if none is.
 
-    That of the motors' mean, which drives the vehicle along, and the greatest one of outputs that turn it: the single
-    ones, and the motors' differences to their mean.
+    First the share of the motors' mean, which sets the total thrust; second the largest share among the single outputs
+    and the motors' differences from their mean, which set the moments.
 
     Flight controllers set outputs with each reading of the gyro. If they are logged more seldom, those in between
     scatter about the logged ones as these do about the mean of their neighbours: by a deviation of sqrt(3/2) times

@@ -87,8 +87,8 @@ class VehicleModel:
             winds_ned: wind at the start of each flight (k, 3), m/s.
             changes_ned: its change from each step to the next (k, 3), m/s.
             voltages: open-circuit voltage of the battery in each flight (k,); NaN for that of the parameters.
-            rates: angular rates (k * (warm_up + steps), 3), body axes, rad/s, with which the vehicle turns in place of
-                those that follow from the moments; None for these.
+            rates: prescribed angular rates (k * (warm_up + steps), 3), body axes, rad/s; None if the moments determine
+                the rates.
 
         Raises:
             StateDivergedError: a state is beyond all bounds.

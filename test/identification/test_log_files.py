@@ -107,6 +107,21 @@ def test_px4_log_shows_rates_forces_attitude_velocity_and_outputs(tmp_path: Path
     assert log.channels["armed"].values[:, 0].tolist() == [0.0] * 5 + [1.0] * 5
 
 
+def test_outputs_of_a_px4_log_are_those_that_are_logged_more_often(tmp_path: Path) -> None:
+    often, seldom = [1_000_000 + 2_500 * k for k in range(40)], [1_000_000, 1_100_000]
+    motors = ([("control", "12f")], [(t, 0.25, *[0.5] * 11) for t in often])
+    for name, pulses in (("fast", often), ("slow", seldom)):
+        file = tmp_path / f"{name}.ulg"
+        outputs = ([("output", "16f")], [(t, *[1400.0] * 16) for t in pulses])
+        write_ulog(file, {"actuator_outputs": outputs, "actuator_motors": motors})
+    fast, slow = (read_log(tmp_path / f"{name}.ulg", MOTORS) for name in ("fast", "slow"))
+    assert fast.channels["outputs"].values[0, :2].tolist() == [1400.0, 1400.0]
+    assert slow.channels["outputs"].values[0, :2].tolist() == [1250.0, 1500.0]
+    assert slow.notes == [
+        "the outputs are those of actuator_motors and actuator_servos: pulse widths are logged less often"
+    ]
+
+
 @pytest.mark.parametrize(
     ("parameters", "vehicle_type", "name", "vehicle_class", "motors"),
     [

@@ -181,7 +181,9 @@ def test_log_that_hides_outputs_shows_forces_but_no_moments(flown: Twin, subject
     assert thrust.value == pytest.approx(flown.true["CT_0"], rel=0.04)
     assert abs(thrust.value - flown.true["CT_0"]) < 4.0 * thrust.standard_error
     assert (thrust.name, inertia.name) == ("CT_0", "Jxx")
-    assert re.match(r"outputs are logged every 20 ms, and those in between make up \d+ % of their var", inertia.reason)
+    assert re.match(
+        r"in twin 11, outputs are logged every 20 ms; those in between make up \d+ % of their var", inertia.reason
+    )
     # The model turns as the vehicle did, so that there is nothing to compare.
     assert np.isnan(result.held_out.errors(result.held_out.after)[:3]).all()
     assert "gyro x" not in identification_page(Findings(result, None, None), "multirotor", result.logs)
@@ -193,7 +195,7 @@ def test_log_that_hides_outputs_is_compared_without_the_rates(flown: Twin, subje
     assert np.isnan(rms[:3]).all()
     # With the thrust of the vehicle's file, a seventh too great.
     assert 0.5 < rms[5] < 3.0
-    assert any("the model turns with the logged angular rates" in note for note in gap.notes)
+    assert any("the logged angular rates are prescribed" in note for note in gap.notes)
 
 
 def test_fit_finds_a_thrust_that_is_several_times_that_of_the_file(flown: Twin, subject: Subject) -> None:
@@ -210,10 +212,14 @@ def test_error_that_no_accelerometer_has_is_one_of_the_model(flown: Twin, result
     assert unlikely_errors([flown.log], of_logs) == []
     of_logs[0, ACCEL_BIAS.stop - 1] = -2.7
     (note,) = unlikely_errors([flown.log], of_logs)
-    assert note.startswith("twin 11: the accelerometer would have a bias along z of -2.7 m/s^2, 7 times the usual size")
+    assert note.startswith(
+        "twin 11: the fit needs a bias along z of -2.7 m/s^2 in the accelerometer, 7 times the usual"
+    )
     of_logs[0, ACCEL_MATRIX.stop - 1] = 0.2
     (note,) = unlikely_errors([flown.log], of_logs)
-    assert note.startswith("twin 11: the accelerometer would have an error of scale along z of 0.2, 12 times the usual")
+    assert note.startswith(
+        "twin 11: the fit needs a scale error along z of 0.2 in the accelerometer, 12 times the usual"
+    )
     assert not any("usual size" in note for note in result.notes)
 
 
@@ -222,9 +228,7 @@ def test_log_that_hides_the_thrust_is_refused(flown: Twin, subject: Subject) -> 
     scattered = log.channels["outputs"].values.copy()
     scattered[::2, list(subject.motors)] += 300.0
     log.channels["outputs"] = Series(log.channels["outputs"].time_s * 4.0, scattered)
-    text = (
-        r"outputs are logged every 10 ms, and those in between make up [\d.e+]+ % of the variance of their sum; allowed"
-    )
+    text = r"outputs are logged every 10 ms; those in between make up [\d.e+]+ % of the variance of their mean; allowed"
     with pytest.raises(FlightLogError, match=text):
         identify(subject, [log], ["CT_0"])
 
