@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from rosflight_py_sim.recording.state_log import Array
+from rosflight_py_sim.recording.state_log import Array, dots, lengths
 
 
 def largest_miss(position_ned: Array, waypoints_ned: Array) -> float:
@@ -17,9 +17,7 @@ def largest_miss(position_ned: Array, waypoints_ned: Array) -> float:
     is 2 for horizontal distances. The path may pass a waypoint early, but counts for it only after the waypoint before.
     Between two corners the path is straight; the order of waypoints passed on one such piece does not count.
     """
-    return _within(
-        [np.linalg.norm(off, axis=1) for off in _offsets(position_ned, waypoints_ned, position_ned.shape[1])]
-    )
+    return _within([*map(lengths, _offsets(position_ned, waypoints_ned, position_ned.shape[1]))])
 
 
 def largest_misses(
@@ -34,7 +32,7 @@ def largest_misses(
     exceeds its limit. Both are NaN without waypoints.
     """
     offsets = _offsets(position_ned, waypoints_ned, 2)
-    apart = [np.linalg.norm(off[:, :2], axis=1) for off in offsets]
+    apart = [lengths(off[:, :2]) for off in offsets]
     height_errors = [np.abs(off[:, 2]) for off in offsets]
     distance = _within(_where(height_errors, height_limit_m, apart))
     counted = distance
@@ -48,10 +46,10 @@ def _offsets(position_ned: Array, waypoints_ned: Array, dimensions: int) -> list
     """Offsets (n - 1, d) of the path's pieces from each waypoint, m, at the points nearest in the first dimensions."""
     start, along = position_ned[:-1], np.diff(position_ned, axis=0)
     span = along[:, :dimensions]
-    squared = np.maximum(np.sum(span**2, axis=1), 1e-12)
+    squared = np.maximum(dots(span, span), 1e-12)
     offsets = []
     for waypoint in waypoints_ned:
-        share = np.clip(np.sum((waypoint - start)[:, :dimensions] * span, axis=1) / squared, 0.0, 1.0)
+        share = np.clip(dots((waypoint - start)[:, :dimensions], span) / squared, 0.0, 1.0)
         offsets.append(start + share[:, None] * along - waypoint)
     return offsets
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rosflight_py_sim.recording.state_log import StateLog
+from rosflight_py_sim.recording.state_log import StateLog, lengths
 
 
 @dataclass(frozen=True)
@@ -42,17 +42,17 @@ def summarise_motion(log: StateLog, wall_duration_s: float | None = None) -> Mot
     if not log.is_finite:
         raise ValueError("the log contains values that are not finite")
     time, position = log.time_s, log.position_ned
-    wind_speed = np.linalg.norm(log.flow_ned, axis=1)
+    wind_speed = lengths(log.flow_ned)
     wind_north, wind_east, _ = log.flow_ned.mean(axis=0)
     roll, pitch, _ = log.euler.T
     return MotionSummary(
         duration_s=float(time[-1] - time[0]),
         wall_duration_s=wall_duration_s,
-        path_length_m=float(np.sum(np.linalg.norm(np.diff(position, axis=0), axis=1))),
+        path_length_m=float(np.sum(lengths(np.diff(position, axis=0)))),
         max_height_m=float(position[0, 2] - position[:, 2].min()),
         end_height_m=float(position[0, 2] - position[-1, 2]),
         max_depth_m=float(position[:, 2].max()),
-        max_speed_mps=float(np.linalg.norm(log.velocity_body, axis=1).max()),
+        max_speed_mps=float(lengths(log.velocity_body).max()),
         max_tilt_rad=float(np.arccos(np.clip(np.cos(roll) * np.cos(pitch), -1.0, 1.0)).max()),
         mean_wind_speed_mps=float(wind_speed.mean()),
         max_wind_speed_mps=float(wind_speed.max()),

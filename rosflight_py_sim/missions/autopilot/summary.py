@@ -13,6 +13,7 @@ from rosflight_py_sim.missions.acceptance import Limit, Miss, joined
 from rosflight_py_sim.missions.autopilot.log import FlightLog
 from rosflight_py_sim.missions.waypoint_miss import largest_miss, largest_misses
 from rosflight_py_sim.recording.motion_summary import MotionSummary, summarise_motion
+from rosflight_py_sim.recording.state_log import lengths
 from rosflight_py_sim.vehicles.physics_model import VehicleClass
 
 Array = npt.NDArray[np.float64]
@@ -121,7 +122,7 @@ def path_deviation(log: FlightLog, path_ned: Array | None) -> Array:
     deviation = np.full((len(points), 3), np.nan)
     for start, end in itertools.pairwise(path_ned):
         away = points - nearest_on_segment(points, start, end)
-        distance = np.linalg.norm(away, axis=1)
+        distance = lengths(away)
         nearer = distance < best
         best[nearer] = distance[nearer]
         deviation[nearer] = away[nearer]
@@ -132,12 +133,12 @@ def path_deviation(log: FlightLog, path_ned: Array | None) -> Array:
 
 def tracking_error(log: FlightLog, path_ned: Array | None) -> Array:
     """Distance (m) of each row's true position from the planned path; NaN in rows off the path; shape (n,)."""
-    return np.asarray(np.linalg.norm(path_deviation(log, path_ned), axis=1))
+    return lengths(path_deviation(log, path_ned))
 
 
 def reference_error(log: FlightLog) -> Array:
     """Distance (m) of each row's true position from the setpoint; NaN in rows off the path; shape (n,)."""
-    return np.asarray(np.linalg.norm(_reference_deviation(log), axis=1))
+    return lengths(_reference_deviation(log))
 
 
 def _reference_deviation(log: FlightLog) -> Array:
@@ -149,7 +150,9 @@ def _reference_deviation(log: FlightLog) -> Array:
     time, setpoint = log.time_s, log.setpoint_ned
     changed = np.flatnonzero(np.r_[True, np.any(np.diff(setpoint, axis=0) != 0.0, axis=1)])
     ends = changed[1:][np.diff(time[changed]) > _LONGEST_HOLD_S] - 1
-    known = np.union1d(changed, ends)
+    is_known = np.zeros(len(time), dtype=np.bool_)
+    is_known[changed] = is_known[ends] = True
+    known = np.flatnonzero(is_known)
     reference = np.stack([np.interp(time, time[known], setpoint[known, axis]) for axis in range(3)], axis=1)
     deviation: Array = log.position_ned - reference
     deviation[~log.on_path] = np.nan
@@ -184,7 +187,7 @@ def summarise(
     path = None if path_ned is None else np.asarray(path_ned, dtype=np.float64)
     on_path = log.on_path
     deviation = path_deviation(log, path)[on_path]
-    error, height_error = np.linalg.norm(deviation, axis=1), np.abs(deviation[:, 2])
+    error, height_error = lengths(deviation), np.abs(deviation[:, 2])
     time, position, airspeed = log.time_s, log.position_ned, log.airspeed
     step = np.diff(time)
     moving_error = reference_error(log)[on_path]

@@ -10,6 +10,7 @@ from rosflight_py_sim.ground.parameters import Parameter, ParameterTable, Values
 from rosflight_py_sim.missions.acceptance import Limit, Miss
 from rosflight_py_sim.missions.client_log import PathLog
 from rosflight_py_sim.recording.motion_summary import MotionSummary, summarise_motion
+from rosflight_py_sim.recording.state_log import lengths
 
 LEAST_HEIGHT = Parameter("least_height", 3.0, "Height above the start that the vehicle must reach", "m", minimum=0.0)
 LEAST_DISTANCE = Parameter(
@@ -65,7 +66,7 @@ def summarise_out_and_back(log: PathLog, limits: Values, wall_s: float | None = 
         ValueError: fewer than two rows, or values that are not finite.
     """
     motion = summarise_motion(log, wall_s)
-    away = np.linalg.norm(log.position_ned[:, :2] - log.position_ned[0, :2], axis=1)
+    away = lengths(log.position_ned[:, :2] - log.position_ned[0, :2])
     farthest, end = float(away.max()), float(away[-1])
     landed = has_landed(motion.end_height_m, float(np.linalg.norm(log.velocity_body[-1])))
     least_height, least_distance = (number(limits, one.name) for one in (LEAST_HEIGHT, LEAST_DISTANCE))

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from rosflight_py_sim.autopilot.waypoint_route import RouteWaypoint
 from rosflight_py_sim.missions.client_log import ClientLog
-from rosflight_py_sim.recording.state_log import Array
+from rosflight_py_sim.recording.state_log import Array, lengths
 from rosflight_py_sim.vehicles import Actuator
 
 
@@ -99,4 +99,4 @@ class SkywritingLog(ClientLog):
     @property
     def airspeed(self) -> Array:
         """Airspeed, m/s; shape (n,), computed at each access."""
-        return np.asarray(np.linalg.norm(self.velocity_ned - self.flow_ned, axis=1))
+        return lengths(self.velocity_ned - self.flow_ned)

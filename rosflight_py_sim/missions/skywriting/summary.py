@@ -14,7 +14,7 @@ from rosflight_py_sim.ground.parameters import Parameter
 from rosflight_py_sim.missions.acceptance import Limit, Miss, joined
 from rosflight_py_sim.missions.skywriting.log import Letter, SkywritingLog
 from rosflight_py_sim.missions.waypoint_miss import largest_miss
-from rosflight_py_sim.recording.state_log import Array
+from rosflight_py_sim.recording.state_log import Array, lengths
 
 WAYPOINT_RADIUS = Parameter(
     "waypoint_radius",
@@ -230,7 +230,7 @@ def summarise_skywriting(
         min_airspeed_mps=float(airspeed[flying].min()) if flying.any() else 0.0,
         max_airspeed_mps=float(airspeed.max()),
         max_roll_rad=float(np.abs(log.euler[:, 0]).max()),
-        mean_wind_speed_mps=float(np.linalg.norm(log.flow_ned, axis=1).mean()),
+        mean_wind_speed_mps=float(lengths(log.flow_ned).mean()),
         limit=limit,
         seconds_of_mode={int(mode): float(spans[log.mode == mode].sum()) for mode in np.unique(log.mode)},
     )
