@@ -19,7 +19,7 @@ from __future__ import annotations
 import ctypes
 import types
 import typing
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, cast
 
 if TYPE_CHECKING:
     from typing_extensions import dataclass_transform
@@ -39,11 +39,15 @@ _C_TYPES: dict[Any, Any] = {float: ctypes.c_double, int: ctypes.c_int64, bool: c
 class Record(ctypes.Structure):
     """Base of all records.
 
+    Class attributes:
+        NAMES: names of the fields.
+
     Attributes:
         data: the record itself; numba looks here for the memory of a record.
     """
 
     __slots__ = ()
+    NAMES: ClassVar[frozenset[str]] = frozenset()
 
     def __init__(self, **values: float) -> None:
         """Set every field, each given by name.
@@ -51,7 +55,7 @@ class Record(ctypes.Structure):
         Raises:
             TypeError: a field is missing or unknown, or a value has the wrong type.
         """
-        fields = {name for name, *_ in self._fields_}
+        fields = self.NAMES
         if values.keys() != fields:
             wrong = [f"'{name}' is missing" for name in sorted(fields - values.keys())]
             wrong += [f"'{name}' is unknown" for name in sorted(values.keys() - fields)]
@@ -92,7 +96,12 @@ def kernel_record(declared: type[T]) -> type[T]:
             raise TypeError(f"{declared.__name__}.{name}: {hint} given; allowed: float, int, bool, a kernel record")
         fields.append((name, kind))
     namespace = {name: value for name, value in vars(declared).items() if name not in ("__dict__", "__weakref__")}
-    namespace |= {"__slots__": (), "__qualname__": declared.__qualname__, "_fields_": fields}
+    namespace |= {
+        "__slots__": (),
+        "__qualname__": declared.__qualname__,
+        "_fields_": fields,
+        "NAMES": frozenset(name for name, _ in fields),
+    }
     record: type[T] = types.new_class(declared.__name__, (Record,), exec_body=lambda body: body.update(namespace))
     return record
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
-from typing import Any, ClassVar, Generic, Protocol, TypeVar, runtime_checkable
+from typing import Any, ClassVar, Generic, Protocol, TypeGuard, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -85,7 +85,6 @@ class VehicleModel(Protocol):
         """Take over the state of another model of the same class."""
 
 
-@runtime_checkable
 class CompiledModel(VehicleModel, Protocol):
     """A vehicle whose `update` is one kernel."""
 
@@ -102,6 +101,10 @@ class CompiledModel(VehicleModel, Protocol):
         wind_rates: NDArray[np.float64],
     ) -> Callable[[], None]:
         """`update` for steps of `dt` as one kernel, which works on the arrays by their memory."""
+
+
+def _is_compiled(model: VehicleModel) -> TypeGuard[CompiledModel]:
+    return hasattr(model, "bound_update") and keeps(type(model), "bound_update", "update")
 
 
 def rotor_speed_message(model: VehicleModel, time_ns: int) -> Outputs:
@@ -240,7 +243,7 @@ class ModelledForces(ForcesAndMoments, Generic[Model]):
     def cells(self) -> Cells:
         """The wrench, if the model has a kernel for it."""
         model = self.model
-        if not isinstance(model, CompiledModel) or not keeps(type(model), "bound_update", "update"):
+        if not _is_compiled(model):
             return {}
         wrench = model.wrench
         return {FORCES_AND_MOMENTS.name: Cell(wrench, partial(_wrench_message, wrench))}
@@ -249,7 +252,7 @@ class ModelledForces(ForcesAndMoments, Generic[Model]):
         """Compute the wrench in the chain; None if model or air have no kernel."""
         model, turns = self.model, self.has_rotational_gusts()
         is_missing = turns and TRUTH_WIND_RATES.name not in cells
-        if is_missing or not isinstance(model, CompiledModel):
+        if is_missing or not _is_compiled(model):
             return None
         pulse_us, pwm_us = cells[PWM_OUTPUT.name].memory, self._pwm_us
         truth, wind = cells[TRUTH_STATE.name].memory, cells[TRUTH_WIND.name].memory

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
-from typing import ClassVar, Generic, Protocol, TypeVar, runtime_checkable
+from typing import ClassVar, Generic, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,15 +39,6 @@ class SetpointMission(Mission, Protocol):
 
     def setpoint(self, time_s: float, position_ned: Sequence[float], velocity_ned: Sequence[float]) -> Setpoint:
         """Setpoint for a time, given the vehicle's position (m) and velocity (m/s)."""
-
-
-@runtime_checkable
-class LegMission(SetpointMission, Protocol):
-    """A mission of straight legs, which kernels can fly."""
-
-    @property
-    def leg_flight(self) -> tuple[LegFlight, Stillness]:
-        """State of the mission and of its touch-down detection, for kernels that advance it as `setpoint` does."""
 
 
 S = TypeVar("S", bound=SetpointMission)
@@ -118,12 +109,13 @@ class MultirotorAutopilot(MissionAutopilot[S], Generic[S]):
         target: NDArray[np.float64],
     ) -> Callable[[], bool] | None:
         """`guide` of a mission of straight legs as a kernel."""
-        mission: SetpointMission = self.mission
-        controller = self._controller
+        mission, controller = self.mission, self._controller
         assert controller is not None
-        if not isinstance(mission, LegMission) or not keeps(type(mission), "leg_flight", "setpoint", "thrust_on"):
+        # State of the mission and of its touch-down detection, which kernels advance as `setpoint` does.
+        legs: tuple[LegFlight, Stillness] | None = getattr(mission, "leg_flight", None)
+        if legs is None or not keeps(type(mission), "leg_flight", "setpoint", "thrust_on"):
             return None
         if not keeps(type(self), "guide_link", "guide", "phase", "progress"):
             return None
         truth = cells[TRUTH_STATE.name].memory
-        return bound(guide_along_leg, tick, *mission.leg_flight, *controller.loops, truth, command, target)
+        return bound(guide_along_leg, tick, *legs, *controller.loops, truth, command, target)

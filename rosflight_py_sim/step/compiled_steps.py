@@ -520,13 +520,16 @@ def compiled_steps(
     if not all_cells.keys() >= {TRUTH_STATE.name, TRUTH_WIND.name}:
         return None
     polled: dict[str, Cell] = {}
+    receivers_of: dict[str, list[Receiver]] = {}
+    for one in receivers:
+        receivers_of.setdefault(one.topic.name, []).append(one)
 
     def taken(
         sent: StepTime, topic: str, numbers: NDArray[Any], newest: Cell | None = None
     ) -> Sequence[ChainLink] | None:
         found: list[ChainLink] = []
-        for one in receivers:
-            if one.topic.name != topic or (newest is not None and one.newest is not None):
+        for one in receivers_of.get(topic, ()):
+            if newest is not None and one.newest is not None:
                 continue
             links = None if one.part in answering else _links_of_receiver(one, sent, numbers, all_cells)
             if links is None and newest is not None and one.take is not never_taken:

@@ -16,7 +16,7 @@ from rosflight_py_sim.ground.shared_parameters import CLOCK_PARAMETERS, with_clo
 from rosflight_py_sim.ground.start_date import start_of, unix_ns
 from rosflight_py_sim.kernels.chain import Cells, ChainLink, Due, StepTime, Taken
 from rosflight_py_sim.step.join import JoinRule
-from rosflight_py_sim.step.ports import Input, Kind, Port, Service, drop, ports_of
+from rosflight_py_sim.step.ports import Each, Input, Kind, Port, Service, drop, ports_of
 from rosflight_py_sim.step.stamped_inputs import StampedInputs
 
 P = TypeVar("P", bound=Port)
@@ -312,9 +312,8 @@ class Part:
     def ports(self, kind: type[P]) -> Iterator[P]:
         """The part's ports of one kind, in the order of declaration."""
         for declared in ports_of(type(self)):
-            for port in declared.of(self):
-                if isinstance(port, kind):
-                    yield port
+            if isinstance(declared, (kind, Each)):
+                yield from (port for port in declared.of(self) if isinstance(port, kind))
 
     @property
     def join_rule(self) -> JoinRule:

@@ -76,7 +76,7 @@ class Pipeline:
         self._bypassed: dict[str, list[Take]] = {}
         self._is_advancing = False
         # Time from which on it is worth trying to compile the steps, ns.
-        self._compile_ns, self._steps_of_failure = 3 * step_ns, _FEWEST_STEPS_OF_FAILURE
+        self._compile_ns, self._steps_of_failure = 2 * step_ns, _FEWEST_STEPS_OF_FAILURE
         self._takes: dict[str, list[Take]] = {}
         self._inputs: dict[tuple[Part, str, str], tuple[str, Take]] = {}
         self._shortened: list[list[Take]] = []
@@ -413,7 +413,9 @@ class Pipeline:
                 getattr(part, reading.name)(self._firmware_values(part, reading.names))
 
     def _firmware_values(self, part: Part, names: Iterable[str]) -> Mapping[str, float]:
-        values, get = {}, self._serving(*self._services["param_get"])
+        self._store()
+        board, port = self._services["param_get"]
+        values, get = {}, getattr(board, port.name)
         request, response = ParamGet.Request(), ParamGet.Response()
         for name in names:
             request.name = name
