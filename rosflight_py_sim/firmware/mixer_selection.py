@@ -7,6 +7,7 @@ as in ROSflight, and so does mirroring the primary mixer if there is no secondar
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache, lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -122,7 +123,7 @@ class MixerSelection:
         axis, fixed_wing = int(parameters["RC_F_AXIS"]), bool(parameters["FIXED_WING"])
         for name, matrix in (("PRIMARY_MIXER", self._primary), ("SECONDARY_MIXER", self._secondary)):
             if parameters[name] == MixerChoice.CUSTOM:
-                rows = commanded_axes_without_rank(matrix, self.types, axis, fixed_wing)
+                rows = _without_rank(matrix.tobytes(), self.types.tobytes(), axis, fixed_wing)
                 if rows:
                     axes = ", ".join(_AXIS_NAMES[row] for row in rows)
                     self.fault = f"the custom {name} cannot command {axes} independently"
@@ -134,6 +135,13 @@ class MixerSelection:
                 self._log(Severity.WARNING, f"mixer {choice.name} has its throttle on Fx, but RC_F_AXIS is not 0")
         elif self._parameters["USE_MOTOR_PARAM"]:
             self._log(Severity.WARNING, f"mixer {choice.name} outputs throttles, but USE_MOTOR_PARAM is 1")
+
+
+@lru_cache(maxsize=64)
+def _without_rank(matrix: bytes, types: bytes, throttle_axis: int, fixed_wing: bool) -> Sequence[int]:
+    """As `commanded_axes_without_rank`, given the memory of the arrays: vehicles of many flights have equal mixers."""
+    elements = np.frombuffer(matrix).reshape(MIXER_ROWS, MIXER_OUTPUTS)
+    return commanded_axes_without_rank(elements, np.frombuffer(types), throttle_axis, fixed_wing)
 
 
 def commanded_axes_without_rank(
@@ -157,14 +165,19 @@ def commanded_axes_without_rank(
     return [] if rank == len(rows) else rows
 
 
+@cache
+def _elements(prefix: str) -> Sequence[str]:
+    """Names of the elements of a matrix, row by row."""
+    return [f"{prefix}_{i}_{j}" for i in range(MIXER_ROWS) for j in range(MIXER_OUTPUTS)]
+
+
 def _stored_matrix(parameters: FirmwareParameters, prefix: str) -> NDArray[np.float64]:
-    return np.array([[float(parameters[f"{prefix}_{i}_{j}"]) for j in range(MIXER_OUTPUTS)] for i in range(MIXER_ROWS)])
+    elements = [float(parameters[name]) for name in _elements(prefix)]
+    return np.array(elements).reshape(MIXER_ROWS, MIXER_OUTPUTS)
 
 
 def _store_matrix(parameters: FirmwareParameters, prefix: str, matrix: NDArray[np.float64]) -> None:
-    parameters.restore(
-        {f"{prefix}_{i}_{j}": float(matrix[i, j]) for i in range(MIXER_ROWS) for j in range(MIXER_OUTPUTS)}
-    )
+    parameters.restore(dict(zip(_elements(prefix), matrix.ravel().tolist(), strict=True)))
 
 
 def _store_header(parameters: FirmwareParameters, mixer: Mixer) -> None:

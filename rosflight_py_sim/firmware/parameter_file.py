@@ -5,7 +5,6 @@ This module knows no parameters: a flight controller checks names, types and ran
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
@@ -43,7 +42,7 @@ class ParameterEntry(NamedTuple):
             raise ValueError(f"the value of '{self.name}' is not a number: {self.text!r}") from None
 
 
-def read_entries(path: Path) -> Sequence[ParameterEntry]:
+def read_entries(path: Path) -> tuple[ParameterEntry, ...]:
     """Entries of a file.
 
     Raises:
@@ -56,7 +55,7 @@ def read_entries(path: Path) -> Sequence[ParameterEntry]:
 
 
 @lru_cache(maxsize=16)
-def _entries_of(path: Path, _: int) -> Sequence[ParameterEntry]:
+def _entries_of(path: Path, _: int) -> tuple[ParameterEntry, ...]:
     """Entries of a file, by the time of its last change: the vehicles of many flights read the same file.
 
     Raises:

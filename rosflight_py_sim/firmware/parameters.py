@@ -8,10 +8,11 @@ from __future__ import annotations
 import difflib
 import math
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import lru_cache
 from pathlib import Path
 
-from rosflight_py_sim.firmware.parameter_file import FILE_TYPES, ParameterFileError, read_entries
+from rosflight_py_sim.firmware.parameter_file import FILE_TYPES, ParameterEntry, ParameterFileError, read_entries
 from rosflight_py_sim.firmware.parameter_table import PARAMETERS, FirmwareParameter
 from rosflight_py_sim.ground.parameters import Parameter, ParameterError
 
@@ -103,9 +104,12 @@ class FirmwareParameters:
         Raises:
             UnknownFirmwareParameter, FirmwareParameterOutOfRange: as `set`.
         """
-        checked = {name: self._checked(name, value) for name, value in values.items()}
-        changed = [name for name, value in checked.items() if value != self._values[name]]
-        self._values.update(checked)
+        present = self._values
+        self._apply({name: self._checked(name, value) for name, value in values.items() if value != present.get(name)})
+
+    def _apply(self, checked: Mapping[str, Number]) -> None:
+        changed = {name: value for name, value in checked.items() if value != self._values[name]}
+        self._values.update(changed)
         if changed:
             self.unsaved = True
         for name in changed:
@@ -153,9 +157,9 @@ class FirmwareParameters:
             ParameterFileError: not readable, not a list of {name, type, value}, a type or value that is not allowed,
                 or, without `on_unknown`, an unknown name.
         """
-        unknown: list[str] = []
-        values = dict(_read(Path(path), self._checked, None if on_unknown is None else unknown))
-        self.restore(values)
+        entries = read_entries(Path(path))
+        values, unknown = _values_of(entries, Path(path), unlimited=self._unlimited, strict=on_unknown is None)
+        self._apply(values)
         if on_unknown is not None and unknown:
             on_unknown(
                 f"{path}: {len(unknown)} of {len(unknown) + len(values)} parameters left out, which the firmware does "
@@ -169,7 +173,7 @@ class FirmwareParameters:
             ParameterError: not a name and a value, or one that is not allowed.
         """
         try:
-            self.restore({name: self._checked(name, value) for name, value in map(_words, texts)})
+            self._apply({name: self._checked(name, value) for name, value in map(_words, texts)})
         except ValueError as error:
             raise ParameterError(f"parameter '{FIRMWARE_PARAMETERS.name}': {error}") from error
 
@@ -223,13 +227,16 @@ def _checked(name: str, value: float | str, *, unlimited: bool) -> Number:
     return parameter.type(number)
 
 
-def _read(
-    path: Path, checked: Callable[[str, float], Number], unknown: list[str] | None
-) -> Iterator[tuple[str, Number]]:
-    """Names and checked values; unknown names are appended to `unknown`, or are an error without it."""
-    for entry in read_entries(path):
+@lru_cache(maxsize=16)
+def _values_of(
+    entries: tuple[ParameterEntry, ...], path: Path, *, unlimited: bool, strict: bool
+) -> tuple[Mapping[str, Number], Sequence[str]]:
+    """Checked values of a file's entries, and the unknown names, which are an error if `strict`."""
+    values: dict[str, Number] = {}
+    unknown: list[str] = []
+    for entry in entries:
         parameter = _TABLE.get(entry.name)
-        if parameter is None and unknown is not None:
+        if parameter is None and not strict:
             unknown.append(entry.name)
             continue
         try:
@@ -238,6 +245,7 @@ def _read(
             expected = FILE_TYPES[parameter.type]
             if entry.type != str(expected):
                 raise ValueError(f"'{entry.name}' has type {expected}, but the file gives type {entry.type}")
-            yield entry.name, checked(entry.name, entry.value)
+            values[entry.name] = _checked(entry.name, entry.value, unlimited=unlimited)
         except ValueError as error:
             raise ParameterFileError(f"{path}, line {entry.line}: {error}") from error
+    return values, unknown

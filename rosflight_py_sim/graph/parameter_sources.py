@@ -139,8 +139,9 @@ def parameter_sources(
         own_files = [vehicle.parameter_file, *controller.files_for(vehicle), *map(Path, files), *member.files]
         return [first, *own_files, {**settings, **member.settings}]
 
-    shared = replace(members[0], settings={}, files=()) if members[0].namespace else members[0]
-    return ParameterSources(members, {member.namespace: sources(member) for member in members}, sources(shared))
+    own, first = {member.namespace: sources(member) for member in members}, members[0]
+    shared = sources(replace(first, settings={}, files=())) if first.namespace else own[first.namespace]
+    return ParameterSources(members, own, shared)
 
 
 def _restricted(sources: Iterable[Source], names: Collection[str]) -> Iterator[Source]:

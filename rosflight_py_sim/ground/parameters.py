@@ -10,6 +10,7 @@ import difflib
 import math
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any, TypeAlias
 
 Scalar: TypeAlias = bool | int | float | str
@@ -93,7 +94,7 @@ class Parameter:
         """The shared declaration that this parameter overrides, or the parameter itself."""
         return self if self.overrides is None else self.overrides.declared
 
-    @property
+    @cached_property
     def scalar_type(self) -> type[bool] | type[int] | type[float] | type[str]:
         """Python type of the value, or of one element of it."""
         if isinstance(self.default, list):
@@ -254,7 +255,7 @@ class ParameterTable:
             ParameterError: an unknown name, a missing required parameter, or a value that is not allowed.
         """
         for name in given:
-            if name not in self:
+            if name not in self._parameters:
                 raise ParameterError(self.unknown(name))
         values = self.defaults()
         for parameter in self:

@@ -13,10 +13,9 @@ import difflib
 import itertools
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import yaml
 
@@ -34,8 +33,7 @@ _NOT_OURS = ("use_sim_time", "start_type_description_service", "qos_overrides")
 _NEAR = 0.8
 
 
-@dataclass(frozen=True)
-class GivenValue:
+class GivenValue(NamedTuple):
     """A value that a source gives for a parameter of a node.
 
     Attributes:

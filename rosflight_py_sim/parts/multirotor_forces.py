@@ -12,6 +12,7 @@ from rosflight_py_sim.autopilot.multirotor_target_controller import MultirotorTa
 from rosflight_py_sim.autopilot.target_controller import TargetController
 from rosflight_py_sim.ground.parameters import ParameterTable, Value, Values, number
 from rosflight_py_sim.ground.pulse_width import MOTOR, pulse_of
+from rosflight_py_sim.ground.remembered import remembered
 from rosflight_py_sim.ground.shared_parameters import DOWNWASH, GRAVITY, MASS, STARTS_IN_FLIGHT
 from rosflight_py_sim.kernels.chain import Cells, ChainLink, StepTime, Taken
 from rosflight_py_sim.parts.forces_and_moments import ForcesAndMoments
@@ -84,7 +85,7 @@ class MultirotorForces(ModelledForces[Multirotor]):
         """Build the vehicle, rotors at rest or at the speed of hover."""
         vehicle = Multirotor(values)
         if values[STARTS_IN_FLIGHT.name]:
-            vehicle.hover(number(values, MASS.name) * number(values, GRAVITY.name))
+            vehicle.hover(_hover_throttle(values))
         return vehicle
 
     @classmethod
@@ -101,3 +102,8 @@ class MultirotorForces(ModelledForces[Multirotor]):
             return {output: pulse_of(float(throttle), MOTOR) for output, throttle in enumerate(inputs)}
 
         return SteadyVehicle(SteadyModel(dynamics, motors, wrench), pulse_widths)
+
+
+@remembered
+def _hover_throttle(values: Values) -> float:
+    return Multirotor(values).hover_throttle(number(values, MASS.name) * number(values, GRAVITY.name))

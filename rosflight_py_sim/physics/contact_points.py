@@ -89,6 +89,13 @@ def contact_points(values: Values) -> NDArray[np.float64]:
     return points
 
 
+def _filled(corners: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Points (n, 3): the centre of mass and the contact points (m, 6), and a grid in the box around the latter."""
+    low, high = corners[1:, :3].min(axis=0), corners[1:, :3].max(axis=0)
+    grid = np.stack(np.meshgrid(*np.linspace(low, high, 5).T, indexing="ij"), axis=-1).reshape(-1, 3)
+    return np.vstack((corners[:, :3], grid))
+
+
 _OVERLAP = 1e-3
 """Penetration depth up to which no vehicle counts as overlapping a solid, m."""
 
@@ -105,13 +112,10 @@ def overlapped_solid(
     if len(points) == 0:
         return ""
     allowed = max(_OVERLAP, 2.0 * resting_depth)
-    low, high = points[:, :3].min(axis=0), points[:, :3].max(axis=0)
-    grid = np.stack(np.meshgrid(*np.linspace(low, high, 5).T, indexing="ij"), axis=-1).reshape(-1, 3)
     corners = np.zeros((len(points) + 1, POINT_SIZE))
     corners[1:] = points
     for j, (name, row) in enumerate(zip(solids.names, solids.rows, strict=True)):
-        tried = points if row[0] == PLANE else np.vstack((corners[:, :3], grid))
-        if deepest_penetration(state, tried, row[np.newaxis]) > allowed:
+        if deepest_penetration(state, points if row[0] == PLANE else _filled(corners), row[np.newaxis]) > allowed:
             return name
         if row[0] != PLANE and separates(state, corners, solids.rows, j, allowed):
             return name

@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rosflight_py_sim.ground.parameters import ParameterError, Values, number
-from rosflight_py_sim.physics.contact_points import CONTACT_PARAMETERS
+from rosflight_py_sim.ground.remembered import remembered
+from rosflight_py_sim.physics.contact_points import CONTACT_PARAMETERS, contact_points
 from rosflight_py_sim.physics.inertia import INERTIA, INERTIA_PARAMETERS, inertia_matrix
 
 LARGEST_CONTACT_RATE = 1e5
@@ -37,15 +38,17 @@ def stiffness_and_damping(values: Values) -> tuple[float, float]:
     return stiffness, 2.0 * number(values, "contact_damping_ratio") * math.sqrt(stiffness * mass / 4.0)
 
 
-def fastest_contact_rate(values: Values, points: NDArray[np.float64]) -> float:
-    """Largest rate (1/s) of the linear motion with every point on the ground, which integration steps must resolve.
+@remembered
+def fastest_contact_rate(values: Values) -> float:
+    """Largest rate (1/s) of the linear motion with every contact point on the ground, which integration must resolve.
 
     The larger of the highest natural frequency sqrt(lambda) and the fastest damping rate lambda c / k, with lambda the
     largest eigenvalue of the stiffness k against the mass matrix (6 x 6). Fewer points on the ground, and added mass,
-    only lower it. `points` (n, 6) as in `contact.py`; 0 where there are none.
+    only lower it. 0 without contact points.
 
     Raises ParameterError if the rate exceeds LARGEST_CONTACT_RATE; the text suggests acceptable values.
     """
+    points = contact_points(values)
     if len(points) == 0:
         return 0.0
     jacobians = _jacobians(points)

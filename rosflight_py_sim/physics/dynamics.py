@@ -175,7 +175,7 @@ class VehicleDynamics:
         self._points = contact_points(values)
         self.steering = Steering(values, self._points)
         self.brakes = Brakes(values, self._points)
-        rate = fastest_contact_rate(values, self._points)
+        rate = fastest_contact_rate(values)
         radius = float(np.max(np.linalg.norm(self._points[:, :3], axis=1), initial=0.0))
         stiffness, damping = stiffness_and_damping(values)
         self._surface = Surface(

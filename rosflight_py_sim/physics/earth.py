@@ -27,6 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rosflight_py_sim.ground.parameters import ParameterTable, Values, number
+from rosflight_py_sim.ground.remembered import remembered
 from rosflight_py_sim.ground.shared_parameters import EARTH, GRAVITY, ORIGIN_ALTITUDE, ORIGIN_LATITUDE
 from rosflight_py_sim.kernels.jit import kernel
 from rosflight_py_sim.kernels.record import kernel_record
@@ -91,6 +92,7 @@ class Earth:
     rotation: float
 
 
+@remembered
 def site_of(values: Values) -> Site:
     """The launch point that ALTITUDE_PARAMETERS describe."""
     axis, flattening = (SEMI_MAJOR, FLATTENING) if values["earth"] == "wgs84" else (SPHERE_RADIUS, 0.0)
@@ -110,6 +112,7 @@ def site_of(values: Values) -> Site:
     )
 
 
+@remembered
 def earth_of(values: Values) -> Earth:
     """The earth that EARTH_PARAMETERS describe."""
     kind = values["earth"]

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rosflight_py_sim.ground.parameters import Parameter, ParameterError, ParameterTable, Values, number
+from rosflight_py_sim.ground.remembered import remembered
 from rosflight_py_sim.physics.immersion import HULL_PARAMETERS, hull_numbers
 from rosflight_py_sim.physics.inertia import inertia_matrix
 
@@ -100,6 +101,7 @@ def added_mass(values: Values) -> NDArray[np.float64]:
     return matrix
 
 
+@remembered
 def water_numbers(values: Values) -> NDArray[np.float64]:
     """The array `water` of the kernels, in still water; empty without added mass.
 

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rosflight_py_sim.ground.parameters import Parameter, ParameterError, ParameterTable, Values, number
+from rosflight_py_sim.ground.remembered import remembered
 from rosflight_py_sim.ground.shared_parameters import MASS
 
 _moment = partial(Parameter, unit="kg m^2", minimum=1e-7, maximum=1e8, required=True)
@@ -27,6 +28,7 @@ INERTIA = ("Jxx", "Jyy", "Jzz", "Jxy", "Jxz", "Jyz")
 """Names of the elements of the inertia matrix, kg m^2."""
 
 
+@remembered
 def inertia_matrix(values: Values) -> NDArray[np.float64]:
     """Inertia matrix (3, 3), kg m^2, from Jxx ... Jyz.
 

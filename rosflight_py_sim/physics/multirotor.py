@@ -48,6 +48,7 @@ from numpy.typing import NDArray
 from rosflight_py_sim.ground import pulse_width
 from rosflight_py_sim.ground.parameters import Parameter, ParameterError, ParameterTable, Values, number
 from rosflight_py_sim.ground.pulse_width import MOTOR, OUTPUTS, pulse_of
+from rosflight_py_sim.ground.remembered import remembered
 from rosflight_py_sim.ground.shared_parameters import GROUND_ALTITUDE
 from rosflight_py_sim.kernels.chain import copy_numbers
 from rosflight_py_sim.kernels.jit import bound, kernel, kernel_part
@@ -441,14 +442,19 @@ class Multirotor(BatteryPowered):
         """Rotor speeds (n,), rad/s, in the steady state of `steady_wrench`. The array is new."""
         return self._settled(truth, wind_ned, throttles)[1]
 
-    def hover(self, weight: float) -> None:
-        """Let all rotors turn with one throttle whose thrust, in still air and far from the ground, is `weight` (N).
+    def hover(self, throttle: float) -> None:
+        """Let all rotors turn with a throttle, 0 to 1, in still air and far from the ground."""
+        self._throttles[:] = throttle
+        _, self._speeds[:] = self._settled(self._in_the_air(), np.zeros(3), self._throttles)
+        load_battery(self._powertrain, self._battery, self._throttles, self._speeds)
+
+    def hover_throttle(self, weight: float) -> float:
+        """Throttle of all rotors, 0 to 1, whose thrust, in still air and far from the ground, is `weight` (N).
 
         Raises:
             ParameterError: the thrust at full throttle is smaller.
         """
-        truth, still_air = np.zeros(19), np.zeros(3)
-        truth[2], truth[3] = -_FAR_FROM_GROUND - abs(self._aerodynamics.ground_down), 1.0
+        truth, still_air = self._in_the_air(), np.zeros(3)
 
         def lift(throttle: float) -> float:
             return -float(self.steady_wrench(truth, still_air, np.full(self.outputs, throttle))[2])
@@ -463,9 +469,13 @@ class Multirotor(BatteryPowered):
         while high - low > _THROTTLE_ACCURACY:
             middle = 0.5 * (low + high)
             low, high = (middle, high) if lift(middle) < weight else (low, middle)
-        self._throttles[:] = high
-        _, self._speeds[:] = self._settled(truth, still_air, self._throttles)
-        load_battery(self._powertrain, self._battery, self._throttles, self._speeds)
+        return high
+
+    def _in_the_air(self) -> NDArray[np.float64]:
+        """Truth state (19,) of a vehicle that is level, at rest and far from the ground."""
+        truth = np.zeros(19)
+        truth[2], truth[3] = -_FAR_FROM_GROUND - abs(self._aerodynamics.ground_down), 1.0
+        return truth
 
     def _settled(
         self, truth: NDArray[np.float64], wind_ned: NDArray[np.float64], throttles: NDArray[np.float64]
@@ -519,6 +529,7 @@ class Multirotor(BatteryPowered):
         assign(self._battery, other._battery)
 
 
+@remembered
 def rotor_geometry(values: Values) -> NDArray[np.float64]:
     """Rotors (n, 7): position in body axes (m), thrust axis (unit vector), direction of rotation."""
     count = int(number(values, "num_rotors"))

@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rosflight_py_sim.ground.parameters import Parameter, ParameterTable, Values, number
+from rosflight_py_sim.ground.remembered import remembered
 from rosflight_py_sim.kernels.jit import kernel
 from rosflight_py_sim.kernels.record import kernel_record
 from rosflight_py_sim.physics.atmosphere import density
@@ -132,6 +133,7 @@ class Powertrain:
     site: Site
 
 
+@remembered
 def powertrain_of(values: Values) -> Powertrain:
     """The powertrain that POWERTRAIN_PARAMETERS, BATTERY_PARAMETERS and AIR_PARAMETERS describe."""
     ct_0, ct_1, cq_0 = number(values, "CT_0"), number(values, "CT_1"), number(values, "CQ_0")

@@ -18,7 +18,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -147,11 +147,11 @@ class ErrorSource:
     def _stdev_density(self, values: Values) -> float:
         return 0.0 if self.stdev is None else number(values, f"{self.sensor}_stdev") / math.sqrt(self.rate)
 
-    @property
+    @cached_property
     def _walk_name(self) -> str:
         return self.walk_name or f"{self.sensor}_bias_walk_stdev"
 
-    @property
+    @cached_property
     def _decay(self) -> Parameter:
         return self.shared_decay or Parameter(
             f"k_{self.sensor}",

@@ -234,8 +234,8 @@ class InertialSensor(SensorModel):
     """
 
     def __init__(self, values: Values, rng: np.random.Generator) -> None:
-        sources = [_ACCELEROMETER] * 3 + [_GYRO] * 3
-        super().__init__(ErrorModel([source.terms(values) for source in sources], rng))
+        terms = [_ACCELEROMETER.terms(values)] * 3 + [_GYRO.terms(values)] * 3
+        super().__init__(ErrorModel(terms, rng))
         further, shaking = rng.spawn(2)
         # Scale and cross-axis errors of both, g-sensitivity, misalignment, temperature coefficients.
         self._draws = further.uniform(-1.0, 1.0, 36)
@@ -243,7 +243,8 @@ class InertialSensor(SensorModel):
         self._values = values
         # Densities at rest, and of a vibrating airframe.
         own = self._errors.channels[:, NOISE_DENSITY]
-        self._noise = np.array([own, [source.vibrating_noise_density(values) for source in sources]])
+        shaken = [one.vibrating_noise_density(values) for one in (_ACCELEROMETER, _GYRO)]
+        self._noise = np.array([own, np.repeat(shaken, 3)])
         self._earth = earth_of(values)
         x, y, z = cast("list[float]", values["imu_position"])
         accel, gyro = converter_of(values, "acc"), converter_of(values, "gyro")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from rosflight_py_sim.ground.confined_files import is_file
@@ -33,14 +33,19 @@ def vehicle_files() -> dict[tuple[str, str], Path]:
     A folder of vehicles holds NAME.yaml and, for vehicles with other dynamics, DYNAMICS/NAME.yaml. Other folders in it
     are ignored.
     """
-    given = [Path(folder) for folder in os.environ.get(FOLDERS, "").split(os.pathsep) if folder]
     files: dict[tuple[str, str], Path] = {}
+    for dynamics, place in _places():
+        for file in sorted(place.glob("*.yaml")):
+            files.setdefault((file.stem, dynamics), file)
+    return files
+
+
+def _places() -> Iterator[tuple[str, Path]]:
+    """Names of dynamics with folders of their vehicle files, the strongest first."""
+    given = [Path(folder) for folder in os.environ.get(FOLDERS, "").split(os.pathsep) if folder]
     for folder in [*given, *registered_folders("vehicles")[0]]:
         for dynamics in known_dynamics():
-            place = folder if dynamics == STANDALONE else folder / dynamics
-            for file in sorted(place.glob("*.yaml")):
-                files.setdefault((file.stem, dynamics), file)
-    return files
+            yield dynamics, folder if dynamics == STANDALONE else folder / dynamics
 
 
 def known_vehicles() -> list[str]:
@@ -82,7 +87,12 @@ def names_of_vehicles(suits: Callable[[Vehicle], bool]) -> list[str]:
 
 def reference(chosen: Vehicle) -> str:
     """Argument with which `vehicle` finds it again: its name, or the path of its file."""
-    return chosen.name if chosen.file in vehicle_files().values() else str(chosen.file)
+    first: dict[str, Path] = {}
+    for dynamics, place in _places():
+        file = place / chosen.file.name
+        if dynamics not in first and file.is_file():
+            first[dynamics] = file
+    return chosen.name if chosen.file in first.values() and chosen.file.suffix == ".yaml" else str(chosen.file)
 
 
 def vehicle(name_or_path: str, dynamics: str = STANDALONE) -> Vehicle:

@@ -86,12 +86,12 @@ def test_contact_rate_matches_four_bouncing_points() -> None:
     # Points at the height of the centre of mass: the bounce along z and the rotations do not mix.
     corners = [0.2, 0.2, 0.0, 0.2, -0.2, 0.0, -0.2, 0.2, 0.0, -0.2, -0.2, 0.0]
     given = values(contact_points=corners, Jxx=1e3, Jyy=1e3, Jzz=1e3, contact_damping_ratio=0.1)
-    assert fastest_contact_rate(given, contact_points(given)) == pytest.approx(2.0 * math.pi * 20.0, rel=1e-12)
+    assert fastest_contact_rate(given) == pytest.approx(2.0 * math.pi * 20.0, rel=1e-12)
     # Rolling, two pairs of springs at 0.2 m: lambda = k_all 0.2^2 / Jxx.
     turning = {**given, "Jxx": 0.01}
     stiffness = 3.5 * (2.0 * math.pi * 20.0) ** 2
     expected = math.sqrt(stiffness * 0.04 / 0.01)
-    assert fastest_contact_rate(turning, contact_points(turning)) == pytest.approx(expected, rel=1e-12)
+    assert fastest_contact_rate(turning) == pytest.approx(expected, rel=1e-12)
 
 
 @pytest.mark.parametrize(
@@ -111,7 +111,7 @@ def test_vehicle_that_never_settles_is_rejected_after_bounded_effort(steps: list
     assert "allowed: contact_points on which the vehicle is stable" in text
     full = values(**given)
     points = contact_points(full)
-    substeps = math.ceil(0.005 * fastest_contact_rate(full, points))
+    substeps = math.ceil(0.005 * fastest_contact_rate(full))
     assert len(points) * substeps * len(steps) <= SETTLING_EFFORT
 
 
