@@ -203,8 +203,8 @@ class MissionJudge(ABC):
 
     @property
     def is_logging(self) -> bool:
-        """Whether rows are logged, and nothing else is done with a state."""
-        return self._takes_rows and not self.take_off.is_watching
+        """Whether rows are logged, and nothing else is done with a state that a kernel cannot do."""
+        return self._takes_rows and self.take_off.is_for_kernel
 
     @property
     def _takes_rows(self) -> bool:
@@ -253,10 +253,10 @@ class MissionJudge(ABC):
         actuators = self.vehicle.actuators
         commands = [actuator.command(pwm_us[actuator.output]) for actuator in actuators]
         motors = [command for command, actuator in zip(commands, actuators, strict=True) if actuator.is_motor]
-        was_watching = self.take_off.is_watching
-        if was_watching:
+        was_logging = self.is_logging
+        if self.take_off.is_watching:
             height, speed = -float(state.position_ned[2]), float(np.linalg.norm(state.velocity_body))
             self.take_off.observe(state.time_s, height, speed, motors)
         self.write(commands, self.newest(TRUTH_WIND).velocity_ned)
-        if self.take_off.is_watching is not was_watching:
+        if self.is_logging is not was_logging:
             self.relink()

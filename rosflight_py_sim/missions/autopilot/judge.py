@@ -116,14 +116,14 @@ class AutopilotJudge(MissionJudge):
         self.log.append(state.time_s, state.truth, setpoint, commands, flow_ned, voltage, current, self._phase, errors)
 
     def links(self, time: StepTime, topic: str, cells: Cells) -> Sequence[ChainLink] | None:
-        """Log rows in the chain once the vehicle has left the ground, and ignore a repeated status."""
+        """Log rows in the chain after the first one, and ignore a repeated status."""
         if topic != TRUTH_STATE.name:
             return () if topic == STATUS.name and keeps(type(self), "links", "_on_status") else None
         if not self.is_logging or not cells.keys() >= {topic.name for topic in _LOGGED}:
             return None
         if not keeps(type(self), "links", "write", "is_on", "_on_truth"):
             return None
-        actuators = np.array([(one.output, *one.travel) for one in self.vehicle.actuators])
+        actuators = np.array([(one.output, *one.travel, one.is_motor) for one in self.vehicle.actuators])
         truth, *logged = (cells[topic.name].memory for topic in _LOGGED)
         log, rows = self.log.memory
         first = log.count
@@ -139,7 +139,7 @@ class AutopilotJudge(MissionJudge):
                 self._row_ns = int(self._schedule.since_ns)
                 self.state = VehicleState(self._row_ns, row[1:20].copy())
 
-        logging = bound(log_flight, time, log, rows, self._status, actuators, truth, *logged)
+        logging = bound(log_flight, time, log, rows, self.take_off.ground, self._status, actuators, truth, *logged)
         return self._schedule.links(time, [ChainLink(logging, lambda time_ns, _: take(time_ns))], take, leave)
 
     def verdict(self) -> Verdict:

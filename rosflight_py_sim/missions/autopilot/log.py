@@ -14,6 +14,7 @@ from rosflight_py_sim.ground.stamps import NANOSECONDS
 from rosflight_py_sim.kernels.chain import StepTime
 from rosflight_py_sim.kernels.jit import kernel
 from rosflight_py_sim.kernels.record import kernel_record
+from rosflight_py_sim.missions.take_off import GroundTime, watch_ground
 from rosflight_py_sim.recording.state_log import Array, LogEnd, StateLog
 from rosflight_py_sim.vehicles import Actuator
 
@@ -36,6 +37,7 @@ def log_flight(
     time: StepTime,
     log: LogEnd,
     rows: NDArray[np.float64],
+    ground: GroundTime,
     status: FlightStatus,
     actuators: NDArray[np.float64],
     truth: NDArray[np.float64],
@@ -44,14 +46,18 @@ def log_flight(
     power: NDArray[np.float64],
     pulse_us: NDArray[np.int64],
 ) -> bool:
-    """Add the row of `FlightLog.append`, or return that Python must, because the table is full.
+    """Add the row of `FlightLog.append`, or return that Python must.
+
+    It must if the table is full, and if the time on the ground may exceed its limit.
 
     Args:
         time: time of the state.
         log: end of the log.
         rows: the table.
+        ground: watch on the take-off.
         status: phase and error bits.
-        actuators: output, and pulse width of command 0 and its increase to that of command 1 (us), of each (n, 3).
+        actuators: output, pulse width of command 0 and its increase to that of command 1 (us), and 1 for a motor or 0
+            for a servo, of each (n, 4).
         truth: true state (19,).
         wind_ned: m/s (3,).
         setpoint: position (m) in its first three elements.
@@ -61,7 +67,17 @@ def log_flight(
     n = log.count
     if n >= rows.shape[0]:
         return True
-    rows[n, 0] = time.time_ns / NANOSECONDS
+    most = 0.0
+    for i in range(actuators.shape[0]):
+        pulse = float(pulse_us[int(actuators[i, 0])])
+        command = (pulse - actuators[i, 1]) / actuators[i, 2]
+        rows[n, 30 + i] = command
+        if actuators[i, 3] == 1.0:
+            most = max(most, command)
+    time_s = time.time_ns / NANOSECONDS
+    if not ground.has_left and watch_ground(ground, time_s, -truth[2], most):
+        return True
+    rows[n, 0] = time_s
     for i in range(19):
         rows[n, 1 + i] = truth[i]
     for i in range(3):
@@ -69,9 +85,6 @@ def log_flight(
         rows[n, 23 + i] = setpoint[i]
     rows[n, 26], rows[n, 27] = power[0], power[1]
     rows[n, 28], rows[n, 29] = status.phase, status.errors
-    for i in range(actuators.shape[0]):
-        pulse = float(pulse_us[int(actuators[i, 0])])
-        rows[n, 30 + i] = (pulse - actuators[i, 1]) / actuators[i, 2]
     log.count = n + 1
     return False
 
