@@ -49,11 +49,14 @@ from rosflight_py_sim.physics.truth_step import (
     CONTACT_RATE,
     LARGEST_BODY_RATE,
     LARGEST_POSITION,
-    LARGEST_TURN,
     LARGEST_VELOCITY,
     QUANTITIES,
+    SETTLING_STEP_S,
+    TOO_COSTLY,
+    TOO_LONG,
     Hold,
     advance,
+    come_to_rest,
     load_state,
     store_state,
 )
@@ -130,7 +133,6 @@ package need 2.5 s and 40,000; the limit is a quarter of a second of computing w
 STANDING_S = 10.0
 """Limit of simulated time (s) for a vehicle at its start to come to rest under the first wrench."""
 
-_SETTLING_STEP_S = 0.005
 _NO_SLIDING = 1e6
 _STILL, _CALM = np.zeros(3), np.zeros(SEA_SIZE)
 
@@ -499,21 +501,18 @@ class VehicleDynamics:
 
     def _come_to_rest(self, wrench: NDArray[np.float64], limit_s: float) -> str:
         """Move under a constant wrench until nothing moves any more; return the limit that is exceeded, if any."""
-        rate, effort = float(self._body[CONTACT_RATE]), 0.0
+        rate = float(self._body[CONTACT_RATE])
         stiffness, damping = self._surface.stiffness, self._surface.damping
         stiffest = rate * (min(rate, stiffness / damping) if damping > 0.0 else rate)
         # Far from the origin the springs turn rounding errors of the position into accelerations.
         least = max(1e-10, 4.0 * np.finfo(np.float64).eps * abs(float(self.truth[2])) * stiffest)
-        for _ in range(round(limit_s / _SETTLING_STEP_S)):
-            turn = float(np.linalg.norm(self.truth[10:13]))
-            effort += (8 + len(self._points)) * math.ceil(_SETTLING_STEP_S * max(rate, turn / LARGEST_TURN))
-            if effort > SETTLING_EFFORT:
-                return f"an effort of {SETTLING_EFFORT:,} (integration steps times points)"
-            self._advance(wrench, _SETTLING_STEP_S)
-            if np.max(np.abs(self.truth[7:19])) < least:
-                self.truth[7:13] = 0.0
-                return ""
-        return f"{limit_s:g} s"
+        steps = round(limit_s / SETTLING_STEP_S)
+        status = come_to_rest(*self._models, wrench, steps, float(SETTLING_EFFORT), least)
+        if status == TOO_COSTLY:
+            return f"an effort of {SETTLING_EFFORT:,} (integration steps times points)"
+        if status > 0:
+            self._fail(status)
+        return f"{limit_s:g} s" if status == TOO_LONG else ""
 
     def _move_to(self, position: NDArray[np.float64]) -> None:
         """Shift the vehicle and its anchors to another position (2,), north and east (m)."""

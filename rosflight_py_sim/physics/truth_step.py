@@ -169,3 +169,71 @@ def advance(
         hold.differences = min(2, hold.differences + 1) if dt == hold.last_dt else 1
         hold.last_dt = dt
     return diverged
+
+
+SETTLING_STEP_S = 0.005
+TOO_LONG, TOO_COSTLY = -1, -2
+
+
+@kernel
+def come_to_rest(
+    truth: NDArray[np.float64],
+    body: NDArray[np.float64],
+    earth: Earth,
+    water: NDArray[np.float64],
+    points: NDArray[np.float64],
+    solids: NDArray[np.float64],
+    anchors: NDArray[np.float64],
+    surface: Surface,
+    work: NDArray[np.float64],
+    last_wrench: NDArray[np.float64],
+    felt: NDArray[np.float64],
+    hold: Hold,
+    wrench: NDArray[np.float64],
+    steps: int,
+    most_effort: float,
+    least: float,
+) -> int:
+    """Advance in steps of SETTLING_STEP_S under a constant wrench until nothing moves any more.
+
+    The arguments up to `wrench` are those of `advance`. At most `steps` steps are taken, with at most `most_effort`
+    integration steps times points plus 8. If no speed or acceleration (SI) exceeds `least`, nothing moves, and the
+    speeds are set to 0.
+
+    Returns:
+        0; the index in QUANTITIES of what diverged; TOO_LONG or TOO_COSTLY.
+    """
+    effort = 0.0
+    for _ in range(steps):
+        turn = math.sqrt(truth[10] ** 2 + truth[11] ** 2 + truth[12] ** 2)
+        substeps = math.ceil(SETTLING_STEP_S * max(body[CONTACT_RATE], turn / LARGEST_TURN))
+        effort += (8 + points.shape[0]) * substeps
+        if effort > most_effort:
+            return TOO_COSTLY
+        diverged = advance(
+            truth,
+            body,
+            earth,
+            water,
+            points,
+            solids,
+            anchors,
+            surface,
+            work,
+            last_wrench,
+            felt,
+            hold,
+            wrench,
+            SETTLING_STEP_S,
+        )
+        if diverged > 0:
+            return diverged
+        moves = False
+        for i in range(7, 19):
+            if not abs(truth[i]) < least:
+                moves = True
+        if not moves:
+            for i in range(7, 13):
+                truth[i] = 0.0
+            return 0
+    return TOO_LONG
