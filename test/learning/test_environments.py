@@ -68,34 +68,18 @@ def test_episode_depends_only_on_root_seed_and_number() -> None:
     assert [other.step(action)[0].tobytes() for _ in range(20)] == flown
 
 
-def test_episode_does_not_depend_on_the_vehicles_before() -> None:
-    """Vehicles with the same values of parameters share results, in whatever order they fly."""
-    env = env_of(
-        "Hover",
-        observations="sensors",
-        parameters={
-            "mass": {"grid": [3.3, 3.5, 3.7]},
-            "Jxx": {"uniform": [0.06, 0.1]},
-            "motor_time_constant": {"grid": [0.0, 0.02]},
-            "ground_contact": {"grid": [False, True]},
-            "sim_has_wind": True,
-            "steady_state_wind": [{"uniform": [-3, 3]}, 0.0, 0.0],
-            "step_size": 0.01,
-        },
-        variables={"time": {"uniform": [0.0, 0.2]}},
-        failures=["motor 2 wrong by -20 at {time}", "gyro noisy 0.1 at {time}"],
-    )
-
-    def flown(number: int) -> list[bytes]:
-        observations = [env.reset(options={"seed": 3, "number": number})[0]]
-        observations += [env.step(np.full(4, 0.1, dtype=np.float32))[0] for _ in range(15)]
-        return [one.tobytes() for one in observations]
-
-    numbers = range(12)
-    flights = {number: flown(number) for number in numbers}
-    assert len({tuple(one) for one in flights.values()}) == len(numbers)
-    for number in reversed(numbers):
-        assert flown(number) == flights[number]
+def test_flight_does_not_depend_on_the_vehicles_before() -> None:
+    """Vehicles of a process share what depends on parameters alone, in whatever order they fly."""
+    numbers = [*range(12)]
+    program, environment = str(FOLDER / "drawn_episodes.py"), dict(os.environ)
+    flown = []
+    for order in (numbers, numbers[::-1], [*numbers[:3], *numbers[:3]]):
+        done = run_forked_python([program, *map(str, order)], env=environment, cwd=FOLDER, timeout=100.0)
+        assert done.returncode == 0, done.stderr
+        flown.append(done.stdout.splitlines())
+    assert len({line.split()[1] for line in flown[0]}) == len(numbers)
+    assert flown[1][::-1] == flown[0]
+    assert flown[2] == 2 * flown[0][:3]
 
 
 def test_unseeded_environments_differ() -> None:
