@@ -36,6 +36,7 @@ STRICT_FIRMWARE_FILES = Parameter(
 Number = int | float
 
 _TABLE: dict[str, FirmwareParameter] = {parameter.name: parameter for parameter in PARAMETERS}
+_DEFAULTS: dict[str, Number] = {name: parameter.default for name, parameter in _TABLE.items()}
 
 
 class UnknownFirmwareParameter(ValueError):  # noqa: N818 (named for what is wrong)
@@ -58,7 +59,7 @@ class FirmwareParameters:
     def __init__(self, *, unlimited_numbers: bool = False) -> None:
         """Set the defaults; with `unlimited_numbers`, only the ranges of integers are enforced."""
         self._unlimited = unlimited_numbers
-        self._values: dict[str, Number] = {p.name: p.default for p in PARAMETERS}
+        self._values = dict(_DEFAULTS)
         self.unsaved = False
         self.on_change: list[Callable[[str], None]] = []
 
@@ -117,7 +118,7 @@ class FirmwareParameters:
 
     def restore_defaults(self) -> None:
         """Set every parameter to its default."""
-        self.restore({name: parameter.default for name, parameter in _TABLE.items()})
+        self.restore(_DEFAULTS)
 
     def export(self, path: str | os.PathLike[str]) -> None:
         """Write every value to a file atomically (a new file replaces the old one).
