@@ -221,7 +221,7 @@ def _steps(options: argparse.Namespace, chosen: list[tuple[str, str]]) -> Table:
 
     if "no-ros" in options.parts:
         for name, is_compiled, wanted in (("compiled steps", True, "200,000 steps/s"), ("by messages", False, "")):
-            call = f"rate(hovering(is_compiled={is_compiled}), 10.0)"
+            call = f"rate(m.hovering(is_compiled={is_compiled}), 10.0)"
             alone = statistics.median(measured(call, "held_command") for _ in range(runs))
             table.add_row(
                 f"multirotor without ROS: physics, sensors, firmware, {name}",
