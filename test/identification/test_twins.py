@@ -268,3 +268,19 @@ def test_gap_grows_with_the_horizon_and_is_smaller_for_the_vehicle_that_flew(flo
     assert rates == sorted(rates)
     assert np.linalg.norm(other.errors(1.0)[0][:3]) > 2.0 * rates[-1]
     assert "Log and simulation" in comparison_page(same)
+
+
+def test_model_turns_with_prescribed_rates_whatever_its_moments(subject: Subject) -> None:
+    steps, step_s = 200, 0.005
+    time_s = step_s * np.arange(steps)
+    rates = np.stack([0.8 * np.sin(9.0 * time_s), 0.5 * np.cos(7.0 * time_s), 1.2 * np.sin(3.0 * time_s)], axis=1)
+    # The outputs would pitch the vehicle over.
+    pulses_us = np.tile([1700.0, 1300.0, 1300.0, 1700.0, *[0.0] * 10], (steps, 1))
+    start = np.zeros((1, 19))
+    start[0, 2], start[0, 3], start[0, 10:13] = -50.0, 1.0, rates[0]
+    still = np.zeros((1, 3))
+    arguments = (pulses_us, start, 0, steps, step_s, still, still, np.full(1, np.nan))
+    states = subject.model({}).fly(*arguments, rates)
+    # An extrapolated moment leads by half of a step's change.
+    np.testing.assert_allclose(states[:, 10:13], rates, atol=0.03)
+    assert np.abs(subject.model({}).fly(*arguments)[-1, 11]) > 5.0
