@@ -1,5 +1,7 @@
 """The table of all sensors: ROSflight's names and defaults, and the effect of each parameter."""
 
+from collections import UserDict
+
 import numpy as np
 import pytest
 
@@ -91,10 +93,10 @@ def test_zero_k_gnss_is_rejected():
         SENSOR_PARAMETERS.checked({"k_gnss": 0.0})
 
 
-class Recorder(dict):
+class Recorder(UserDict):
     def __init__(self, values, seen):
-        super().__init__(values)
         self.seen = seen
+        super().__init__(values)
 
     def __getitem__(self, name):
         self.seen.add(name)
