@@ -57,7 +57,7 @@ def test_follower_reaches_and_keeps_position_behind_leader(ros_domain: int) -> N
         # The simulation does not wait for the program, which may be late on a busy machine.
         "uthere.ap_target_from_packet_timeout": 10.0,
         # Slow enough for the program to keep up.
-        "real_time_multiplier": 5.0,
+        "real_time_multiplier": 3.0,
         # A quarter of the usual number of steps, to keep the test short.
         "step_size": 0.01,
     }

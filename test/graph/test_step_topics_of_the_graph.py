@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import time
 from collections import defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pytest
 from free_ports import free_ports
+from rosgraph_msgs.msg import Clock
 
 from rosflight_py_sim.graph.composition import ComposedGraph
 from rosflight_py_sim.graph.fleet import Member
@@ -55,8 +55,8 @@ COMPOSITIONS = (
     Composition("auv", flight_controller="policy_controller", parameters=(POLICY, "observations:=sensors")),
 )
 
-# Time for which the nodes of a process that has been killed remain in the graph, s.
-VISIBLE_S = 25.0
+# Length of the identifier of a participant (DDSI-RTPS 2.5, section 9.3.1.2).
+PREFIX = 12
 
 Ends = dict[tuple[str, str], set[str]]
 """Node names by topic and end ("from" or "to")."""
@@ -85,15 +85,21 @@ def ends_of(graph: ComposedGraph) -> Ends:
     """Nodes at both ends of each step topic in the ROS graph."""
     assert all(node.get_name() == node.DEFAULT_NAME for node in graph.nodes if isinstance(node, SimulationNode))
     requested = graph.nodes[0]
-    own = [node.get_name() for node in graph.nodes]
-    # Nodes of another test that has just released the domain may still be visible.
-    end_s = time.monotonic() + VISIBLE_S
-    while sorted(requested.get_node_names()) != sorted(own) and time.monotonic() < end_s:
-        time.sleep(0.1)
+    own = {node.get_name() for node in graph.nodes}
+    # Nodes of another test that has just released the domain may still be visible; those of this graph share a
+    # participant, whose identifier is the beginning of those of its publishers and subscriptions.
+    marker = requested.create_publisher(Clock, "marker", 1)
+    (mark,) = requested.get_publishers_info_by_topic(requested.resolve_topic_name("marker"))
+    participant = mark.endpoint_gid[:PREFIX]
+    requested.destroy_publisher(marker)
+
+    def names(found: Sequence[Any]) -> set[str]:
+        return own & {end.node_name for end in found if end.endpoint_gid[:PREFIX] == participant}
+
     ends: Ends = {}
     for row in STEP_TOPICS:
-        ends[row.name, "from"] = {*own} & {end.node_name for end in requested.get_publishers_info_by_topic(row.name)}
-        ends[row.name, "to"] = {*own} & {end.node_name for end in requested.get_subscriptions_info_by_topic(row.name)}
+        ends[row.name, "from"] = names(requested.get_publishers_info_by_topic(row.name))
+        ends[row.name, "to"] = names(requested.get_subscriptions_info_by_topic(row.name))
     return ends
 
 
