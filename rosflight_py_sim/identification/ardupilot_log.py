@@ -118,7 +118,8 @@ def _take(message: Any, latest_s: float, times: dict[str, list[float]], rows: di
     time_s = latest_s if not clock else float(getattr(message, clock)) * (1e-6 if clock == "TimeUS" else 1e-3)
     # Boards with few outputs have fewer fields.
     names = [name.replace("C", "Ch") if kind == "RCOU" and "Ch1" in fields else name for name in _FIELDS[kind]]
-    scale = 0.01 if kind == "CURR" and "CurrTot" in fields and any(one.startswith("Thr") for one in fields) else 1.0
+    # Old CURR messages also have the throttle, and voltage and current in hundredths.
+    scale = 0.01 if kind == "CURR" and any(one.startswith("Thr") for one in fields) else 1.0
     rows[kind].append([scale * float(getattr(message, name)) if name in fields else 0.0 for name in names])
     times[kind].append(time_s)
     return time_s

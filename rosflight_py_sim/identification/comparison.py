@@ -24,7 +24,7 @@ from rosflight_py_sim.identification.identification import (
 )
 from rosflight_py_sim.identification.output_error import LOCALS, OF_LOG, WIND, Residuals, errors_of
 from rosflight_py_sim.identification.search import ResidualSearch, fit
-from rosflight_py_sim.identification.shooting import NEEDED, Shots, shots_of
+from rosflight_py_sim.identification.shooting import Shots, shots_of
 from rosflight_py_sim.physics.dynamics import StateDivergedError
 
 HORIZONS_S = (0.25, 0.5, 1.0, 2.0, 5.0)
@@ -91,7 +91,6 @@ def compare(
         FlightLogError: the log lacks channels, shows no flight or too little of the motors' mean output, or the model
             cannot fly its outputs.
     """
-    log.require(NEEDED)
     hidden = hidden_outputs(log, subject)
     shots = shots_of(
         [log],

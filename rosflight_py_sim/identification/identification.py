@@ -65,7 +65,7 @@ LARGEST_HIDDEN_SUM = 0.15
 100 ms), thrust and drag of three simulated multirotors come out within three standard errors."""
 
 LARGEST_SENSOR_ERROR = 4.0
-"""Ratio of an estimated sensor error to its usual size above which a note blames the model, not the sensor."""
+"""Ratio of an estimated sensor error to its usual size above which a note doubts the model, or the flight."""
 
 _SCALINGS = 4
 """Corrections of the thrust before the search, each by at most a factor of two."""
@@ -249,13 +249,11 @@ def identify(
         chosen = [one for one in chosen if number(subject.values, one.name) != 0.0]
     scales = {one.name: scale_of(one, subject.values) for one in chosen}
     refused: list[Refused] = []
-    for log in logs:
-        log.require(NEEDED)
     hidden = "; ".join(filter(None, (hidden_outputs(log, subject) for log in logs)))
     if hidden:
-        refused = [Refused(one.name, hidden, "a log of the outputs at the rate of the gyro") for one in chosen]
-        refused = [one for one in refused if needs_moments(one.name)]
-        chosen = [one for one in chosen if not needs_moments(one.name)]
+        turning = [one for one in chosen if needs_moments(one.name)]
+        refused += [Refused(one.name, hidden, "a log of the outputs at the rate of the gyro") for one in turning]
+        chosen = [one for one in chosen if one not in turning]
     shots = shots_of(
         logs,
         subject.outputs,
@@ -347,8 +345,8 @@ def unlikely_errors(logs: Sequence[FlightLog], of_logs: Array) -> list[str]:
         if size > LARGEST_SENSOR_ERROR:
             notes.append(
                 f"{log.file.name}: the fit needs {name} of {errors[place]:.2g}{unit} in the accelerometer, {size:.0f} "
-                "times the usual size, so the model's forces are not those of the vehicle. Check mass, propellers, "
-                "motors (KQ, R_motor), battery and drag"
+                "times the usual size: either the model's forces are not those of the vehicle (check mass, propellers, "
+                "motors (KQ, R_motor), battery and drag), or the flight was too gentle for its gusts"
             )
     return notes
 
@@ -366,8 +364,9 @@ def hidden_outputs(log: FlightLog, subject: Subject) -> str:
     """Reason why moments cannot be modelled from a log, as outputs between its samples are missing; empty if they can.
 
     Raises:
-        FlightLogError: too much of the motors' mean output is missing.
+        FlightLogError: the log lacks a channel that is needed, or too much of the motors' mean output is missing.
     """
+    log.require(NEEDED)
     period = f"outputs are logged every {1e3 * log.channels['outputs'].period_s:.3g} ms; those in between"
     together, share = hidden_share(log, subject.outputs, subject.motors)
     if together > LARGEST_HIDDEN_SUM:

@@ -103,6 +103,9 @@ def test_log_of_another_type_of_vehicle_is_refused(tmp_path: Path, capsys: pytes
         told = capsys.readouterr().err
         assert f"'{file}' is the log of a hexarotor (MAV_TYPE 13)" in told
         assert reason in told
+    write_ulog(file, {"vehicle_status": ([("vehicle_type", "B")], [(1000, 1), (2000, 1)])}, {"MAV_TYPE": 14})
+    assert run("identify", str(file), "--vehicle", "multirotor") == 1
+    assert f"'{file}' is the log of an octorotor (MAV_TYPE 14) with 8 motors" in capsys.readouterr().err
 
 
 def test_vehicle_without_such_a_model_is_refused(recording: Path, capsys: pytest.CaptureFixture[str]) -> None:
