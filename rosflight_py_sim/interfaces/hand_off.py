@@ -16,6 +16,7 @@ import time
 from collections import Counter, deque
 from collections.abc import Callable, Collection, Iterator, Sequence, Sized
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Generic, TypeVar
 
 from rclpy.client import Client
@@ -46,6 +47,11 @@ _STEPS = 16
 # executor instead runs after each message on these topics. They do not depend on the subscriptions of the guests, so
 # that an additional guest does not change a flight.
 _MORE_TURNS = (STATUS, TRUTH_STATE, CLOCK)
+
+# Number of steps whose messages to other processes are sent together: each time a message wakes a process that sleeps
+# until it arrives, that takes three times as long as sending a message. No more, because a subscription that queues ten
+# messages, as by default, would lose some.
+_STEPS_SENT_TOGETHER = 4
 
 # Period of the check for external publishers and subscriptions, s.
 _CHECK_S = 0.02
@@ -102,6 +108,9 @@ class HandOff:
         self._node_count = 0
         self._checking: Iterator[None] = iter(())
         self._queue: deque[tuple[Deliver, Any]] = deque()
+        # Messages to other processes, with the function that publishes each, and whether messages are collected there.
+        self._unsent: list[tuple[Callable[[bytes], None], bytes]] = []
+        self._collects = False
         self._is_idle = True
         self._steps = self._turns = 0
         self._turn_ends = False
@@ -211,6 +220,7 @@ class HandOff:
     def add_outlet(self, outlet: Outlet) -> Sender[Any]:
         """Connect a publisher, and return the functions that send its messages and count them."""
         self.outlets(outlet.name).append(outlet)
+        outlet.pass_on = self._publish
         self._connect(outlet.name)
         put, counter, attend, rounded = self._queue.append, outlet.counter, self._attend, outlet.topic.as_received
         if outlet.topic in _MORE_TURNS:
@@ -248,6 +258,8 @@ class HandOff:
         """Do what a message needs besides delivery, for an outlet that is not plain."""
         if outlet.topic is CLOCK:
             self._steps += 1
+            if self._steps % _STEPS_SENT_TOGETHER == 0:
+                self._send_collected()
             if self._steps >= _STEPS:
                 self._turn_ends = True
         if self._has_guests and outlet.has_changed():
@@ -258,6 +270,18 @@ class HandOff:
             is_due = self.outside.is_repeating and self._marks >= self.outside.next_marks
             if is_due or self._has_guests or self._calls:
                 self._turn_ends = True
+
+    def _publish(self, publish: Callable[[bytes], None], data: bytes) -> None:
+        """Publish a message to other processes, during a delivery together with those of some steps."""
+        if self._collects:
+            self._unsent.append((publish, data))
+        else:
+            publish(data)
+
+    def _send_collected(self) -> None:
+        unsent, self._unsent = self._unsent, []
+        for publish, data in unsent:
+            publish(data)
 
     @property
     def has_guests(self) -> bool:
@@ -288,6 +312,7 @@ class HandOff:
 
     def remove(self, end: Publisher[Any] | Subscription[Any]) -> None:
         """Disconnect a publisher or subscription before it is destroyed."""
+        self._send_collected()
         for name in self.names:
             outlets, inlets = self.outlets(name), self._inlets.get(name, [])
             for inlet in inlets:
@@ -371,9 +396,13 @@ class HandOff:
             had_external = outlet.has_external
             if outlet.check_matches():
                 # Not at once: the caller may be using the publisher.
-                self._later(outlet.renew)
+                self._later(partial(self._renew, outlet))
             self.revision += outlet.has_external != had_external
         self._set_plain(name)
+
+    def _renew(self, outlet: Outlet) -> None:
+        self._send_collected()
+        outlet.renew()
 
     def _set_plain(self, name: str | None = None) -> None:
         """Determine which outlets are plain; None: those of all topics."""
@@ -517,33 +546,41 @@ class HandOff:
             self._admit_guests()
             for name in self.names:
                 self.check_matches(name)
-        queue = self._queue
-        take = queue.popleft
         self._turn_ends = False
         self._steps = 0
         self._turns += 1
         if self.outside.is_repeating:
             self.outside.act(marks=self._marks, idle=False)
+        self._collects = True
         try:
-            timed = self._timed() if self._turns % SAMPLED == 0 else None
-            while queue:
-                deliver, message = take()
-                if timed is not None and deliver in timed:
-                    timed[deliver].time(deliver, message)
-                else:
-                    deliver(message)
-                if self._turn_ends:
-                    if self.outside.is_repeating:
-                        self.outside.act(marks=self._marks, idle=False)
-                    self._create_task(self._deliver)
-                    return
+            try:
+                self._deliver_turn()
+            finally:
+                self._collects = False
+                self._send_collected()
         except Exception as error:
             # A task must not raise: EventsExecutor fails on it.
             self.failure = error
             return
+        if self._turn_ends:
+            self._create_task(self._deliver)
+            return
         self._is_idle = True
         if self.outside.is_repeating:
             self._create_task(self._proceed)
+
+    def _deliver_turn(self) -> None:
+        queue = self._queue
+        take = queue.popleft
+        timed = self._timed() if self._turns % SAMPLED == 0 else None
+        while queue and not self._turn_ends:
+            deliver, message = take()
+            if timed is not None and deliver in timed:
+                timed[deliver].time(deliver, message)
+            else:
+                deliver(message)
+        if self._turn_ends and self.outside.is_repeating:
+            self.outside.act(marks=self._marks, idle=False)
 
     def _timed(self) -> dict[Deliver, TopicCounter]:
         """Counter of each function that delivers messages, to note the durations of its calls."""

@@ -54,6 +54,7 @@ class Outlet:
         is_received: whether there is a subscription or a tap.
         is_plain: whether messages need nothing but delivery to `at_once` and `targets`.
         is_removed: whether the publisher has been destroyed without a replacement.
+        pass_on: function that publishes a message through the middleware, by the function that it is given.
     """
 
     def __init__(
@@ -83,6 +84,7 @@ class Outlet:
         several = self.is_latched and topic.qos.depth > 1
         self.history: deque[Any] | None = deque(maxlen=topic.qos.depth) if several else None
         self.renew = renew
+        self.pass_on: Callable[[Callable[[bytes], None], bytes], None] = _publish_at_once
         self._tap = tap
         self._has_external = self.is_plain = self.is_removed = False
         self.bypassed: Sequence[Inlet] = ()
@@ -152,7 +154,7 @@ class Outlet:
         self.sent_count += 1
         for inlet in self.inlets:
             inlet.expect(data, self.sent_count)
-        self._publish(data)
+        self.pass_on(self._publish, data)
 
     @property
     def has_external(self) -> bool:
@@ -178,6 +180,10 @@ class Outlet:
             for message in self.kept:
                 self._send(self.topic.encode(message))
         return self.is_latched and had_external and not self._has_external
+
+
+def _publish_at_once(publish: Callable[[bytes], None], data: bytes) -> None:
+    publish(data)
 
 
 class Inlet:

@@ -107,6 +107,10 @@ class Process:
 
     def turn(self) -> None:
         self.executor.spin_once(timeout_sec=0.01)
+        self.turn_outside()
+
+    def turn_outside(self) -> None:
+        """Run the external nodes."""
         for _, _, executor in self._outside:
             executor.spin_once(timeout_sec=0.001)
 
@@ -184,6 +188,34 @@ def test_external_subscriber_gets_latched_message_then_all_messages_in_order(pro
         process.turn()
     process.until(lambda: len(received) == 191)
     assert received == [wind(k) for k in range(9, 200)]
+
+
+def test_messages_of_four_steps_are_published_together_and_the_last_at_the_end_of_the_turn(process: Process) -> None:
+    first, second = process.member("first"), process.member("second")
+    received = collect_messages(process.outside(), TRUTH_WIND, DEEP)
+    send_time, send_wind = first.publisher(CLOCK), second.publisher(TRUTH_WIND)
+    process.until(lambda: send_wind(wind(0)) or received)
+    process.idle()
+    received.clear()
+    second.subscribe(CLOCK, lambda time_ns: send_wind(wind(time_ns)), qos=CHAIN)
+    received_within: list[Any] = []
+
+    def advance(message: WindSample) -> None:
+        if message.time_ns < 10:
+            send_time(message.time_ns + 1)
+            return
+        end = time.monotonic() + TIMEOUT_S
+        # The turn began after time 1 was sent: messages are sent with times 5 and 9.
+        while len(received) < 8 and time.monotonic() < end:
+            process.turn_outside()
+        process.turn_outside()
+        received_within.extend(received)
+
+    first.subscribe(TRUTH_WIND, advance, qos=CHAIN)
+    send_time(1)
+    process.until(lambda: len(received) == 10)
+    assert received_within == [wind(k) for k in range(1, 9)]
+    assert received == [wind(k) for k in range(1, 11)]
 
 
 def test_subscriber_after_last_unsubscribe_gets_latest_message_only(process: Process) -> None:
