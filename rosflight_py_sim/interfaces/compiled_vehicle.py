@@ -27,7 +27,7 @@ from rosflight_py_sim.step.compiled_steps import (
 from rosflight_py_sim.step.join import StepJoin
 from rosflight_py_sim.step.numbers import has_numbers
 from rosflight_py_sim.step.part import Part
-from rosflight_py_sim.step.ports import Kind
+from rosflight_py_sim.step.ports import Kind, Output
 
 if TYPE_CHECKING:
     from rosflight_py_sim.interfaces.hand_off import HandOff
@@ -222,8 +222,6 @@ class CompiledVehicle:
         for one in self._sent:
             if not one.is_made:
                 one.outlet.counter.count += count
-        for part, name in self._unsent:
-            part.count_unsent(name, count)
 
     def leave(self) -> None:
         """Answer by messages from now on; the parts receive the newest message of each topic."""
@@ -254,9 +252,6 @@ class CompiledVehicle:
                     ports.join.keep(one.outlet.last)
             if one.ports in following and not one.is_made:
                 one.outlet.counter.count -= 1
-        for part, name in self._unsent:
-            if any(part is ports.part for ports in following):
-                part.count_unsent(name, -1)
         for ports in self._chain:
             ports.compiled = None
         self._is_out_of_date = False
@@ -309,13 +304,6 @@ class CompiledVehicle:
         ]
         for ports in chain:
             ports.compiled = self
-        self._unsent = [
-            (part, name)
-            for part in parts
-            if part not in answering
-            for name in part.UNSENT
-            if not part.is_received(name)
-        ]
         self._uncounted = self._taken = 0
         self._revision = self._hand_off.revision
         return True
@@ -392,13 +380,14 @@ class CompiledVehicle:
                 if is_made:
                     # Between the parts of the chain, no other part can answer.
                     triggers = any(not one.is_at_once for one in taking)
-                    receivers.append(Receiver(out.topic, self._sending(ports, out.name), is_triggered=triggers))
+                    receivers.append(Receiver(out.topic, self._sending(ports, out), is_triggered=triggers))
                 sent.append(_Sent(ports, outlet, cells[name], step_ns if is_last else 0, inside, stamps, is_made))
         return sent, receivers
 
-    def _sending(self, ports: PartPorts, output: str) -> Deliver:
+    def _sending(self, ports: PartPorts, out: Output[Any]) -> Deliver:
         """Function that sends a message of the chain; before those of the last part, the others have answered."""
-        send: Deliver = getattr(ports.part, output)
+        given: Deliver = getattr(ports.part, out.name)
+        send = (lambda message: given(lambda: message)) if out.lazy else given
         if ports is not self._chain[-1]:
             return send
 

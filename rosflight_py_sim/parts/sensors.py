@@ -127,7 +127,6 @@ class Sensors(Part, ABC):
     )
     FALLIBLE: ClassVar[tuple[str, ...]] = tuple(name for one in SENSORS for name in one.failures)
     REPLACED: ClassVar[tuple[str, ...]] = ("answer", "run", "_on_battery", "_on_rotor_speeds")
-    UNSENT: ClassVar[tuple[str, ...]] = ("send_imu_bias",)
 
     send_imu = INERTIAL_SENSOR
     send_gnss = GNSS_RECEIVER
@@ -337,7 +336,7 @@ class Sensors(Part, ABC):
         self._answer_slow(time_ns, state)
         sample = self._imu.measure(time_ns, state)
         if self._has_bias:
-            self._send_imu_bias(time_ns)
+            self.send_imu_bias(partial(self._imu_bias, time_ns))
         self._imu.send(sample)
         if time_ns >= self._errors_schedule.next_ns and self._errors_schedule.due(time_ns):
             self._send_errors(time_ns)
@@ -370,11 +369,14 @@ class Sensors(Part, ABC):
     # Compiled answers.
 
     def cells(self) -> Cells:
-        """The IMU's measurement, if its model measures."""
+        """The IMU's measurement and its biases, if its model measures."""
         imu = self.models.get(self._imu.sensor.sensor)
         if not isinstance(imu, InertialSensor):
             return {}
-        return {IMU.name: Cell(imu.measured, lambda time_ns: self._imu.message(time_ns, imu.fields()))}
+        return {
+            TRUTH_IMU_BIAS.name: Cell(imu.accel_bias, self._imu_bias),
+            IMU.name: Cell(imu.measured, lambda time_ns: self._imu.message(time_ns, imu.fields())),
+        }
 
     def links(self, time: StepTime, cells: Cells, taken: Taken) -> Sequence[ChainLink] | None:
         """Sample in the chain the IMU and the sensors whose receivers take numbers, and the others when they are due.
@@ -423,7 +425,6 @@ class Sensors(Part, ABC):
             *arriving,
             *chain.from_iterable(compiled.values()),
             *imu.step_links(self, truth, time.step_ns / NANOSECONDS),
-            *((gate(time, Due(at_ns=0), self._send_imu_bias),) if self.is_received("send_imu_bias") else ()),
             gate(time, errors, answer_errors, is_late=True),
         )
 
@@ -502,10 +503,7 @@ class Sensors(Part, ABC):
 
         self.send_errors(message)
 
-    def _send_imu_bias(self, time_ns: int) -> None:
-        def message() -> ImuBias:
-            errors = self.true_errors()
-            gyro, accel = (tuple(errors.get(f"{name}_bias_{axis}", 0.0) for axis in "xyz") for name in ("gyro", "acc"))
-            return ImuBias(time_ns, gyro, accel)
-
-        self.send_imu_bias(message)
+    def _imu_bias(self, time_ns: int) -> ImuBias:
+        errors = self.true_errors()
+        gyro, accel = (tuple(errors.get(f"{name}_bias_{axis}", 0.0) for axis in "xyz") for name in ("gyro", "acc"))
+        return ImuBias(time_ns, gyro, accel)

@@ -48,6 +48,8 @@ from rosflight_py_sim.step.ports import Output, drop, expected, later, newest, o
 from rosflight_py_sim.step.schedule import Schedule, skip_unless_due
 from rosflight_py_sim.step.topic_statistics import Period
 from rosflight_py_sim.step.topics import (
+    ATTITUDE,
+    ATTITUDE_EULER,
     AUX_COMMAND,
     BARO,
     BATTERY,
@@ -56,6 +58,7 @@ from rosflight_py_sim.step.topics import (
     EXTERNAL_ATTITUDE,
     GNSS_FIX,
     IMU,
+    IMU_DATA,
     IMU_TEMPERATURE,
     MAG,
     PWM_OUTPUT,
@@ -151,7 +154,6 @@ class RosflightBoard(CommandServices, ParameterServices, StatusReports, Estimate
     )
     FALLIBLE: ClassVar[tuple[str, ...]] = (_COMMAND, *LINKS)
     REPLACED: ClassVar[tuple[str, ...]] = ("answer", "run", "receive_imu", "receive_command")
-    UNSENT: ClassVar[tuple[str, ...]] = ("send_attitude", "send_euler", "send_imu")
 
     board: Board
 
@@ -409,9 +411,15 @@ class RosflightBoard(CommandServices, ParameterServices, StatusReports, Estimate
     # Compiled answers.
 
     def cells(self) -> Cells:
-        """The pulse widths."""
-        pulse_us = self.board.firmware.whole_pulse_widths
-        return {PWM_OUTPUT.name: Cell(pulse_us, lambda time_ns: PulseWidths(time_ns, pulse_us.tolist()))}
+        """Pulse widths and estimates."""
+        firmware = self.board.firmware
+        pulse_us = firmware.whole_pulse_widths
+        return {
+            PWM_OUTPUT.name: Cell(pulse_us, lambda time_ns: PulseWidths(time_ns, pulse_us.tolist())),
+            ATTITUDE.name: Cell(firmware.attitude, self._attitude),
+            ATTITUDE_EULER.name: Cell(firmware.euler, self._euler),
+            IMU_DATA.name: Cell(firmware.imu_gyro, self._imu),
+        }
 
     def links(self, time: StepTime, cells: Cells, taken: Taken) -> Sequence[ChainLink] | None:
         """Run the firmware up to the mixer in the chain, and the rest when it has something to do.
@@ -421,7 +429,6 @@ class RosflightBoard(CommandServices, ParameterServices, StatusReports, Estimate
         has_link = self.link is not None or self.has_failures
         if has_link or self.measures_loop_time or not self.values["use_timer"]:
             return None
-        has_estimates = any(map(self.is_received, self.UNSENT))
         firmware = self.board.firmware
         framed, self._frame_link = self._frame_link, None
         controlled = firmware.link(time, cells[IMU.name].memory, self.imu_temperature_k)
@@ -511,7 +518,6 @@ class RosflightBoard(CommandServices, ParameterServices, StatusReports, Estimate
             *(() if framed is None else (framed._replace(attend=take_frame),)),
             gate(time, inputs, take_inputs),
             controlled._replace(attend=attend, leave=leave),
-            *((gate(time, Due(at_ns=0), self._send_estimates, is_late=True),) if has_estimates else ()),
             *(() if sends_outputs or self.send_output is drop else unsent),
             ChainLink(command_pass, take_command, leave_commands, is_late=True),
             ChainLink(firmware.rest_pass(time, rest), lambda time_ns, _: finish(time_ns), is_late=True),
@@ -536,10 +542,19 @@ class RosflightBoard(CommandServices, ParameterServices, StatusReports, Estimate
         self.send_pwm(self._pwm)
 
     def _send_estimates(self, time_ns: int) -> None:
-        f = self.board.firmware
-        self.send_attitude(lambda: AttitudeEstimate(time_ns, self._attitude_xyzw, f.angular_velocity.tolist()))
-        self.send_euler(lambda: EulerAngles(time_ns, f.euler.tolist()))
-        self.send_imu(lambda: ImuEstimate(time_ns, self._attitude_xyzw, f.imu_gyro.tolist(), f.imu_accel.tolist()))
+        self.send_attitude(partial(self._attitude, time_ns))
+        self.send_euler(partial(self._euler, time_ns))
+        self.send_imu(partial(self._imu, time_ns))
+
+    def _attitude(self, time_ns: int) -> AttitudeEstimate:
+        return AttitudeEstimate(time_ns, self._attitude_xyzw, self.board.firmware.angular_velocity.tolist())
+
+    def _euler(self, time_ns: int) -> EulerAngles:
+        return EulerAngles(time_ns, self.board.firmware.euler.tolist())
+
+    def _imu(self, time_ns: int) -> ImuEstimate:
+        firmware = self.board.firmware
+        return ImuEstimate(time_ns, self._attitude_xyzw, firmware.imu_gyro.tolist(), firmware.imu_accel.tolist())
 
     @property
     def _attitude_xyzw(self) -> tuple[float, ...]:

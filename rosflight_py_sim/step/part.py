@@ -58,7 +58,6 @@ class Part:
         PARAMETERS: the part's parameters, which `table_for` may extend.
         FALLIBLE: names of the targets that can fail, from `failures.failure.TARGETS`.
         REPLACED: methods that the `links` of the class replace; a class that overrides one runs it instead.
-        UNSENT: outputs that `answer` sends in each step, and that `links` leaves out because they have no receivers.
 
     Attributes:
         values: value of each parameter, checked.
@@ -77,7 +76,6 @@ class Part:
     PARAMETERS: ClassVar[ParameterTable] = CLOCK_PARAMETERS
     FALLIBLE: ClassVar[tuple[str, ...]] = ()
     REPLACED: ClassVar[tuple[str, ...]] = ("answer", "run")
-    UNSENT: ClassVar[tuple[str, ...]] = ()
 
     values: dict[str, Value]
     given: frozenset[str] = frozenset()
