@@ -22,6 +22,7 @@ from rosflight_py_sim.ground.parameters import ParameterError
 from rosflight_py_sim.ground.stamps import NANOSECONDS, stamp_ns
 from rosflight_py_sim.ground.topic_names import absolute_name
 from rosflight_py_sim.interfaces.canonical_messages import canonical_form
+from rosflight_py_sim.interfaces.hand_off_ends import Listener
 from rosflight_py_sim.interfaces.message_definitions import message_class, type_name_of
 from rosflight_py_sim.interfaces.outside_inputs import OUTSIDE_INPUTS, OutsideInput, RepeatedInputs
 from rosflight_py_sim.missions.catalogue import flight_of
@@ -104,8 +105,8 @@ class Comparison:
         """Number of messages compared."""
         return sum(self._counts.values())
 
-    def tap(self, name: str, message_type: Any, _: QoSProfile) -> Callable[[bytes], None] | None:
-        """Function to which a publisher's messages are passed; None if the topic is not compared."""
+    def tap(self, name: str, message_type: Any, _: QoSProfile) -> Listener | None:
+        """Listener that compares a publisher's messages; None if the topic is not compared."""
         topic = self._recording.topics.get(name)
         if topic is None or name in self._skipped:
             return None
@@ -133,7 +134,7 @@ class Comparison:
             if message != recorded[number]:
                 self._compare(topic, number, message)
 
-        return take
+        return Listener(take)
 
     def finish(self) -> None:
         """Find recorded messages that the run has not published."""

@@ -31,12 +31,13 @@ from rosflight_py_sim.ground.topic_names import absolute_name
 from rosflight_py_sim.ground.vehicle_parameters import values_of_vehicle
 from rosflight_py_sim.interfaces.given_values import Source, sources_of_arguments
 from rosflight_py_sim.interfaces.hand_off import HandOff
+from rosflight_py_sim.interfaces.hand_off_ends import Listener
 from rosflight_py_sim.interfaces.node_of_part import node_of
 from rosflight_py_sim.interfaces.outside_inputs import RepeatedInputs
 from rosflight_py_sim.interfaces.parameter_files import files_of_arguments
 from rosflight_py_sim.interfaces.process_control import ProcessControl
 from rosflight_py_sim.interfaces.shared_clock import SharedClock
-from rosflight_py_sim.interfaces.simulation_node import SimulationNode, Take, Tap
+from rosflight_py_sim.interfaces.simulation_node import SimulationNode, Tap
 from rosflight_py_sim.interfaces.time_manager_interface import TimeManagerInterface
 from rosflight_py_sim.kernels.preparation import prepare_kernels
 from rosflight_py_sim.nodes.node_names import SHORT, node_name
@@ -400,16 +401,16 @@ class ComposedGraph:
                 **options,
             )
 
-    def _tap(self, topic: str, message_type: Any, qos: QoSProfile) -> Take | None:
-        takes = [take for take in (tap(topic, message_type, qos) for tap in self._taps) if take is not None]
-        if len(takes) < 2:
-            return takes[0] if takes else None
+    def _tap(self, topic: str, message_type: Any, qos: QoSProfile) -> Listener | None:
+        listeners = [one for one in (tap(topic, message_type, qos) for tap in self._taps) if one is not None]
+        if len(listeners) < 2:
+            return listeners[0] if listeners else None
 
         def take_all(message: bytes) -> None:
-            for take in takes:
-                take(message)
+            for one in listeners:
+                one.take(message)
 
-        return take_all
+        return Listener(take_all)
 
     def include(self, node: Node) -> None:
         """Run any rclpy node on the graph's clock; `close` destroys the node."""

@@ -13,7 +13,7 @@ from itertools import repeat
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rosflight_py_sim.interfaces.hand_off_ends import Deliver, Inlet, Outlet
-from rosflight_py_sim.kernels.chain import Cell, StepTime
+from rosflight_py_sim.kernels.chain import Cell, Cells, ChainLink, StepTime
 from rosflight_py_sim.parts.truth import Truth
 from rosflight_py_sim.physics.dynamics import StateDivergedError
 from rosflight_py_sim.step.compiled_steps import (
@@ -28,6 +28,7 @@ from rosflight_py_sim.step.join import StepJoin
 from rosflight_py_sim.step.numbers import has_numbers
 from rosflight_py_sim.step.part import Part
 from rosflight_py_sim.step.ports import Kind, Output
+from rosflight_py_sim.step.serialised_cells import can_serialise, serialising_links
 
 if TYPE_CHECKING:
     from rosflight_py_sim.interfaces.hand_off import HandOff
@@ -54,7 +55,7 @@ class _Sent(NamedTuple):
         ahead_ns: time by which the stamp is ahead of the sender's answer, ns.
         inside: receiving ends of the chain's parts.
         stamps: receiving ends of inputs that take only the stamp.
-        is_made: whether messages are made in each step, for receivers outside of the chain.
+        is_made: whether messages are made in each step, and counted, for receivers outside of the chain.
         take: for a part that answers by Python, function that stores the numbers of its messages.
     """
 
@@ -377,7 +378,9 @@ class CompiledVehicle:
                 are_stamps = is_last and all(one.owner is not None and one.owner[1].is_stamp for one in taking)
                 stamps, taking = (taking, []) if are_stamps else ([], taking)
                 is_made = bool(taking) or outlet.is_encoded or outlet.history is not None
-                if is_made:
+                if is_made and not taking and outlet.history is None and can_serialise(out.topic, cells[name]):
+                    receivers.append(Receiver(out.topic, never_taken, links=partial(_serialising, outlet)))
+                elif is_made:
                     # Between the parts of the chain, no other part can answer.
                     triggers = any(not one.is_at_once for one in taking)
                     receivers.append(Receiver(out.topic, self._sending(ports, out), is_triggered=triggers))
@@ -396,6 +399,11 @@ class CompiledVehicle:
             send(message)
 
         return send_last
+
+
+def _serialising(outlet: Outlet, time: StepTime, topic: str, cells: Cells) -> Sequence[ChainLink]:
+    """Links that serialise the messages of an outlet in each step, and pass them on."""
+    return serialising_links(outlet.topic, cells[topic], time, partial(outlet.serialised_links, time))
 
 
 def _is_in_step(ports: PartPorts, time_ns: int, step_ns: int) -> bool:

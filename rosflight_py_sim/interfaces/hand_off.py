@@ -220,10 +220,11 @@ class HandOff:
     def add_outlet(self, outlet: Outlet) -> Sender[Any]:
         """Connect a publisher, and return the functions that send its messages and count them."""
         self.outlets(outlet.name).append(outlet)
-        outlet.pass_on = self._publish
+        outlet.pass_on, outlet.attend = self._publish, partial(self._attend, outlet)
         self._connect(outlet.name)
-        put, counter, attend, rounded = self._queue.append, outlet.counter, self._attend, outlet.topic.as_received
-        if outlet.topic in _MORE_TURNS:
+        put, counter, attend, rounded = self._queue.append, outlet.counter, outlet.attend, outlet.topic.as_received
+        outlet.ends_turns = outlet.topic in _MORE_TURNS
+        if outlet.ends_turns:
             self._marking.append(counter)
 
         def send(message: Any) -> None:
@@ -232,7 +233,7 @@ class HandOff:
                 # Subscriptions in this process must receive the same numbers as those in others.
                 message = rounded(message)
             if not outlet.is_plain:
-                attend(outlet, message)
+                attend(message)
             outlet.last = message
             if outlet.targets:
                 for deliver in outlet.targets:
@@ -266,7 +267,7 @@ class HandOff:
             self.check_matches(outlet.name)
         if outlet.history is not None:
             outlet.history.append(message)
-        if outlet.topic in _MORE_TURNS and self._has_more_turns:
+        if outlet.ends_turns and self._has_more_turns:
             is_due = self.outside.is_repeating and self._marks >= self.outside.next_marks
             if is_due or self._has_guests or self._calls:
                 self._turn_ends = True
@@ -409,7 +410,7 @@ class HandOff:
         has_more_turns = self._has_more_turns
         for outlets in self._outlets.values() if name is None else [self.outlets(name)]:
             for outlet in outlets:
-                ends_turns = outlet.topic is CLOCK or (has_more_turns and outlet.topic in _MORE_TURNS)
+                ends_turns = outlet.topic is CLOCK or (has_more_turns and outlet.ends_turns)
                 outlet.is_plain = not (self._has_guests or outlet.history is not None or ends_turns)
 
     def subscribe(

@@ -7,8 +7,11 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any, TypeVar
 
+import numpy as np
+from numpy.typing import NDArray
 from rclpy.publisher import Publisher
 from rclpy.qos import DurabilityPolicy, QoSCompatibility, QoSProfile, qos_check_compatible
 from rclpy.subscription import Subscription
@@ -19,6 +22,7 @@ from rosflight_py_sim.interfaces.rclpy_internals import (
     subscription_counter,
     take_serialised,
 )
+from rosflight_py_sim.kernels.chain import ChainLink, Due, StepTime, counted, gate
 from rosflight_py_sim.step.topic_statistics import TopicCounter
 from rosflight_py_sim.step.topics import StepTopic
 
@@ -32,6 +36,19 @@ M = TypeVar("M")
 
 Deliver = Callable[[Any], None]
 """Function that delivers a message to a subscription."""
+
+
+@dataclass(frozen=True, slots=True)
+class Listener:
+    """Receives the serialised messages of a publisher besides its subscriptions.
+
+    Attributes:
+        take: takes a message.
+        link: returns the link by which a chain of kernels passes the message in an array; None if only `take` can.
+    """
+
+    take: Callable[[bytes], None]
+    link: Callable[[NDArray[np.uint8]], ChainLink] | None = None
 
 
 class Outlet:
@@ -55,6 +72,8 @@ class Outlet:
         is_plain: whether messages need nothing but delivery to `at_once` and `targets`.
         is_removed: whether the publisher has been destroyed without a replacement.
         pass_on: function that publishes a message through the middleware, by the function that it is given.
+        attend: function that does what a message needs besides delivery, if the outlet is not plain.
+        ends_turns: whether `attend` may end the executor's turn.
     """
 
     def __init__(
@@ -62,7 +81,7 @@ class Outlet:
         topic: StepTopic[Any],
         publisher: Publisher[Any],
         counter: TopicCounter,
-        tap: Callable[[bytes], None] | None,
+        listener: Listener | None,
         renew: Callable[[], None],
     ) -> None:
         """Take over a publisher.
@@ -71,7 +90,7 @@ class Outlet:
             topic: row of the table `step/topics.py`.
             publisher: the node's publisher of the topic.
             counter: counter of the messages.
-            tap: called with each encoded message.
+            listener: receives each message.
             renew: replaces the publisher by one that has sent nothing, and calls `use` with the new one.
         """
         self.topic = topic
@@ -85,7 +104,9 @@ class Outlet:
         self.history: deque[Any] | None = deque(maxlen=topic.qos.depth) if several else None
         self.renew = renew
         self.pass_on: Callable[[Callable[[bytes], None], bytes], None] = _publish_at_once
-        self._tap = tap
+        self.attend: Callable[[Any], None] = _attend_nothing
+        self.ends_turns = False
+        self._listener = listener
         self._has_external = self.is_plain = self.is_removed = False
         self.bypassed: Sequence[Inlet] = ()
         self._first: tuple[Deliver, ...] = ()
@@ -131,24 +152,44 @@ class Outlet:
         self._set_at_once()
 
     def _set_at_once(self) -> None:
-        self.is_encoded = self._has_external or self._tap is not None
+        self.is_encoded = self._has_external or self._listener is not None
         self.is_received = self.is_encoded or bool(self.inlets)
+        self._pass_serialised = self._passing()
         self.at_once = (self._encoder(), *self._at_once) if self.is_encoded else self._at_once
 
     def _encoder(self) -> Deliver:
         """Function that encodes a message, for the tap and for external subscriptions."""
-        encode, tap, send = self.topic.encode, self._tap, self._send
-        if tap is None:
-            return lambda message: send(encode(message))
-        if not self._has_external:
-            return lambda message: tap(encode(message))
+        encode, pass_serialised = self.topic.encode, self._pass_serialised
+        return lambda message: pass_serialised(encode(message))
 
-        def tap_and_send(message: Any) -> None:
-            data = encode(message)
-            tap(data)
+    def _passing(self) -> Callable[[bytes], None]:
+        """Function that passes a serialised message to the tap and to external subscriptions."""
+        send = self._send
+        if self._listener is None:
+            return send
+        take = self._listener.take
+        if not self._has_external:
+            return take
+
+        def take_and_send(data: bytes) -> None:
+            take(data)
             send(data)
 
-        return tap_and_send
+        return take_and_send
+
+    def serialised_links(self, time: StepTime, data: NDArray[np.uint8]) -> Sequence[ChainLink]:
+        """Links of a chain that pass on the serialised message in an array, and count it, at the time of a step."""
+        link = None if self._has_external or self._listener is None or self.ends_turns else self._listener.link
+        if link is None:
+            return (gate(time, Due(at_ns=0), lambda _: self.send_serialised(data.tobytes())),)
+        return link(data), counted(self.counter.add)
+
+    def send_serialised(self, data: bytes) -> None:
+        """Send a message that has been serialised, to the tap and to external subscriptions."""
+        self.counter.count += 1
+        if not self.is_plain:
+            self.attend(None)
+        self._pass_serialised(data)
 
     def _send(self, data: bytes) -> None:
         self.sent_count += 1
@@ -184,6 +225,10 @@ class Outlet:
 
 def _publish_at_once(publish: Callable[[bytes], None], data: bytes) -> None:
     publish(data)
+
+
+def _attend_nothing(message: Any) -> None:
+    """Do nothing, for an outlet that has not been connected."""
 
 
 class Inlet:

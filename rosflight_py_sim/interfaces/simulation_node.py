@@ -27,7 +27,7 @@ from rosflight_py_sim.ground.start_date import start_of, unix_ns
 from rosflight_py_sim.interfaces.diagnostics import DIAGNOSTICS_TOPIC, Reports
 from rosflight_py_sim.interfaces.given_values import Source
 from rosflight_py_sim.interfaces.hand_off import HandOff, Sender
-from rosflight_py_sim.interfaces.hand_off_ends import Outlet
+from rosflight_py_sim.interfaces.hand_off_ends import Listener, Outlet
 from rosflight_py_sim.interfaces.polled_subscription import PolledSubscription
 from rosflight_py_sim.interfaces.process_control import ProcessControl
 from rosflight_py_sim.interfaces.publishers import PublisherWatch
@@ -48,11 +48,8 @@ from rosflight_py_sim.step.topics import CLOCK, StepTopic, topic_of
 
 M = TypeVar("M")
 
-Take = Callable[[bytes], None]
-"""Function that takes a serialised message."""
-
-Tap = Callable[[str, Any, QoSProfile], Take | None]
-"""Function of a topic's full name, type and QoS; returns the function that takes the messages, or None."""
+Tap = Callable[[str, Any, QoSProfile], Listener | None]
+"""Function of a topic's full name, type and QoS; returns who listens to the messages, or None."""
 
 # Topics whose messages from outside have no effect on the simulation, beyond the clock.
 _NO_INPUTS = (CLOCK.name, DIAGNOSTICS_TOPIC)

@@ -11,6 +11,7 @@ step.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
@@ -106,6 +107,10 @@ def _each_step() -> int:
     raise AssertionError("the chain knows the stamp")
 
 
+Fields: TypeAlias = Mapping[str, Sequence[NDArray[Any]]]
+"""Arrays with the numbers of each field of a message, by name."""
+
+
 class Cell(NamedTuple):
     """The numbers of a topic in memory, which change in place.
 
@@ -113,11 +118,14 @@ class Cell(NamedTuple):
         memory: the numbers.
         message: makes the message with a stamp (ns).
         sent_ns: for a topic that is not sent in each step, the stamp of the newest message, ns; -1 before the first.
+        fields: for a message of which kernels can write all that changes, these fields, by name: arrays with the
+            numbers of each, in order.
     """
 
     memory: NDArray[Any]
     message: Callable[[int], Any]
     sent_ns: Callable[[], int] = _each_step
+    fields: Fields = MappingProxyType({})
 
 
 class Taken(Protocol):

@@ -21,6 +21,7 @@ from rosflight_py_sim.ground.parameters import Parameter, ParameterError, Parame
 from rosflight_py_sim.ground.stamps import EPOCH
 from rosflight_py_sim.ground.topic_names import absolute_name
 from rosflight_py_sim.ground.vehicle_parameters import values_of_vehicle
+from rosflight_py_sim.interfaces.hand_off_ends import Listener
 from rosflight_py_sim.interfaces.message_definitions import (
     is_stamped,
     message_class,
@@ -35,7 +36,13 @@ from rosflight_py_sim.interfaces.time_manager_interface import VEHICLES, vehicle
 from rosflight_py_sim.nodes.vehicle_physics import PHYSICS, physics_of_vehicle
 from rosflight_py_sim.recording.mcap_file import RUN
 from rosflight_py_sim.recording.pipe_messages import Channel
-from rosflight_py_sim.recording.writer_process import FileTakenError, Outcome, RecordingError, Take, WriterProcess
+from rosflight_py_sim.recording.writer_process import (
+    ChannelInput,
+    FileTakenError,
+    Outcome,
+    RecordingError,
+    WriterProcess,
+)
 from rosflight_py_sim.step.diagnosis import Diagnosis, Level
 from rosflight_py_sim.step.topic_statistics import Period
 from rosflight_py_sim.step.topics import CLOCK
@@ -167,8 +174,8 @@ class Recorder(SimulationNode):
     def _counts_losses(self) -> bool:
         return all(queue.counts for queue in self._subscribed.values())
 
-    def tap(self, topic: str, message_type: Any, qos: QoSProfile) -> Take | None:
-        """Function that records the messages of a publisher of this process, or None if they are left out.
+    def tap(self, topic: str, message_type: Any, qos: QoSProfile) -> Listener | None:
+        """How the messages of a publisher of this process are recorded; None if they are left out.
 
         Args:
             topic: full name of the topic.
@@ -180,7 +187,8 @@ class Recorder(SimulationNode):
         self._own_publishers[topic] += 1
         # The ROS graph already lists the publisher, with its type hash.
         type_hash = str(self.get_publishers_info_by_topic(topic)[0].topic_type_hash)
-        return self._channel(topic, type_name_of(message_type), offered_qos([qos]), type_hash)
+        channel = self._channel(topic, type_name_of(message_type), offered_qos([qos]), type_hash)
+        return Listener(channel, channel.link)
 
     def describe_run(self, run: Mapping[str, str]) -> None:
         """Add metadata about the run, with which it can be repeated."""
@@ -204,7 +212,9 @@ class Recorder(SimulationNode):
         self.complete()
         super().destroy_node()
 
-    def _channel(self, topic: str, type_name: str, qos: str, type_hash: str = "", *, echo: bool = False) -> Take:
+    def _channel(
+        self, topic: str, type_name: str, qos: str, type_hash: str = "", *, echo: bool = False
+    ) -> ChannelInput:
         definition = message_definition(type_name)
         stamped = is_stamped(message_class(type_name))
         return self._writer.channel(Channel(topic, type_name, definition, type_hash, qos, stamped, echo))

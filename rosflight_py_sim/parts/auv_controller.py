@@ -28,11 +28,12 @@ from rosflight_py_sim.ground.parameters import Parameter, ParameterTable, Value
 from rosflight_py_sim.ground.pulse_width import CENTRE_US, OUTPUTS, SERVO
 from rosflight_py_sim.ground.shared_parameters import TIME_MODE
 from rosflight_py_sim.ground.stamps import NANOSECONDS
-from rosflight_py_sim.kernels.chain import Cell, Cells, ChainLink, StepTime, Taken, gate
+from rosflight_py_sim.kernels.chain import Cells, ChainLink, StepTime, Taken, gate
 from rosflight_py_sim.kernels.jit import bound, kernel, kernel_part
 from rosflight_py_sim.physics.rotations import euler_from_quaternion, rotate_to_inertial
 from rosflight_py_sim.physics.thrusters import settled_command
 from rosflight_py_sim.step.diagnosis import Diagnosis
+from rosflight_py_sim.step.numbers import cell_of
 from rosflight_py_sim.step.part import Part
 from rosflight_py_sim.step.ports import later, newest, output, repeated, service, synchronized, trigger
 from rosflight_py_sim.step.schedule import LONGEST_STEP_NS
@@ -298,7 +299,7 @@ class AuvController(Part):
 
     def cells(self) -> Cells:
         """The pulse widths."""
-        return {PWM_OUTPUT.name: Cell(self._pulse_us, self._outputs)}
+        return cell_of(PWM_OUTPUT, self._pulse_us, self._outputs)
 
     def links(self, time: StepTime, cells: Cells, taken: Taken) -> Sequence[ChainLink]:
         """Compute the outputs in the chain, and take set-points when they are due."""

@@ -22,6 +22,7 @@ from rosflight_py_sim.parts.forces_and_moments import ForcesAndMoments
 from rosflight_py_sim.physics.battery import Battery, BatteryPowered
 from rosflight_py_sim.physics.surface_mix import take_pulses
 from rosflight_py_sim.step.diagnosis import Diagnosis, Level
+from rosflight_py_sim.step.numbers import cell_of
 from rosflight_py_sim.step.ports import output
 from rosflight_py_sim.step.topic_statistics import Period
 from rosflight_py_sim.step.topics import (
@@ -246,7 +247,7 @@ class ModelledForces(ForcesAndMoments, Generic[Model]):
         if not _is_compiled(model):
             return {}
         wrench = model.wrench
-        return {FORCES_AND_MOMENTS.name: Cell(wrench, partial(_wrench_message, wrench))}
+        return cell_of(FORCES_AND_MOMENTS, wrench, partial(_wrench_message, wrench))
 
     def links(self, time: StepTime, cells: Cells, taken: Taken) -> Sequence[ChainLink] | None:
         """Compute the wrench in the chain; None if model or air have no kernel."""

@@ -13,11 +13,12 @@ from rosflight_py_sim.ground.parameters import Parameter, ParameterError, Parame
 from rosflight_py_sim.ground.pulse_width import CENTRE_US, MOTOR, OUTPUTS, SERVO, Travel, pulse_of
 from rosflight_py_sim.ground.shared_parameters import TIME_MODE
 from rosflight_py_sim.ground.stamps import NANOSECONDS
-from rosflight_py_sim.kernels.chain import Cell, Cells, ChainLink, Due, StepTime, Taken, gate
+from rosflight_py_sim.kernels.chain import Cells, ChainLink, Due, StepTime, Taken, gate
 from rosflight_py_sim.kernels.jit import bound
 from rosflight_py_sim.parts.autopilot import COMMAND_FREQUENCY
 from rosflight_py_sim.parts.policy import true_motion
 from rosflight_py_sim.parts.policy_seat import POLICY_SEAT_PARAMETERS, PolicySeat
+from rosflight_py_sim.step.numbers import cell_of
 from rosflight_py_sim.step.ports import output, repeated, synchronized, trigger
 from rosflight_py_sim.step.schedule import Schedule, skip_unless_due
 from rosflight_py_sim.step.topics import IMU, PWM_OUTPUT, TRUTH_STATE, ImuSample, PulseWidths
@@ -146,7 +147,7 @@ class PolicyController(PolicySeat):
 
     def cells(self) -> Cells:
         """The pulse widths."""
-        return {PWM_OUTPUT.name: Cell(self._pulses, self._outputs)}
+        return cell_of(PWM_OUTPUT, self._pulses, self._outputs)
 
     def links(self, time: StepTime, cells: Cells, taken: Taken) -> Sequence[ChainLink] | None:
         """Decide when a decision is due; None with sensors, whose messages the filter of the attitude needs."""

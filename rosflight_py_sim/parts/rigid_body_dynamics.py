@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from rosflight_py_sim.ground.parameters import ParameterTable, Value, number
 from rosflight_py_sim.ground.shared_parameters import DOWNWASH, ROTATIONAL_GUSTS, SEED, WIND_STREAM
 from rosflight_py_sim.ground.stamps import NANOSECONDS
-from rosflight_py_sim.kernels.chain import Cell, Cells, ChainLink, StepTime, Taken
+from rosflight_py_sim.kernels.chain import Cells, ChainLink, StepTime, Taken
 from rosflight_py_sim.parts.dynamics import Dynamics
 from rosflight_py_sim.physics.collision import COLLISION_PARAMETERS, COLLISION_RADIUS, SPHERE, sphere_of
 from rosflight_py_sim.physics.dynamics import DYNAMICS_PARAMETERS, StateDivergedError, VehicleDynamics
@@ -20,6 +20,7 @@ from rosflight_py_sim.physics.immersion import reach_of
 from rosflight_py_sim.physics.rotations import rotate_to_body
 from rosflight_py_sim.physics.waves import WAVE_PARAMETERS, Waves
 from rosflight_py_sim.physics.wind import WIND_PARAMETERS, Wind, with_model_parameters
+from rosflight_py_sim.step.numbers import cell_of
 from rosflight_py_sim.step.ports import output, synchronized
 from rosflight_py_sim.step.topics import (
     COLLISION_FORCE,
@@ -190,10 +191,10 @@ class RigidBodyDynamics(Dynamics):
     def cells(self) -> Cells:
         """Wind and true state, in the order of `send_state`."""
         truth, wind, rates = self.body.truth, self.wind.wind_ned, self._wind_rates
-        cells = {TRUTH_WIND.name: Cell(wind, lambda time_ns: WindSample(time_ns, wind.tolist()))}
+        cells = cell_of(TRUTH_WIND, wind, lambda time_ns: WindSample(time_ns, wind.tolist()))
         if rates is not None:
-            cells[TRUTH_WIND_RATES.name] = Cell(rates, lambda time_ns: WindRates(time_ns, rates.tolist()))
-        return cells | {TRUTH_STATE.name: Cell(truth, lambda time_ns: VehicleState(time_ns, truth.copy()))}
+            cells |= cell_of(TRUTH_WIND_RATES, rates, lambda time_ns: WindRates(time_ns, rates.tolist()))
+        return cells | cell_of(TRUTH_STATE, truth, lambda time_ns: VehicleState(time_ns, truth.copy()))
 
     def links(self, time: StepTime, cells: Cells, taken: Taken) -> Sequence[ChainLink] | None:
         """Advance body and wind in the chain; None with waves or other vehicles."""

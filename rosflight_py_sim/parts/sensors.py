@@ -26,6 +26,7 @@ from rosflight_py_sim.kernels.chain import (
     Cells,
     ChainLink,
     Due,
+    Fields,
     StepTime,
     Taken,
     copy_numbers,
@@ -374,9 +375,19 @@ class Sensors(Part, ABC):
         if not isinstance(imu, InertialSensor):
             return {}
         return {
-            TRUTH_IMU_BIAS.name: Cell(imu.accel_bias, self._imu_bias),
-            IMU.name: Cell(imu.measured, lambda time_ns: self._imu.message(time_ns, imu.fields())),
+            TRUTH_IMU_BIAS.name: Cell(imu.accel_bias, self._imu_bias, fields=self._bias_fields(imu)),
+            IMU.name: Cell(
+                imu.measured, lambda time_ns: self._imu.message(time_ns, imu.fields()), fields=imu.field_arrays
+            ),
         }
+
+    def _bias_fields(self, imu: InertialSensor) -> Fields:
+        """The biases in memory, if they are all that `true_errors` adds up to."""
+        others = (model.true_errors() for model in self.models.values() if model is not imu)
+        are_own = keeps(type(self), "links", "true_errors") and keeps(type(imu), "step_links", "true_errors")
+        if not are_own or any(imu.true_errors().keys() & errors.keys() for errors in others):
+            return {}
+        return {"gyro": [imu.gyro_bias], "accel": [imu.accel_bias]}
 
     def links(self, time: StepTime, cells: Cells, taken: Taken) -> Sequence[ChainLink] | None:
         """Sample in the chain the IMU and the sensors whose receivers take numbers, and the others when they are due.

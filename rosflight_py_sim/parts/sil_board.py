@@ -44,6 +44,7 @@ from rosflight_py_sim.parts.rosflight_io.parameters import FIRMWARE_PARAM_FILE, 
 from rosflight_py_sim.parts.rosflight_io.sensors import SensorRelay
 from rosflight_py_sim.parts.rosflight_io.status import VERSION, StatusReports, status_report
 from rosflight_py_sim.step.diagnosis import Diagnosis, Level
+from rosflight_py_sim.step.numbers import cell_of
 from rosflight_py_sim.step.ports import Output, drop, expected, later, newest, output, ports_of, repeated, trigger
 from rosflight_py_sim.step.schedule import Schedule, skip_unless_due
 from rosflight_py_sim.step.topic_statistics import Period
@@ -413,12 +414,20 @@ class RosflightBoard(CommandServices, ParameterServices, StatusReports, Estimate
     def cells(self) -> Cells:
         """Pulse widths and estimates."""
         firmware = self.board.firmware
-        pulse_us = firmware.whole_pulse_widths
+        pulse_us, xyzw = firmware.whole_pulse_widths, (firmware.attitude[1:4], firmware.attitude[0:1])
         return {
-            PWM_OUTPUT.name: Cell(pulse_us, lambda time_ns: PulseWidths(time_ns, pulse_us.tolist())),
-            ATTITUDE.name: Cell(firmware.attitude, self._attitude),
-            ATTITUDE_EULER.name: Cell(firmware.euler, self._euler),
-            IMU_DATA.name: Cell(firmware.imu_gyro, self._imu),
+            **cell_of(PWM_OUTPUT, pulse_us, lambda time_ns: PulseWidths(time_ns, pulse_us.tolist())),
+            ATTITUDE.name: Cell(
+                firmware.attitude,
+                self._attitude,
+                fields={"quaternion_xyzw": xyzw, "angular_velocity": [firmware.angular_velocity]},
+            ),
+            ATTITUDE_EULER.name: Cell(firmware.euler, self._euler, fields={"roll_pitch_yaw": [firmware.euler]}),
+            IMU_DATA.name: Cell(
+                firmware.imu_gyro,
+                self._imu,
+                fields={"quaternion_xyzw": xyzw, "gyro": [firmware.imu_gyro], "accel": [firmware.imu_accel]},
+            ),
         }
 
     def links(self, time: StepTime, cells: Cells, taken: Taken) -> Sequence[ChainLink] | None:

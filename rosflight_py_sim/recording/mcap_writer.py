@@ -1,8 +1,8 @@
 """Writer process of a recording: converts pipe messages from standard input to an MCAP file.
 
-It is a separate process because a message takes 4 us of interpreter time, which would slow the simulation down. It
-prints lines of JSON on standard output: first that the file is open, at the end the number of messages or the error.
-When its input ends, it completes the file.
+It is a separate process because compression and indexes would slow the simulation down. It prints lines of JSON on
+standard output: first that the file is open, at the end the number of messages or the error. When its input ends, it
+completes the file.
 """
 
 from __future__ import annotations
@@ -17,27 +17,31 @@ import time
 from collections import deque
 from pathlib import Path
 
+import numpy as np
 from mcap import __version__ as mcap_version
-from mcap.data_stream import RecordBuilder
-from mcap.records import ChunkIndex
 from mcap.well_known import MessageEncoding, Profile, SchemaEncoding
-from mcap.writer import CompressionType, Writer
 
 from rosflight_py_sim import __version__
 from rosflight_py_sim.ground import topic_names
-from rosflight_py_sim.ground.stamps import NANOSECONDS, stamp_ns
+from rosflight_py_sim.ground.stamps import stamp_ns
+from rosflight_py_sim.recording.chunked_file import ChunkedFile
+from rosflight_py_sim.recording.mcap_chunk import (
+    BY_PYTHON,
+    CHANNEL,
+    CLOCK,
+    IS_FULL,
+    NO_CLOCK,
+    STAMPED,
+    TAKEN,
+    UNSTAMPED,
+    Chunk,
+)
 from rosflight_py_sim.recording.pipe_messages import DESCRIPTIONS, METADATA, PIPE_HEADER, Channel
 
 FLUSH_S = 0.4
 """Age at which messages are flushed to disk; a kill loses at most one second."""
 
 _BLOCK = 1 << 20
-
-# Each chunk has an index entry of 10 bytes per topic, so small chunks would make a long recording's index large.
-_CHUNK_BYTES = 2 << 20
-
-# Stamps that differ from the clock by more than this come from another clock.
-_STAMP_IS_NEAR_NS = NANOSECONDS
 
 # Greatest number of messages of a topic in transit between a publisher and a subscription of the same process.
 _ECHOES = 4096
@@ -94,19 +98,6 @@ class BufferedFile:
         os.close(self._descriptor)
 
 
-class _EncodedIndex:
-    """Index entry of a chunk, as the bytes of the file's summary: a seventh of the memory of the object."""
-
-    def __init__(self, index: ChunkIndex) -> None:
-        builder = RecordBuilder()
-        index.write(builder)
-        self._data: bytes = builder.end()
-
-    def write(self, builder: RecordBuilder) -> None:
-        """Append the bytes to the summary."""
-        builder.write(self._data)
-
-
 class McapRecording:
     """Writes pipe messages as messages of an MCAP file.
 
@@ -118,41 +109,46 @@ class McapRecording:
         """Start the file; `simulated`: whether time comes from /clock; `facts` become metadata."""
         self.messages = self._taken = 0
         self._file = file
-        self._writer = Writer(file, _CHUNK_BYTES, CompressionType.ZSTD)  # type: ignore[arg-type]
-        # A private list. Under another name in another version of mcap, the entries would just stay larger.
-        self._chunk_indexes: list[ChunkIndex | _EncodedIndex] = vars(self._writer).get("_Writer__chunk_indices", [])
-        self._encoded = 0
-        self._writer.start(Profile.ROS2, f"rosflight_py_sim {__version__}, mcap {mcap_version}")
-        self._writer.add_metadata("rosflight_py_sim", facts)
-        self._simulated = simulated
-        self._clock_ns: int | None = None
+        self._written = ChunkedFile(file, Profile.ROS2, f"rosflight_py_sim {__version__}, mcap {mcap_version}")
+        self._written.add_metadata("rosflight_py_sim", facts)
+        self._chunk = Chunk(needs_clock=simulated)
         self._waiting: list[tuple[int, int, bytes]] = []
-        self._channels: dict[int, tuple[Channel, int]] = {}
+        self._channels: dict[int, Channel] = {}
         self._ids: dict[str, int] = {}
         self._schemas: dict[str, int] = {}
-        self._sequences: dict[int, int] = {}
+        # Of each topic, the last message of its publishers that are recorded directly, and those still to be repeated.
         self._newest: dict[str, bytes] = {}
         self._echoes: dict[str, deque[bytes]] = {}
 
     def take(self, data: bytes) -> int:
         """Process the complete pipe messages at the beginning of `data`; return their size in bytes."""
-        at, end = 0, len(data)
-        while end - at >= PIPE_HEADER.size:
+        numbers, at = np.frombuffer(data, np.uint8), 0
+        while True:
+            at, why = self._chunk.take(numbers, at)
+            if why == TAKEN:
+                return at
+            if why == IS_FULL:
+                self.flush()
+            if at + PIPE_HEADER.size > len(data):
+                return at
             number, system_ns, length = PIPE_HEADER.unpack_from(data, at)
-            if end - at - PIPE_HEADER.size < length:
-                break
-            at += PIPE_HEADER.size
-            body = data[at : at + length]
-            at += length
-            if number == DESCRIPTIONS:
-                self._describe(body)
-            elif number == METADATA:
-                described = json.loads(body)
-                self._writer.add_metadata(described["name"], described["metadata"])
-                self._file.flush()
+            if why == IS_FULL:
+                self._chunk.has_room(length)
             else:
-                self._take(number, system_ns, body)
-        return at
+                at += PIPE_HEADER.size
+                self._take(number, system_ns, data[at : at + length])
+                at += length
+
+    def _take(self, number: int, system_ns: int, body: bytes) -> None:
+        """Process a pipe message that the chunk has left."""
+        if number == DESCRIPTIONS:
+            self._describe(body)
+        elif number == METADATA:
+            described = json.loads(body)
+            self._written.add_metadata(described["name"], described["metadata"])
+            self._file.flush()
+        elif not self._is_echo(self._channels[number], body):
+            self._take_message(number, system_ns, body)
 
     def _describe(self, body: bytes) -> None:
         fields = json.loads(body)
@@ -160,30 +156,24 @@ class McapRecording:
         channel = Channel(**fields)
         if channel.topic not in self._ids:
             metadata = {"offered_qos_profiles": channel.offered_qos, "topic_type_hash": channel.type_hash}
-            self._ids[channel.topic] = self._writer.register_channel(
+            self._ids[channel.topic] = self._written.add_channel(
                 channel.topic, MessageEncoding.CDR, self._schema(channel), metadata
             )
+        self._channels[number] = channel
         if channel.echo:
+            self._keep_newest()
             self._echoes[channel.topic] = deque(filter(None, [self._newest.get(channel.topic)]), _ECHOES)
-        self._channels[number] = channel, self._ids[channel.topic]
+        for other, one in self._channels.items():
+            if one.topic == channel.topic:
+                kind = CLOCK if one.topic == topic_names.CLOCK else STAMPED if one.stamped else UNSTAMPED
+                kind = BY_PYTHON if one.topic in self._echoes else kind
+                self._chunk.channels[other, : CHANNEL + 1] = kind, self._ids[one.topic]
 
     def _schema(self, channel: Channel) -> int:
         name = channel.type_name
         if name not in self._schemas:
-            self._schemas[name] = self._writer.register_schema(name, SchemaEncoding.ROS2, channel.definition.encode())
+            self._schemas[name] = self._written.add_schema(name, SchemaEncoding.ROS2, channel.definition)
         return self._schemas[name]
-
-    def _take(self, number: int, system_ns: int, body: bytes) -> None:
-        channel, _ = self._channels[number]
-        if self._is_echo(channel, body):
-            return
-        if self._simulated:
-            if channel.topic == topic_names.CLOCK:
-                self._set_time(stamp_ns(body))
-            elif self._clock_ns is None:
-                self._waiting.append((number, system_ns, body))
-                return
-        self._add(number, system_ns, body)
 
     def _is_echo(self, channel: Channel, body: bytes) -> bool:
         echoes = self._echoes.get(channel.topic)
@@ -196,25 +186,34 @@ class McapRecording:
             return True
         return False
 
+    def _keep_newest(self) -> None:
+        """Keep the last message of each topic whose publishers are recorded directly."""
+        for number, channel in self._channels.items():
+            body = None if channel.echo else self._chunk.last_body(number)
+            if body is not None:
+                self._newest[channel.topic] = body
+
+    def _take_message(self, number: int, system_ns: int, body: bytes) -> None:
+        filling = self._chunk.filling
+        if filling.needs_clock:
+            if self._channels[number].topic == topic_names.CLOCK:
+                self._set_time(stamp_ns(body))
+            elif filling.clock_ns == NO_CLOCK:
+                self._waiting.append((number, system_ns, body))
+                return
+        self._add(number, system_ns, body)
+
     def _set_time(self, clock_ns: int) -> None:
-        self._clock_ns = clock_ns
+        self._chunk.filling.clock_ns = clock_ns
         waiting, self._waiting = self._waiting, []
         for early in waiting:
             self._add(*early)
 
     def _add(self, number: int, system_ns: int, body: bytes) -> None:
-        channel, channel_id = self._channels[number]
-        log_ns = system_ns if self._clock_ns is None else self._clock_ns
-        if channel.stamped:
-            own_ns = stamp_ns(body)
-            if -_STAMP_IS_NEAR_NS < own_ns - log_ns < _STAMP_IS_NEAR_NS and own_ns >= 0:
-                log_ns = own_ns
-        self._sequences[channel_id] = sequence = self._sequences.get(channel_id, 0) + 1
-        self._writer.add_message(channel_id, log_ns, body, system_ns, sequence & 0xFFFFFFFF)
-        self._taken += 1
-        if self._file.unwritten:
-            # A chunk is full.
+        if not self._chunk.has_room(len(body)):
             self.flush()
+            self._chunk.has_room(len(body))
+        self._chunk.add(number, system_ns, body)
 
     def flush(self) -> None:
         """Write the pending messages to the file.
@@ -224,13 +223,12 @@ class McapRecording:
         """
         if self._waiting:
             # No clock so far: the simulation has not started or has not been discovered.
-            bodies = [body for number, _, body in self._waiting if self._channels[number][0].stamped]
+            bodies = [body for number, _, body in self._waiting if self._channels[number].stamped]
             self._set_time(max(map(stamp_ns, bodies), default=0))
-        self._writer.flush()
-        for index in self._chunk_indexes[self._encoded :]:
-            if isinstance(index, ChunkIndex):
-                self._chunk_indexes[self._encoded] = _EncodedIndex(index)
-            self._encoded += 1
+        self._keep_newest()
+        self._taken += self._chunk.filling.messages
+        self._written.add_chunk(self._chunk)
+        self._file.flush()
         self.messages = self._taken
 
     def finish(self) -> None:
@@ -240,7 +238,7 @@ class McapRecording:
             OSError: the file cannot be written.
         """
         self.flush()
-        self._writer.finish()
+        self._written.finish()
         self._file.flush()
 
 

@@ -9,14 +9,29 @@ from __future__ import annotations
 import struct
 from dataclasses import dataclass
 
+import numpy as np
+from numpy.typing import NDArray
+
+from rosflight_py_sim.kernels.jit import kernel
+
 PIPE_HEADER = struct.Struct("<HQI")
 """Channel number, system time of the message (ns since 1970), length of the body."""
+
+HEADER_BYTES = 14
+"""Size of a header."""
 
 DESCRIPTIONS = 0
 """Channel of the pipe messages that describe channels."""
 
 METADATA = 0xFFFF
 """Channel of the pipe messages that hold metadata."""
+
+
+@kernel
+def put_integer(number: int, size: int, memory: NDArray[np.uint8], at: int) -> None:
+    """Write an unsigned integer of `size` bytes at an offset, the lowest byte first."""
+    for i in range(size):
+        memory[at + i] = (number >> (8 * i)) & 255
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,7 @@
-"""Client of the writer process: sends serialised messages in batches."""
+"""Client of the writer process: sends serialised messages in batches.
+
+A batch is collected in memory, in the format of the pipe, by Python and by the kernels of a chain.
+"""
 
 from __future__ import annotations
 
@@ -11,11 +14,22 @@ import time
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from importlib.util import find_spec
-from itertools import chain
 from pathlib import Path
-from typing import Any, Protocol
 
-from rosflight_py_sim.recording.pipe_messages import DESCRIPTIONS, METADATA, PIPE_HEADER, Channel
+import numpy as np
+from numpy.typing import NDArray
+
+from rosflight_py_sim.kernels.chain import ChainLink
+from rosflight_py_sim.kernels.jit import bound, kernel
+from rosflight_py_sim.kernels.record import kernel_record
+from rosflight_py_sim.recording.pipe_messages import (
+    DESCRIPTIONS,
+    HEADER_BYTES,
+    METADATA,
+    PIPE_HEADER,
+    Channel,
+    put_integer,
+)
 
 # Linux's fcntl command for the size of a pipe, and a size for some hundred steps.
 _F_SETPIPE_SZ = 1031
@@ -25,11 +39,34 @@ _PIPE = 1 << 20
 _FLUSH_TIMEOUT_S = 30.0
 
 
-class Take(Protocol):
-    """Function that takes a serialised message of one channel."""
+# Size at which the batch is sent, and room beyond it for the largest message that kernels collect.
+_BATCH, _ROOM = 1 << 20, 1 << 16
 
-    def __call__(self, message: bytes, time_ns: int | None = None) -> None:
-        """Take a message that arrived at a system time, ns since 1970; None: now."""
+
+@kernel_record
+class Batch:
+    """State of the batch in memory.
+
+    Attributes:
+        size: in bytes.
+        system_ns: system time of the last message from Python, ns since 1970.
+    """
+
+    size: int
+    system_ns: int
+
+
+@kernel
+def collect_message(channel: int, data: NDArray[np.uint8], batch: Batch, memory: NDArray[np.uint8]) -> bool:
+    """Append a pipe message to the batch; return whether the batch is to be sent."""
+    at, size = batch.size, len(data)
+    put_integer(channel, 2, memory, at)
+    put_integer(batch.system_ns, 8, memory, at + 2)
+    put_integer(size, 4, memory, at + 10)
+    for i in range(size):
+        memory[at + HEADER_BYTES + i] = data[i]
+    batch.size = at + HEADER_BYTES + size
+    return batch.size >= _BATCH
 
 
 class RecordingError(Exception):
@@ -64,11 +101,40 @@ class Outcome:
         return f"{self.messages} messages, {self.size / 1e6:.1f} MB"
 
 
+class ChannelInput:
+    """Collects the serialised messages of one channel."""
+
+    def __init__(self, writer: WriterProcess, number: int) -> None:
+        """Collect messages for a writer process, under the number of the channel."""
+        self._writer, self._number = writer, number
+        self._batch, self._collect = writer.batch, writer.collect
+
+    def __call__(self, message: bytes, time_ns: int | None = None) -> None:
+        """Collect a message that arrived at a system time, ns since 1970; None: now."""
+        self._batch.system_ns = system_ns = time_ns or time.time_ns()
+        self._collect(self._number, system_ns, message)
+
+    def link(self, data: NDArray[np.uint8]) -> ChainLink:
+        """Link by which a chain of kernels collects the message in an array.
+
+        The message has the system time of the last message from Python.
+        """
+        writer = self._writer
+        collected = bound(collect_message, self._number, data, writer.batch, writer.memory)
+        return ChainLink(collected, lambda time_ns, status: writer.flush(), is_closed=True)
+
+
 class WriterProcess:
     """Collects messages, and sends them when `flush` is called.
 
     If the process cannot keep up, `flush` waits for it, so no message is lost. If it cannot write, `error` gives the
     reason, and further messages are dropped.
+
+    Attributes:
+        path: the file.
+        error: description of the error; empty if none.
+        batch: state of the batch.
+        memory: the batch, in the format of the pipe.
     """
 
     def __init__(self, path: Path, *, simulated: bool, facts: Mapping[str, str]) -> None:
@@ -87,9 +153,9 @@ class WriterProcess:
         self.path = path
         self.error = ""
         self._outcome: Outcome | None = None
-        # Channel number, system time and body of each message, in a flat list: tuples would keep the garbage collector
-        # busy.
-        self._batch: list[Any] = []
+        self.batch = Batch(size=0, system_ns=time.time_ns())
+        self.memory: NDArray[np.uint8] = np.zeros(_BATCH + _ROOM, np.uint8)
+        self._view = memoryview(self.memory)
         self._channels = 0
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -122,32 +188,36 @@ class WriterProcess:
         """Id of the process."""
         return self._process.pid
 
-    def channel(self, channel: Channel) -> Take:
-        """Function that sends a serialised message of a channel."""
+    def channel(self, channel: Channel) -> ChannelInput:
+        """What collects the serialised messages of a channel."""
         self._channels += 1
-        number = self._channels
-        description = json.dumps({"number": number, **asdict(channel)}).encode()
-        extend, now_ns = self._batch.extend, time.time_ns
-        extend((DESCRIPTIONS, 0, description))
-
-        def take(message: bytes, time_ns: int | None = None) -> None:
-            extend((number, time_ns or now_ns(), message))
-
-        return take
+        self.collect(DESCRIPTIONS, 0, json.dumps({"number": self._channels, **asdict(channel)}).encode())
+        return ChannelInput(self, self._channels)
 
     def add_metadata(self, name: str, metadata: Mapping[str, str]) -> None:
         """Add metadata to the file under a name."""
-        self._batch.extend((METADATA, 0, json.dumps({"name": name, "metadata": dict(metadata)}).encode()))
+        self.collect(METADATA, 0, json.dumps({"name": name, "metadata": dict(metadata)}).encode())
+
+    def collect(self, number: int, system_ns: int, body: bytes) -> None:
+        """Append a pipe message to the batch, or send it at once if it is too large for that."""
+        batch, at = self.batch, self.batch.size
+        end = at + HEADER_BYTES + len(body)
+        if end > _BATCH:
+            self.flush()
+            if end - at > _BATCH:
+                self._send(memoryview(PIPE_HEADER.pack(number, system_ns, len(body)) + body))
+                return
+            at, end = 0, end - at
+        PIPE_HEADER.pack_into(self._view, at, number, system_ns, len(body))
+        self._view[at + HEADER_BYTES : end] = body
+        batch.size = end
 
     def flush(self) -> None:
         """Send the messages since the last call."""
-        batch = self._batch
-        if not batch:
-            return
-        bodies = batch[2::3]
-        headers = map(PIPE_HEADER.pack, batch[0::3], batch[1::3], map(len, bodies))
-        left = memoryview(b"".join(chain.from_iterable(zip(headers, bodies, strict=True))))
-        batch.clear()
+        size, self.batch.size = self.batch.size, 0
+        self._send(self._view[:size])
+
+    def _send(self, left: memoryview) -> None:
         if self.error:
             return
         assert self._process.stdin is not None

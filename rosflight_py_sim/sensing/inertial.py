@@ -36,7 +36,7 @@ from numpy.typing import NDArray
 
 from rosflight_py_sim.failures.failure import Target
 from rosflight_py_sim.ground.parameters import Parameter, ParameterTable, Values, number
-from rosflight_py_sim.kernels.chain import ChainLink
+from rosflight_py_sim.kernels.chain import ChainLink, Fields
 from rosflight_py_sim.kernels.jit import bound, kernel
 from rosflight_py_sim.kernels.record import kernel_record
 from rosflight_py_sim.physics.earth import (
@@ -288,6 +288,7 @@ class InertialSensor(SensorModel):
         self._measure = bound(sample_inertial, *self._models)
         # Covariances, and what they follow from: the time between two samples and whether the airframe vibrates.
         self._covariances: tuple[Any, Any] = (), ()
+        self._covariances_now: NDArray[np.float64] = np.zeros(18)
         self._covariances_dt, self._covariances_vibrate = math.nan, False
         self._step_s = 0.0
         self._scale_draws()
@@ -308,7 +309,10 @@ class InertialSensor(SensorModel):
 
         See ErrorModel.variances.
         """
-        densities, walks = self._noise[int(self.vibrates)].tolist(), self._errors.walk_variances
+        return self._variances(dt, self.vibrates)
+
+    def _variances(self, dt: float, vibrates: bool) -> tuple[float, float]:
+        densities, walks = self._noise[int(vibrates)].tolist(), self._errors.walk_variances
         return densities[0] ** 2 / dt + walks[0], densities[3] ** 2 / dt + walks[3]
 
     def true_errors(self) -> dict[str, float]:
@@ -360,6 +364,16 @@ class InertialSensor(SensorModel):
         """What `read` would have returned for the last sample of `step_links`."""
         return self._fields(self._step_s, self._conditions.vibrates)
 
+    @property
+    def field_arrays(self) -> Fields:
+        """The fields of the last sample of `step_links`."""
+        return {
+            "gyro": [self.gyro],
+            "accel": [self.accel],
+            "gyro_covariance": [self._covariances_now[:9]],
+            "accel_covariance": [self._covariances_now[9:]],
+        }
+
     def arm(self, armed: bool) -> None:
         """Set whether the vehicle is armed in the samples of `step_links`."""
         self._conditions.armed = armed
@@ -378,6 +392,10 @@ class InertialSensor(SensorModel):
             sample_inertial_under, conditions, temperatures, *self._models, truth, dt, around.rotor_speeds, row
         )
         yield ChainLink(sampled, leave=leave)
+        # Of the angular rate, then of the specific force; at rest, and of a vibrating airframe.
+        variances = [self._variances(dt, vibrates)[::-1] for vibrates in (False, True)]
+        covariances = np.array([[*covariance(gyro), *covariance(accel)] for gyro, accel in variances])
+        yield ChainLink(bound(select_covariances, conditions, covariances, self._covariances_now))
 
     def _scale_draws(self) -> None:
         """Compute matrices and temperature coefficients from the draws."""
@@ -460,6 +478,14 @@ def sample_inertial(
         state[3 + axis] = converted(rate, settings.gyro_limit, settings.gyro_resolution)
         state[9 + axis] = channels[3 + axis, BIAS] + drifted
     return bool(vibrates)
+
+
+@kernel
+def select_covariances(conditions: Conditions, covariances: NDArray[np.float64], now: NDArray[np.float64]) -> None:
+    """Copy the covariances (18) of a vehicle at rest or of a vibrating one, from rows (2, 18)."""
+    row = 1 if conditions.vibrates else 0
+    for i in range(len(now)):
+        now[i] = covariances[row, i]
 
 
 @kernel

@@ -401,8 +401,8 @@ class CompiledSteps:
     def newest(self, topic: str) -> tuple[int, Callable[[int], Any]]:
         """Stamp of the newest message of a topic that the chain sends (ns), and the function that makes it."""
         if topic in self._polled:
-            _, message, sent_ns = self._polled[topic]
-            return sent_ns(), message
+            polled = self._polled[topic]
+            return polled.sent_ns(), polled.message
         sender, ahead_ns = self._senders[topic]
         return sender.answered_ns + ahead_ns, self._cells[topic].message
 

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rosflight_py_sim.ground.pulse_width import OUTPUTS
+from rosflight_py_sim.kernels.chain import Cell, Fields
 from rosflight_py_sim.step.topics import (
     FORCES_AND_MOMENTS,
     IMU,
@@ -16,6 +17,7 @@ from rosflight_py_sim.step.topics import (
     TRUTH_STATE,
     TRUTH_WIND,
     TRUTH_WIND_RATES,
+    StepTopic,
 )
 from rosflight_py_sim.step.vehicle_state import TRUTH_SIZE
 
@@ -27,6 +29,28 @@ _NUMBERS: dict[str, tuple[int, Callable[[Any], Any]]] = {
     TRUTH_WIND_RATES.name: (3, lambda wind: wind.rates),
     TRUTH_STATE.name: (TRUTH_SIZE, lambda state: state.truth),
 }
+
+
+_FIELDS: dict[str, Callable[[NDArray[Any]], Fields]] = {
+    IMU.name: lambda m: {"accel": [m[0:3]], "gyro": [m[3:6]]},
+    PWM_OUTPUT.name: lambda m: {"pulse_us": [m]},
+    FORCES_AND_MOMENTS.name: lambda m: {"force": [m[0:3]], "moment": [m[3:6]]},
+    TRUTH_WIND.name: lambda m: {"velocity_ned": [m]},
+    TRUTH_WIND_RATES.name: lambda m: {"rates": [m]},
+    TRUTH_STATE.name: lambda m: {
+        "position_ned": [m[0:3]],
+        "quaternion_xyzw": [m[4:7], m[3:4]],
+        "velocity_body": [m[7:10]],
+        "angular_velocity": [m[10:13]],
+        "acceleration_body": [m[13:16]],
+        "angular_acceleration": [m[16:19]],
+    },
+}
+
+
+def cell_of(topic: StepTopic[Any], memory: NDArray[Any], message: Callable[[int], Any]) -> dict[str, Cell]:
+    """Cell of a topic with numbers, whose messages differ in nothing else, by name; see `Cell` for the arguments."""
+    return {topic.name: Cell(memory, message, fields=_FIELDS[topic.name](memory))}
 
 
 def has_numbers(topic: str) -> bool:

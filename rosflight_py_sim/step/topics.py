@@ -40,7 +40,7 @@ from std_msgs.msg import Bool, Float64, String, UInt8, UInt32
 from rosflight_py_sim.ground import topic_names
 from rosflight_py_sim.ground.stamps import NANOSECONDS, set_time, stamp_ns, time_ns_of
 from rosflight_py_sim.step.qos import CHAIN, LATCHED, LATCHED_LIST, clock_qos, imu_qos, stamped_input_qos, state_qos
-from rosflight_py_sim.step.vehicle_state import VehicleState
+from rosflight_py_sim.step.vehicle_state import PLACES, VehicleState
 from rosflight_py_sim.step.wire import Coders, WireFormat, encode_clock, encode_named_numbers
 
 Floats: TypeAlias = Sequence[float]
@@ -309,6 +309,7 @@ class StepTopic(Generic[M]):
         encode: serialises a message (CDR).
         decode: deserialises a message.
         as_received: rounds a message as encoding and decoding would (float32 fields); None if they change nothing.
+        places: for messages that always have the same layout, the place of each field, by name.
     """
 
     def __init__(
@@ -333,7 +334,7 @@ class StepTopic(Generic[M]):
         self.encode: Callable[[M], bytes]
         self.decode: Callable[[bytes], M]
         self.as_received: Callable[[M], M] | None
-        self.encode, self.decode, self.as_received = coders or ordinary
+        self.encode, self.decode, self.as_received, self.places = coders or ordinary
         self._requested = requested
 
     def __repr__(self) -> str:
@@ -439,7 +440,7 @@ TRUTH_STATE = StepTopic[VehicleState](
     carried=VehicleState,
     fields=VehicleState.FIELDS,
     frame_id="NED",
-    coders=Coders(VehicleState.encode, VehicleState.decode),
+    coders=Coders(VehicleState.encode, VehicleState.decode, None, PLACES),
     exclusive=True,
     requested=state_qos,
 )

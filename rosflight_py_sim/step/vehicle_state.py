@@ -13,6 +13,16 @@ from rosflight_py_sim.step.wire import WireFormat
 
 _WIRE = WireFormat(SimState, frame_id="NED")
 
+PLACES = {
+    "position_ned": _WIRE.place("pose.position"),
+    "quaternion_xyzw": _WIRE.place("pose.orientation"),
+    "velocity_body": _WIRE.place("twist.linear"),
+    "angular_velocity": _WIRE.place("twist.angular"),
+    "acceleration_body": _WIRE.place("acceleration.linear"),
+    "angular_acceleration": _WIRE.place("acceleration.angular"),
+}
+"""Place of each field in a serialised rosflight_msgs/SimState."""
+
 TRUTH_SIZE = 19
 
 

@@ -16,6 +16,7 @@ import importlib
 import struct
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import lru_cache
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from rosidl_parser.definition import Array, BasicType, NamespacedType
@@ -78,6 +79,31 @@ def _format(primitives: list[str], offset: int, zeros: Collection[int] = ()) -> 
     return "".join(parts)
 
 
+def _offsets(primitives: Iterable[str], offset: int) -> list[int]:
+    """Offset of each primitive when the first may begin `offset` bytes into the CDR body."""
+    offsets = []
+    for name in primitives:
+        size = _CODES[name][1]
+        offset += -offset % size
+        offsets.append(offset)
+        offset += size
+    return offsets
+
+
+class Place(NamedTuple):
+    """Place of numbers in a serialised message.
+
+    Attributes:
+        offset: of the first number, counted from after the encapsulation, bytes.
+        code: type of the numbers, as of `struct`.
+        count: number of numbers.
+    """
+
+    offset: int
+    code: str
+    count: int
+
+
 class Coders(NamedTuple):
     """Functions for the messages of a topic.
 
@@ -85,11 +111,13 @@ class Coders(NamedTuple):
         encode: serialises a message.
         decode: deserialises a message.
         as_received: rounds a message as encoding and decoding would (float32 fields); None if they change nothing.
+        places: for messages that always have the same layout, the place of each field, by name.
     """
 
     encode: Callable[[Any], bytes]
     decode: Callable[[bytes], Any]
     as_received: Callable[[Any], Any] | None = None
+    places: Mapping[str, Place] = MappingProxyType({})
 
 
 def _pick(start: int, count: int) -> str:
@@ -113,6 +141,7 @@ class WireFormat:
         self._primitives = [primitive for _, primitive in self._leaves]
         self.fields = len(self._primitives)
         self._frame = frame_id.encode() + b"\x00"
+        self._offsets = _offsets(self._primitives, 12 + len(self._frame))
         self._encode = self._encoder()
         self._decoder = lru_cache(maxsize=8)(self._make_decoder)
 
@@ -187,8 +216,9 @@ class WireFormat:
         encode: Callable[[Any], bytes] = eval(f"lambda m: pack(start, {stamp}, length, frame, {numbers})", names)  # noqa: S307
         build: Callable[[Any], Any] = eval(f"lambda u: new(message, ({', '.join(taken)},))", names)  # noqa: S307
         unpack = self.decode
+        places = {field: self.place(path) for field, path in paths.items()}
         if "f" not in own_codes:
-            return Coders(encode, lambda data: build(unpack(data)), None)
+            return Coders(encode, lambda data: build(unpack(data)), None, places)
         are_single = not any(one.startswith("*") for one in own_given)
         own = struct.Struct(f"<q{own_codes[1:]}" if are_single else own_codes)
         names |= {"own_pack": own.pack, "own_unpack": own.unpack}
@@ -197,7 +227,19 @@ class WireFormat:
             rebuild = f"lambda m, u: new(message, ({', '.join(own_taken)},))"
             names["rebuild"] = eval(rebuild, names)  # noqa: S307
             received = f"lambda m: rebuild(m, own_unpack(own_pack({', '.join(own_given)})))"
-        return Coders(encode, lambda data: build(unpack(data)), eval(received, names))  # noqa: S307
+        return Coders(encode, lambda data: build(unpack(data)), eval(received, names), places)  # noqa: S307
+
+    def place(self, path: str) -> Place:
+        """Place of the numbers of a path, which are of one type.
+
+        Raises:
+            WireFormatError: the path is not in the message, or has numbers of several types.
+        """
+        span = self._span(path)
+        codes = {_CODES[primitive][0] for primitive in self._primitives[span]}
+        if len(codes) > 1:
+            raise WireFormatError(f"{self.message_type.__name__}.{path} has numbers of several types")
+        return Place(self._offsets[span.start], codes.pop(), span.stop - span.start)
 
     def _span(self, path: str) -> slice:
         """Indices of the numbers of a path, among those after the header."""

@@ -257,11 +257,11 @@ def test_slow_writer_throttles_the_simulation_and_loses_nothing(
     writer = begin(simulated=False)
     plain = writer.channel(PLAIN)
     os.kill(writer.process_id, signal.SIGSTOP)
-    for number in range(3000):
-        plain(struct.pack("<I", number) * 250)
-    # The pipe holds only one of 3 MB: a timer resumes the process meanwhile.
+    # Memory and pipe hold two of 3 MB: a timer resumes the process meanwhile.
     release = threading.Timer(0.5, os.kill, (writer.process_id, signal.SIGCONT))
     release.start()
+    for number in range(3000):
+        plain(struct.pack("<I", number) * 250)
     writer.flush()
     assert writer.close().messages == 3000
     release.join()
