@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable
 from typing import Any
 
 from rclpy.qos import QoSProfile
 
 from rosflight_py_sim.interfaces.canonical_messages import canonical_form_of_own
+from rosflight_py_sim.interfaces.hand_off_ends import Listener
 
 Digests = dict[str, tuple[int, str]]
 """Number of messages and hash, by topic."""
@@ -21,8 +21,8 @@ class TopicDigests:
         self._hashes: dict[str, Any] = {}
         self._counts: dict[str, int] = {}
 
-    def tap(self, topic: str, message_type: Any, _: QoSProfile) -> Callable[[bytes], None]:
-        """Function to which `ComposedGraph` passes the messages of a publisher."""
+    def tap(self, topic: str, message_type: Any, _: QoSProfile) -> Listener:
+        """Listener to which `ComposedGraph` passes the messages of a publisher."""
         digest = self._hashes.setdefault(topic, hashlib.sha256())
         counts = self._counts
         counts.setdefault(topic, 0)
@@ -32,7 +32,7 @@ class TopicDigests:
             counts[topic] += 1
             digest.update(canonical(message))
 
-        return take
+        return Listener(take)
 
     @property
     def digests(self) -> Digests:

@@ -54,18 +54,16 @@ class ChunkedFile:
         self._schemas: list[Schema] = []
         self._channels: list[Channel] = []
         # As the bytes of the summary: a seventh of the memory of the objects.
-        self._chunk_indexes, self._metadata_indexes = RecordBuilder(), RecordBuilder()
+        self._chunk_indexes: list[bytes] = []
+        self._metadata_indexes: list[bytes] = []
         self._counts: Counter[int] = Counter()
-        self._chunks = self._metadata = 0
         self._start_ns = self._end_ns = 0
         file.write(_MAGIC)
         self._add(Header(profile, library))
 
     def _add(self, record: McapRecord) -> int:
         """Append a record; return its size."""
-        builder = RecordBuilder()
-        record.write(builder)
-        data = builder.end()
+        data = _encoded(record)
         self._file.write(data)
         return len(data)
 
@@ -87,8 +85,7 @@ class ChunkedFile:
         """Add metadata under a name."""
         offset = self._file.tell()
         length = self._add(Metadata(name=name, metadata=dict(metadata)))
-        MetadataIndex(offset=offset, length=length, name=name).write(self._metadata_indexes)
-        self._metadata += 1
+        self._metadata_indexes.append(_encoded(MetadataIndex(offset=offset, length=length, name=name)))
 
     def add_chunk(self, chunk: Chunk) -> None:
         """Add the messages of a chunk, and clear it; an empty one is left out."""
@@ -111,9 +108,9 @@ class ChunkedFile:
         index_began = self._file.tell()
         for group in chunk.groups():
             offsets[group.channel] = self._file.tell()
-            self._file.write(group.index)
+            self._file.write(group.record)
             self._counts[group.channel] += group.messages
-        ChunkIndex(
+        index = ChunkIndex(
             message_start_time=filling.start_ns,
             message_end_time=filling.end_ns,
             chunk_start_offset=offset,
@@ -123,37 +120,38 @@ class ChunkedFile:
             compression="zstd",
             compressed_size=len(compressed),
             uncompressed_size=len(records),
-        ).write(self._chunk_indexes)
-        self._start_ns = filling.start_ns if self._chunks == 0 else min(self._start_ns, filling.start_ns)
+        )
+        self._chunk_indexes.append(_encoded(index))
+        self._start_ns = filling.start_ns if len(self._chunk_indexes) == 1 else min(self._start_ns, filling.start_ns)
         self._end_ns = max(self._end_ns, filling.end_ns)
-        self._chunks += 1
         chunk.clear()
 
     def finish(self) -> None:
         """Complete the file with summary and index."""
         self._add(DataEnd(0))
         start = self._file.tell()
-        summary = RecordBuilder()
-        for record in (*self._schemas, *self._channels):
-            record.write(summary)
-        Statistics(
+        statistics = Statistics(
             attachment_count=0,
             channel_count=len(self._channels),
             channel_message_counts=dict(self._counts),
-            chunk_count=self._chunks,
+            chunk_count=len(self._chunk_indexes),
             message_count=self._counts.total(),
             message_start_time=self._start_ns,
             message_end_time=self._end_ns,
-            metadata_count=self._metadata,
+            metadata_count=len(self._metadata_indexes),
             schema_count=len(self._schemas),
-        ).write(summary)
-        summary.write(self._chunk_indexes.end())
-        summary.write(self._metadata_indexes.end())
-        data = summary.end()
-        self._file.write(data)
-        footer = RecordBuilder()
+        )
+        records = map(_encoded, (*self._schemas, *self._channels, statistics))
+        summary = b"".join((*records, *self._chunk_indexes, *self._metadata_indexes))
+        self._file.write(summary)
         # The checksum is that of the summary and of the footer up to the checksum.
-        Footer(summary_start=start, summary_offset_start=0, summary_crc=0).write(footer)
-        crc = zlib.crc32(footer.end()[:-4], zlib.crc32(data))
-        self._add(Footer(summary_start=start, summary_offset_start=0, summary_crc=crc))
+        footer = Footer(summary_start=start, summary_offset_start=0, summary_crc=0)
+        footer.summary_crc = zlib.crc32(_encoded(footer)[:-4], zlib.crc32(summary))
+        self._add(footer)
         self._file.write(_MAGIC)
+
+
+def _encoded(record: McapRecord) -> bytes:
+    builder = RecordBuilder()
+    record.write(builder)
+    return builder.end()

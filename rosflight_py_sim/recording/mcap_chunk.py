@@ -73,7 +73,7 @@ def integer_at(data: NDArray[np.uint8], at: int, size: int) -> int:
     """Unsigned integer of `size` bytes, the lowest first."""
     value = 0
     for i in range(size):
-        value |= np.int64(data[at + i]) << (8 * i)
+        value += int(np.int64(data[at + i])) << (8 * i)
     return value
 
 
@@ -163,12 +163,12 @@ class Group(NamedTuple):
     Attributes:
         channel: id of the channel in the file.
         messages: number of messages.
-        index: the index record.
+        record: the index record.
     """
 
     channel: int
     messages: int
-    index: bytes
+    record: bytes
 
 
 class Chunk:

@@ -155,7 +155,7 @@ class WriterProcess:
         self._outcome: Outcome | None = None
         self.batch = Batch(size=0, system_ns=time.time_ns())
         self.memory: NDArray[np.uint8] = np.zeros(_BATCH + _ROOM, np.uint8)
-        self._view = memoryview(self.memory)
+        self._view = self.memory.data
         self._channels = 0
         try:
             path.parent.mkdir(parents=True, exist_ok=True)

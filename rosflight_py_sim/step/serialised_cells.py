@@ -69,9 +69,8 @@ def serialising_links(topic: StepTopic[Any], cell: Cell, time: StepTime, sink: S
     body = memory[STAMP_AT:]
     links = [ChainLink(bound(write_stamp, time, EPOCH.ns, body[:8].view(np.int32)))]
     for name, sources in cell.fields.items():
-        offset, code, count = topic.places[name]
-        size = np.dtype(code).itemsize
-        target = body[offset : offset + size * count].view(code)
+        offset, code, size = topic.places[name]
+        target = body[offset : offset + size * np.dtype(code).itemsize].view(code)
         first = 0
         for source in sources:
             links.append(ChainLink(bound(_COPIES[code], source, target[first : first + len(source)])))

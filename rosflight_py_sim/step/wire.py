@@ -96,12 +96,12 @@ class Place(NamedTuple):
     Attributes:
         offset: of the first number, counted from after the encapsulation, bytes.
         code: type of the numbers, as of `struct`.
-        count: number of numbers.
+        size: number of numbers.
     """
 
     offset: int
     code: str
-    count: int
+    size: int
 
 
 class Coders(NamedTuple):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache, partial
 from typing import Any
 
@@ -19,6 +19,7 @@ from rosflight_py_sim.graph.scenario import Scenario
 from rosflight_py_sim.ground.parameters import ParameterError, Scalar
 from rosflight_py_sim.ground.stamps import NANOSECONDS
 from rosflight_py_sim.ground.topic_names import absolute_name
+from rosflight_py_sim.interfaces.hand_off_ends import Listener
 from rosflight_py_sim.missions.catalogue import flight_of
 from rosflight_py_sim.missions.flight import Flight, not_done
 from rosflight_py_sim.missions.mission_judge import MissionJudge
@@ -134,10 +135,10 @@ def fly_in_graph(
     def time_ns() -> int:
         return 0 if graph is None else graph.time_ns
 
-    def tapped(name: str, message_type: Any, _: QoSProfile) -> Callable[[bytes], None] | None:
+    def tapped(name: str, message_type: Any, _: QoSProfile) -> Listener | None:
         sent = rows.get(name) or Sent("", "", StepTopic(name.removeprefix("/"), message_type), False)
         take = observe(sent, time_ns) if observe is not None else None
-        return None if take is None else lambda message: take(sent.topic.decode(message))
+        return None if take is None else Listener(lambda message: take(sent.topic.decode(message)))
 
     graph = ComposedGraph(
         scenario.members,
