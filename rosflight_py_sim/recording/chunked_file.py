@@ -46,11 +46,15 @@ class Output(Protocol):
 
 
 class ChunkedFile:
-    """An MCAP file with compressed chunks and an index."""
+    """An MCAP file with compressed chunks and an index.
 
-    def __init__(self, file: Output, profile: str, library: str) -> None:
+    Attributes:
+        chunk: the chunk that is being filled.
+    """
+
+    def __init__(self, file: Output, chunk: Chunk, profile: str, library: str) -> None:
         """Start the file."""
-        self._file = file
+        self._file, self.chunk = file, chunk
         self._schemas: list[Schema] = []
         self._channels: list[Channel] = []
         # As the bytes of the summary: a seventh of the memory of the objects.
@@ -70,7 +74,7 @@ class ChunkedFile:
     def add_schema(self, name: str, encoding: str, text: str) -> int:
         """Add a type definition; return its id."""
         self._schemas.append(Schema(id=len(self._schemas) + 1, name=name, encoding=encoding, data=text.encode()))
-        self._add(self._schemas[-1])
+        self.chunk.append(_encoded(self._schemas[-1]))
         return len(self._schemas)
 
     def add_channel(self, topic: str, encoding: str, schema: int, metadata: Mapping[str, str]) -> int:
@@ -78,7 +82,7 @@ class ChunkedFile:
         number = len(self._channels) + 1
         channel = Channel(id=number, topic=topic, message_encoding=encoding, schema_id=schema, metadata=dict(metadata))
         self._channels.append(channel)
-        self._add(channel)
+        self.chunk.append(_encoded(channel))
         return number
 
     def add_metadata(self, name: str, metadata: Mapping[str, str]) -> None:
@@ -87,8 +91,9 @@ class ChunkedFile:
         length = self._add(Metadata(name=name, metadata=dict(metadata)))
         self._metadata_indexes.append(_encoded(MetadataIndex(offset=offset, length=length, name=name)))
 
-    def add_chunk(self, chunk: Chunk) -> None:
-        """Add the messages of a chunk, and clear it; an empty one is left out."""
+    def end_chunk(self) -> None:
+        """Write the chunk, if it has messages, and begin the next one."""
+        chunk = self.chunk
         filling = chunk.filling
         if filling.messages == 0:
             return

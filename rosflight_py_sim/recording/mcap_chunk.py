@@ -191,11 +191,24 @@ class Chunk:
         return take_messages(data, begin, self.filling, self.channels, self._memory, self._index)
 
     def has_room(self, size: int) -> bool:
-        """Whether a message of this size fits; an empty chunk grows for it."""
-        filling = self.filling
-        if filling.messages == 0 and _RECORD_BYTES + size > len(self._memory):
-            self._memory = np.zeros(_RECORD_BYTES + size, np.uint8)
-        return filling.size + _RECORD_BYTES + size <= len(self._memory) and filling.messages < len(self._index)
+        """Whether a message of this size fits; a chunk without messages grows for it."""
+        filling, needed = self.filling, self.filling.size + _RECORD_BYTES + size
+        if filling.messages == 0:
+            self._grow_to(needed)
+        return needed <= len(self._memory) and filling.messages < len(self._index)
+
+    def _grow_to(self, size: int) -> None:
+        if size > len(self._memory):
+            grown: NDArray[np.uint8] = np.zeros(size, np.uint8)
+            grown[: self.filling.size] = self._memory[: self.filling.size]
+            self._memory = grown
+
+    def append(self, record: bytes) -> None:
+        """Add a record that is no message."""
+        first, end = self.filling.size, self.filling.size + len(record)
+        self._grow_to(end)
+        self._memory[first:end] = np.frombuffer(record, np.uint8)
+        self.filling.size = end
 
     def add(self, number: int, system_ns: int, body: bytes) -> None:
         """Add a message, for which there is room."""
@@ -209,7 +222,7 @@ class Chunk:
 
     @property
     def records(self) -> bytes:
-        """The message records."""
+        """All records."""
         return self._memory[: self.filling.size].tobytes()
 
     def groups(self) -> Iterator[Group]:

@@ -109,9 +109,10 @@ class McapRecording:
         """Start the file; `simulated`: whether time comes from /clock; `facts` become metadata."""
         self.messages = self._taken = 0
         self._file = file
-        self._written = ChunkedFile(file, Profile.ROS2, f"rosflight_py_sim {__version__}, mcap {mcap_version}")
-        self._written.add_metadata("rosflight_py_sim", facts)
         self._chunk = Chunk(needs_clock=simulated)
+        library = f"rosflight_py_sim {__version__}, mcap {mcap_version}"
+        self._written = ChunkedFile(file, self._chunk, Profile.ROS2, library)
+        self._written.add_metadata("rosflight_py_sim", facts)
         self._waiting: list[tuple[int, int, bytes]] = []
         self._channels: dict[int, Channel] = {}
         self._ids: dict[str, int] = {}
@@ -227,7 +228,7 @@ class McapRecording:
             self._set_time(max(map(stamp_ns, bodies), default=0))
         self._keep_newest()
         self._taken += self._chunk.filling.messages
-        self._written.add_chunk(self._chunk)
+        self._written.end_chunk()
         self._file.flush()
         self.messages = self._taken
 

@@ -299,6 +299,33 @@ def test_recordings_of_compiled_steps_and_of_messages_are_the_same(graph: Callab
         assert of_compiled[name] == messages, name
 
 
+@pytest.mark.parametrize("name", ["multirotor", "aerosonde", "bluerov2"])
+def test_recordings_without_other_receivers_are_the_same(graph: Callable[..., Any], tmp_path: Path, name: str) -> None:
+    recorded = []
+    for compiles in (True, False):
+        file = tmp_path / f"{compiles}.mcap"
+        g = graph(vehicle_name=name, settings=WIND, record=str(file))
+        g.hand_off.compiles = compiles
+        g.remove(g.tester)
+        g.spin_for(STATES * STEP_NS * 1e-9)
+        assert (g.hand_off.compiled_steps > STATES / 2) is compiles
+        g.close()
+        topics = read_recording(file, lambda topic, type_name: 10**6).topics
+        recorded.append({one: topics[one] for one in topics if one not in _OF_SYSTEM_TIME})
+    of_compiled, of_messages = recorded
+    assert of_compiled.keys() == of_messages.keys() > {"/sim/truth_state", "/sim/truth_wind", "/sim/pwm_output"}
+    for topic, one in of_messages.items():
+        # The runs end in different steps.
+        count = min(len(one.messages), len(of_compiled[topic].messages))
+        kind = message_class(one.type_name)
+        texts = [
+            [str(deserialize_message(data, kind)) for data in given.messages[:count]]
+            for given in (one, of_compiled[topic])
+        ]
+        assert texts[0] == texts[1], topic
+        assert one.log_ns[:count].tolist() == of_compiled[topic].log_ns[:count].tolist(), topic
+
+
 @pytest.mark.parametrize("imu", ["truth", "sensors"])
 def test_ardupilot_gets_the_same_replies_by_compiled_steps_and_by_messages(graph: Callable[..., Any], imu: str) -> None:
     replies: list[list[bytes]] = []
