@@ -19,7 +19,7 @@ WITHOUT_KEY = {
     "cmaes": ("cmaes",),
     "gymnasium": ("gymnasium",),
     "jsbsim": ("jsbsim",),
-    "mcap": ("mcap", "zstandard"),
+    "mcap": ("mcap",),
     "mcap-ros2-support": ("mcap_ros2",),
     "onnxruntime": ("onnxruntime",),
     "panda3d": ("panda3d",),
@@ -29,6 +29,7 @@ WITHOUT_KEY = {
     "pyulog": ("pyulog",),
     "ray": ("ray",),
     "viser": ("viser", "websockets"),
+    "zstandard": ("zstandard",),
 }
 """Requirements without a key of rosdep's for a package of Debian and Ubuntu, and their modules."""
 
