@@ -26,8 +26,8 @@ from rosflight_py_sim.kernels.single import single
 
 @kernel
 def take_measured_temperature(now: PassState, temperatures: NDArray[np.float64]) -> None:
-    """`receive_imu_temperature` of the second temperature (K), as a message in deg C carries it."""
-    now.temperature = temperatures[1] - ZERO_CELSIUS_K + ZERO_CELSIUS_K
+    """`receive_imu_temperature` of the temperature in deg C, as a message carries it; see `Thermometer`."""
+    now.temperature = temperatures[2] + ZERO_CELSIUS_K
 
 
 @kernel
@@ -142,7 +142,7 @@ class Inputs:
     # Samples that a chain of kernels writes; while a calibration takes samples, Python receives them.
 
     def temperature_link(self, temperatures: NDArray[np.float64]) -> ChainLink:
-        """Link that receives the temperature of the IMU; `temperatures` (2,), K: the second is the measured one."""
+        """Link that receives the temperature of the IMU; `temperatures` as of `Thermometer`."""
         return ChainLink(bound(take_measured_temperature, self._now, temperatures))
 
     def battery_link(self, measured: NDArray[np.float64]) -> ChainLink:

@@ -55,7 +55,7 @@ class _Sent(NamedTuple):
         ahead_ns: time by which the stamp is ahead of the sender's answer, ns.
         inside: receiving ends of the chain's parts.
         stamps: receiving ends of inputs that take only the stamp.
-        is_made: whether messages are made in each step, and counted, for receivers outside of the chain.
+        is_made: whether a message is counted in each step, as those that are made for receivers outside of the chain.
         take: for a part that answers by Python, function that stores the numbers of its messages.
     """
 
@@ -370,7 +370,9 @@ class CompiledVehicle:
                         Receiver(out.topic, never_taken, part=one.owner[0].part) for one in inside if one.owner
                     ]
                     if outside or outlet.is_encoded:
-                        receivers.append(Receiver(out.topic, never_taken))
+                        is_alone = not outside and outlet.history is None
+                        links = partial(_serialising, outlet) if is_alone else None
+                        receivers.append(Receiver(out.topic, never_taken, links=links))
                     continue
                 # A polled subscription fetches the message when needed.
                 taking = [one for one in outside if one.deliver is not None]
@@ -380,6 +382,7 @@ class CompiledVehicle:
                 is_made = bool(taking) or outlet.is_encoded or outlet.history is not None
                 if is_made and not taking and outlet.history is None and can_serialise(out.topic, cells[name]):
                     receivers.append(Receiver(out.topic, never_taken, links=partial(_serialising, outlet)))
+                    is_made = outlet.ends_turns
                 elif is_made:
                     # Between the parts of the chain, no other part can answer.
                     triggers = any(not one.is_at_once for one in taking)
@@ -401,8 +404,10 @@ class CompiledVehicle:
         return send_last
 
 
-def _serialising(outlet: Outlet, time: StepTime, topic: str, cells: Cells) -> Sequence[ChainLink]:
-    """Links that serialise the messages of an outlet in each step, and pass them on."""
+def _serialising(outlet: Outlet, time: StepTime, topic: str, cells: Cells) -> Sequence[ChainLink] | None:
+    """Links that serialise the messages of an outlet, and pass them on; None if kernels cannot."""
+    if topic not in cells or not can_serialise(outlet.topic, cells[topic]):
+        return None
     return serialising_links(outlet.topic, cells[topic], time, partial(outlet.serialised_links, time))
 
 

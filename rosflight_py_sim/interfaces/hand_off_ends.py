@@ -22,7 +22,7 @@ from rosflight_py_sim.interfaces.rclpy_internals import (
     subscription_counter,
     take_serialised,
 )
-from rosflight_py_sim.kernels.chain import ChainLink, Due, StepTime, counted, gate
+from rosflight_py_sim.kernels.chain import ChainLink, Due, StepTime, gate
 from rosflight_py_sim.step.topic_statistics import TopicCounter
 from rosflight_py_sim.step.topics import StepTopic
 
@@ -178,17 +178,20 @@ class Outlet:
         return take_and_send
 
     def serialised_links(self, time: StepTime, data: NDArray[np.uint8]) -> Sequence[ChainLink]:
-        """Links of a chain that pass on the serialised message in an array, and count it, at the time of a step."""
-        link = None if self._has_external or self._listener is None or self.ends_turns else self._listener.link
-        if link is None:
-            return (gate(time, Due(at_ns=0), lambda _: self.send_serialised(data.tobytes())),)
-        return link(data), counted(self.counter.add)
+        """Links of a chain that pass on the serialised message in an array, at the time of a step.
 
-    def send_serialised(self, data: bytes) -> None:
-        """Send a message that has been serialised, to the tap and to external subscriptions."""
-        self.counter.count += 1
-        if not self.is_plain:
-            self.attend(None)
+        They count it only if it may end a turn.
+        """
+        link = None if self._listener is None or self._has_external or self.ends_turns else self._listener.link
+        if link is not None:
+            return (link(data),)
+        return (gate(time, Due(at_ns=0), lambda _: self._send_serialised(data.tobytes())),)
+
+    def _send_serialised(self, data: bytes) -> None:
+        if self.ends_turns:
+            self.counter.count += 1
+            if not self.is_plain:
+                self.attend(None)
         self._pass_serialised(data)
 
     def _send(self, data: bytes) -> None:

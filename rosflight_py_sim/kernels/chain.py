@@ -107,7 +107,7 @@ def _each_step() -> int:
     raise AssertionError("the chain knows the stamp")
 
 
-Fields: TypeAlias = Mapping[str, Sequence[NDArray[Any]]]
+FieldArrays: TypeAlias = Mapping[str, Sequence[NDArray[Any]]]
 """Arrays with the numbers of each field of a message, by name."""
 
 
@@ -125,17 +125,19 @@ class Cell(NamedTuple):
     memory: NDArray[Any]
     message: Callable[[int], Any]
     sent_ns: Callable[[], int] = _each_step
-    fields: Fields = MappingProxyType({})
+    fields: FieldArrays = MappingProxyType({})
 
 
 class Taken(Protocol):
     """Function that returns the links by which all receivers of a topic take the numbers in an array."""
 
-    def __call__(self, topic: str, numbers: NDArray[Any], newest: Cell | None = None) -> Sequence[ChainLink] | None:
+    def __call__(
+        self, topic: str, numbers: NDArray[Any], newest: Cell | None = None, *, cell: Cell | None = None
+    ) -> Sequence[ChainLink] | None:
         """The links; None if a receiver needs messages.
 
         The order of the numbers is that of the sensor's model, or of the message. Receivers that read the newest
-        message on demand read `newest`.
+        message on demand read `newest`. With `newest` or `cell`, kernels serialise messages for those that need them.
         """
 
 

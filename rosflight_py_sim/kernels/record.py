@@ -22,6 +22,8 @@ import typing
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, cast
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
     from typing_extensions import dataclass_transform
 else:
 
@@ -80,6 +82,13 @@ def assign(target: T, source: T) -> None:
     if type(values) is not type(to):
         raise TypeError(f"{type(values).__name__} given; allowed: {type(to).__name__}, as the record that changes")
     ctypes.memmove(ctypes.addressof(to), ctypes.addressof(values), ctypes.sizeof(to))
+
+
+def field_array(record: object, name: str) -> NDArray[np.float64]:
+    """The memory of a field of type float as an array (1,)."""
+    import numpy as np  # as annotations, too, it would be imported by each process that only reads records
+
+    return np.frombuffer(cast("Any", record), np.float64, 1, getattr(type(record), name).offset)
 
 
 @dataclass_transform(kw_only_default=True)

@@ -288,10 +288,13 @@ class ModelledForces(ForcesAndMoments, Generic[Model]):
         def sample(time_ns: int) -> BatterySample:
             return BatterySample(time_ns, *power.tolist())
 
-        turned = taken(TRUTH_ROTOR_SPEEDS.name, speeds) if len(model.rotor_speeds) else ()
+        turning = Cell(speeds, lambda time_ns: Outputs(time_ns, speeds.tolist()), fields={"values": [speeds]})
+        turned = taken(TRUTH_ROTOR_SPEEDS.name, speeds, cell=turning) if len(model.rotor_speeds) else ()
         if turned is None:
             return (by_python,)
-        charged = taken(TRUTH_BATTERY.name, power, Cell(power, sample, lambda: max(self._power_ns, sent.at_ns)))
+        fields = {"voltage": [power[0:1]], "current": [power[1:2]]}
+        newest = Cell(power, sample, lambda: max(self._power_ns, sent.at_ns), fields)
+        charged = taken(TRUTH_BATTERY.name, power, newest)
         if charged is None:
             return (by_python,)
 

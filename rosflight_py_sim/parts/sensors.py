@@ -26,7 +26,7 @@ from rosflight_py_sim.kernels.chain import (
     Cells,
     ChainLink,
     Due,
-    Fields,
+    FieldArrays,
     StepTime,
     Taken,
     copy_numbers,
@@ -376,12 +376,14 @@ class Sensors(Part, ABC):
             return {}
         return {
             TRUTH_IMU_BIAS.name: Cell(imu.accel_bias, self._imu_bias, fields=self._bias_fields(imu)),
-            IMU.name: Cell(
-                imu.measured, lambda time_ns: self._imu.message(time_ns, imu.fields()), fields=imu.field_arrays
-            ),
+            IMU.name: Cell(imu.measured, self._imu_sample, fields=imu.field_arrays),
         }
 
-    def _bias_fields(self, imu: InertialSensor) -> Fields:
+    def _imu_sample(self, time_ns: int) -> Any:
+        imu: InertialSensor = self.models[self._imu.sensor.sensor]
+        return self._imu.message(time_ns, imu.fields(imu.step_s))
+
+    def _bias_fields(self, imu: InertialSensor) -> FieldArrays:
         """The biases in memory, if they are all that `true_errors` adds up to."""
         others = (model.true_errors() for model in self.models.values() if model is not imu)
         are_own = keeps(type(self), "links", "true_errors") and keeps(type(imu), "step_links", "true_errors")
@@ -462,7 +464,7 @@ class Sensors(Part, ABC):
             is_regular = period_ns % time.step_ns == 0 and one.sampled_ns >= 0
             if not is_regular or not isinstance(model, SensorModel) or self.update_of(one.sensor) is not None:
                 continue
-            if not keeps(type(model), "links", "read"):
+            if not keeps(type(model), "links", "read", "fields"):
                 continue
             inputs = SensorInputs(truth, wind_ned, self.power, period_ns / NANOSECONDS)
             measuring = model.links(inputs)
@@ -471,7 +473,7 @@ class Sensors(Part, ABC):
             numbers, measured = measuring
             received = partial(self._received, taken, one.sensor)
             if one.line is None:
-                then = received(numbers)
+                then = received(numbers, _cell_of(one, model, inputs.dt, numbers))
             else:
                 delayed = self._delayed(one, model, time, numbers, received)
                 then = None if delayed is None else (delayed[1],)
@@ -480,9 +482,11 @@ class Sensors(Part, ABC):
                 links[one] = one.link(time, len(measured) + len(then)), *measured, *then
         return links, arriving
 
-    def _received(self, taken: Taken, sensor: Sensor[Any], numbers: NDArray[np.float64]) -> Sequence[ChainLink] | None:
+    def _received(
+        self, taken: Taken, sensor: Sensor[Any], numbers: NDArray[np.float64], cell: Cell | None = None
+    ) -> Sequence[ChainLink] | None:
         """Links by which all receivers take a sensor's numbers; None if one needs messages."""
-        received = taken(sensor.topic.name, numbers)
+        received = taken(sensor.topic.name, numbers, cell=cell)
         return None if received is None else (*received, counted(partial(self.count_unsent, sensor.name)))
 
     def _delayed(
@@ -518,3 +522,12 @@ class Sensors(Part, ABC):
         errors = self.true_errors()
         gyro, accel = (tuple(errors.get(f"{name}_bias_{axis}", 0.0) for axis in "xyz") for name in ("gyro", "acc"))
         return ImuBias(time_ns, gyro, accel)
+
+
+def _cell_of(sampling: Sampling, model: SensorModel, dt: float, numbers: NDArray[np.float64]) -> Cell:
+    """The numbers of a sensor that measures every `dt`, s, with the fields of its message."""
+
+    def message(stamp_ns: int) -> Any:
+        return sampling.message(stamp_ns, model.fields(dt))
+
+    return Cell(numbers, message, fields=model.field_arrays)

@@ -321,7 +321,7 @@ class RosflightBoard(CommandServices, ParameterServices, StatusReports, Estimate
     def input_links(self, time: StepTime, topic: str, numbers: NDArray[Any]) -> Sequence[ChainLink] | None:
         """Let the firmware take a sample, an RC frame or a command.
 
-        None for other topics, or if what is sent on has receivers.
+        None for other topics, or if RC frames that are sent on have receivers.
         """
         firmware = self.board.firmware
         if topic == COMMAND.name:
@@ -348,19 +348,16 @@ class RosflightBoard(CommandServices, ParameterServices, StatusReports, Estimate
             sent, self._frame_link = firmware.frame_links(time, numbers, receive, hold)
             return (sent,)
         links = {
-            BATTERY.name: (firmware.battery_link, "send_battery"),
-            BARO.name: (firmware.baro_link, "send_baro"),
-            DIFF_PRESSURE.name: (firmware.diff_pressure_link, "send_airspeed"),
-            MAG.name: (firmware.mag_link, "send_mag"),
-            IMU_TEMPERATURE.name: (firmware.temperature_link, "send_temperature"),
-            RANGE.name: (firmware.range_link, "send_range"),
-            GNSS_FIX.name: (None, "send_gnss"),
+            BATTERY.name: firmware.battery_link,
+            BARO.name: firmware.baro_link,
+            DIFF_PRESSURE.name: firmware.diff_pressure_link,
+            MAG.name: firmware.mag_link,
+            IMU_TEMPERATURE.name: firmware.temperature_link,
+            RANGE.name: firmware.range_link,
         }
-        if topic not in links or self.is_received(links[topic][1]):
-            return None
-        link, relayed = links[topic]
-        unsent = counted(partial(self.count_unsent, relayed))
-        return (unsent,) if link is None else (link(numbers), unsent)
+        if topic == GNSS_FIX.name:
+            return ()
+        return (links[topic](numbers),) if topic in links else None
 
     # Running the firmware.
 

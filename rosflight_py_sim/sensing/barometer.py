@@ -34,7 +34,7 @@ from rosflight_py_sim.failures.failure import Target
 from rosflight_py_sim.ground.parameters import Parameter, ParameterTable, Values, number
 from rosflight_py_sim.ground.shared_parameters import WATER_DENSITY
 from rosflight_py_sim.ground.stamps import NANOSECONDS
-from rosflight_py_sim.kernels.chain import ChainLink
+from rosflight_py_sim.kernels.chain import ChainLink, FieldArrays
 from rosflight_py_sim.kernels.jit import bound, kernel
 from rosflight_py_sim.kernels.record import kernel_record
 from rosflight_py_sim.physics.atmosphere import GAS_CONSTANT, pressure, pressure_altitude, temperature
@@ -188,8 +188,18 @@ class Barometer(SensorModel):
         if self.waves.exist:
             self.waves.move_to(state.truth, state.time_ns / NANOSECONDS)
         self._measure(state.truth, around.wind_ned, around.power, dt, next(self._errors.normals))
+        return self.fields(dt)
+
+    def fields(self, dt: float) -> tuple[float, float, float]:
+        """As `read` returns them."""
         pressure_pa, temperature_k, altitude_m = self.measured.tolist()
         return altitude_m, pressure_pa, temperature_k
+
+    @property
+    def field_arrays(self) -> FieldArrays:
+        """All fields."""
+        measured = self.measured
+        return {"pressure": [measured[0:1]], "temperature": [measured[1:2]], "altitude": [measured[2:3]]}
 
     def links(self, inputs: SensorInputs) -> tuple[NDArray[np.float64], Sequence[ChainLink]] | None:
         """Draw the numbers, then measure; None in waves."""

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from rosflight_py_sim.failures.failure import Target
 from rosflight_py_sim.ground.parameters import Parameter, ParameterTable, Values, number
-from rosflight_py_sim.kernels.chain import ChainLink
+from rosflight_py_sim.kernels.chain import ChainLink, FieldArrays
 from rosflight_py_sim.kernels.jit import bound, kernel
 from rosflight_py_sim.sensing.errors import ERROR, ErrorModel, ErrorSource, advance_errors
 from rosflight_py_sim.sensing.failing import Fields
@@ -60,8 +60,17 @@ class BatteryMonitor(SensorModel):
     def read(self, around: Surroundings, time_ns: int, state: VehicleState, dt: float) -> tuple[float, float]:
         """Voltage (V) and current (A); before the true ones are known, those of an idle battery."""
         self._measure(around.power, dt, next(self._errors.normals))
+        return self.fields(dt)
+
+    def fields(self, dt: float) -> tuple[float, float]:
+        """As `read` returns them."""
         voltage, current = self.measured.tolist()
         return voltage, current
+
+    @property
+    def field_arrays(self) -> FieldArrays:
+        """All fields."""
+        return {"voltage": [self.measured[0:1]], "current": [self.measured[1:2]]}
 
     def links(self, inputs: SensorInputs) -> tuple[NDArray[np.float64], Sequence[ChainLink]]:
         """Draw the numbers, then measure."""

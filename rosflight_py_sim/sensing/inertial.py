@@ -36,7 +36,7 @@ from numpy.typing import NDArray
 
 from rosflight_py_sim.failures.failure import Target
 from rosflight_py_sim.ground.parameters import Parameter, ParameterTable, Values, number
-from rosflight_py_sim.kernels.chain import ChainLink, Fields
+from rosflight_py_sim.kernels.chain import ChainLink, FieldArrays
 from rosflight_py_sim.kernels.jit import bound, kernel
 from rosflight_py_sim.kernels.record import kernel_record
 from rosflight_py_sim.physics.earth import (
@@ -229,6 +229,7 @@ class InertialSensor(SensorModel):
         gyro_response: reading of the gyro for each body axis, without bias (3, 3).
         g_sensitivity: reading of the gyro for a specific force along each body axis (3, 3), rad s/m.
         vibrates: whether that measurement has the white noise of a vibrating airframe.
+        step_s: time between two samples of `step_links`, s.
 
     The next sample overwrites measurement and biases.
     """
@@ -290,7 +291,7 @@ class InertialSensor(SensorModel):
         self._covariances: tuple[Any, Any] = (), ()
         self._covariances_now: NDArray[np.float64] = np.zeros(18)
         self._covariances_dt, self._covariances_vibrate = math.nan, False
-        self._step_s = 0.0
+        self.step_s = 0.0
         self._scale_draws()
         self._fill_biases()
 
@@ -360,12 +361,12 @@ class InertialSensor(SensorModel):
         """The last measurement: accelerometer and gyro, (6,), m/s^2 and rad/s."""
         return self._state[0:6]
 
-    def fields(self) -> tuple[Any, ...]:
+    def fields(self, dt: float) -> tuple[Any, ...]:
         """What `read` would have returned for the last sample of `step_links`."""
-        return self._fields(self._step_s, self._conditions.vibrates)
+        return self._fields(dt, self._conditions.vibrates)
 
     @property
-    def field_arrays(self) -> Fields:
+    def field_arrays(self) -> FieldArrays:
         """The fields of the last sample of `step_links`."""
         return {
             "gyro": [self.gyro],
@@ -382,7 +383,7 @@ class InertialSensor(SensorModel):
         """Links that sample in steps of `dt`, s, for the truth vector in an array (19,)."""
         conditions, row = self._conditions, np.zeros(12)
         temperatures = around.models[_THERMOMETER].temperatures
-        conditions.vibrates, self._step_s = self.vibrates, dt
+        conditions.vibrates, self.step_s = self.vibrates, dt
 
         def leave(answered_ns: int) -> None:
             self.vibrates = conditions.vibrates

@@ -38,7 +38,7 @@ from rosflight_py_sim.ground.extras import missing_extra
 from rosflight_py_sim.ground.parameters import Parameter, ParameterError, ParameterTable, Values, number
 from rosflight_py_sim.ground.shared_parameters import START_DATE
 from rosflight_py_sim.ground.start_date import start_of, year_of
-from rosflight_py_sim.kernels.chain import ChainLink
+from rosflight_py_sim.kernels.chain import ChainLink, FieldArrays
 from rosflight_py_sim.kernels.jit import bound, kernel
 from rosflight_py_sim.kernels.record import kernel_record
 from rosflight_py_sim.physics.rotations import rotate_to_body
@@ -262,7 +262,16 @@ class Magnetometer(SensorModel):
     def read(self, around: Surroundings, time_ns: int, state: VehicleState, dt: float) -> tuple[Any, ...]:
         """Field (T, 3) and its covariance (9)."""
         self._measure(state.truth, dt, around.power, next(self._errors.normals))
+        return self.fields(dt)
+
+    def fields(self, dt: float) -> tuple[Any, ...]:
+        """As `read` returns them."""
         return self._field_body.tolist(), covariance(self.variance(dt))
+
+    @property
+    def field_arrays(self) -> FieldArrays:
+        """The field."""
+        return {"field": [self._field_body]}
 
     def links(self, inputs: SensorInputs) -> tuple[NDArray[np.float64], Sequence[ChainLink]]:
         """Draw the numbers, then measure."""

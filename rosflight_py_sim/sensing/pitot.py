@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 
 from rosflight_py_sim.failures.failure import Target
 from rosflight_py_sim.ground.parameters import Parameter, ParameterTable, Values, number
-from rosflight_py_sim.kernels.chain import ChainLink
+from rosflight_py_sim.kernels.chain import ChainLink, FieldArrays
 from rosflight_py_sim.kernels.jit import bound, kernel
 from rosflight_py_sim.kernels.record import kernel_record
 from rosflight_py_sim.physics.atmosphere import (
@@ -135,8 +135,18 @@ class PitotTube(SensorModel):
     def read(self, around: Surroundings, time_ns: int, state: VehicleState, dt: float) -> tuple[float, float, float]:
         """Airspeed (m/s), differential pressure (Pa) and temperature of the air (K)."""
         self.sample(state.truth, around.wind_ned, dt)
+        return self.fields(dt)
+
+    def fields(self, dt: float) -> tuple[float, float, float]:
+        """As `read` returns them."""
         pressure_pa, airspeed_mps, temperature_k = self.measured.tolist()
         return airspeed_mps, pressure_pa, temperature_k
+
+    @property
+    def field_arrays(self) -> FieldArrays:
+        """All fields."""
+        measured = self.measured
+        return {"differential_pressure": [measured[0:1]], "velocity": [measured[1:2]], "temperature": [measured[2:3]]}
 
     def links(self, inputs: SensorInputs) -> tuple[NDArray[np.float64], Sequence[ChainLink]]:
         """Draw the numbers, then measure."""

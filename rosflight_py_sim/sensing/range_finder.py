@@ -37,7 +37,7 @@ from numpy.typing import NDArray
 from rosflight_py_sim.failures.failure import Target
 from rosflight_py_sim.ground.parameters import Parameter, ParameterError, ParameterTable, Values, number
 from rosflight_py_sim.ground.shared_parameters import GROUND_ALTITUDE
-from rosflight_py_sim.kernels.chain import ChainLink
+from rosflight_py_sim.kernels.chain import ChainLink, FieldArrays
 from rosflight_py_sim.kernels.jit import bound, kernel
 from rosflight_py_sim.kernels.record import kernel_record
 from rosflight_py_sim.physics.normal_draws import NormalDraws
@@ -240,8 +240,17 @@ class RangeFinder(SensorModel):
 
     def read(self, around: Surroundings, time_ns: int, state: VehicleState, dt: float) -> tuple[float, ...]:
         """Beam width (rad), limits and distance (m), and the variance of the distance (m^2)."""
-        distance = self.sample(state.truth, dt)
-        return self.field_of_view, self.min_range, self.max_range, distance, self.variance(dt)
+        self._distance[0] = self.sample(state.truth, dt)
+        return self.fields(dt)
+
+    def fields(self, dt: float) -> tuple[float, ...]:
+        """As `read` returns them."""
+        return self.field_of_view, self.min_range, self.max_range, self._distance.item(0), self.variance(dt)
+
+    @property
+    def field_arrays(self) -> FieldArrays:
+        """The distance."""
+        return {"distance": [self._distance]}
 
     def links(self, inputs: SensorInputs) -> tuple[NDArray[np.float64], Sequence[ChainLink]]:
         """Draw the numbers, then measure; the number is the distance, m."""

@@ -21,7 +21,7 @@ from rosflight_py_sim.failures.failure import Target, declare_target
 from rosflight_py_sim.ground.parameters import Parameter, ParameterError, ParameterTable, Values, number
 from rosflight_py_sim.ground.shared_parameters import SENSOR_STREAM
 from rosflight_py_sim.ground.stamps import NANOSECONDS
-from rosflight_py_sim.kernels.chain import ChainLink
+from rosflight_py_sim.kernels.chain import ChainLink, FieldArrays
 from rosflight_py_sim.sensing.errors import ErrorModel
 from rosflight_py_sim.sensing.failing import Measured
 from rosflight_py_sim.step.ports import Output
@@ -115,8 +115,17 @@ class SensorModel(ABC):
         """Links of a chain that measure once, and the memory of the measured numbers; by default None."""
         return None
 
+    def fields(self, dt: float) -> tuple[Any, ...]:
+        """FieldArrays of the message of the last measurement after its stamp; `dt`: time since the one before, s."""
+        raise NotImplementedError
+
+    @property
+    def field_arrays(self) -> FieldArrays:
+        """Memory of those fields that change from one measurement of `links` to the next; by default none."""
+        return {}
+
     def sent_fields(self, numbers: NDArray[np.float64], unix_ns: int) -> tuple[Any, ...] | None:
-        """Fields of the sensor's message after its stamp, the first of which are the numbers of `links`.
+        """FieldArrays of the sensor's message after its stamp, the first of which are the numbers of `links`.
 
         With a latency, a chain keeps the measurements in transit as these numbers. By default None: Python keeps them.
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from rosflight_py_sim.failures.failure import Target
 from rosflight_py_sim.ground.parameters import Parameter, ParameterTable, Values, number
 from rosflight_py_sim.ground.units import ZERO_CELSIUS_K
-from rosflight_py_sim.kernels.chain import ChainLink
+from rosflight_py_sim.kernels.chain import ChainLink, FieldArrays
 from rosflight_py_sim.kernels.jit import bound, kernel
 from rosflight_py_sim.physics.atmosphere import temperature
 from rosflight_py_sim.physics.earth import ALTITUDE_PARAMETERS, Site, altitude_at, site_of
@@ -47,13 +47,14 @@ class Thermometer(SensorModel):
     """Thermometer inside the IMU.
 
     Attributes:
-        temperatures: true and measured temperature of the IMU (2,), K; not a number before the first sample.
+        temperatures: true and measured temperature of the IMU, K, and the latter in deg C (3,); not a number before the
+            first sample.
     """
 
     def __init__(self, values: Values, rng: np.random.Generator) -> None:
         super().__init__(ErrorModel([_ERRORS.terms(values)], rng))
         # NaN until the first sample gives the air temperature.
-        self.temperatures: NDArray[np.float64] = np.full(2, math.nan)
+        self.temperatures: NDArray[np.float64] = np.full(3, math.nan)
         self._models = (
             site_of(values),
             number(values, "imu_self_heating"),
@@ -89,7 +90,17 @@ class Thermometer(SensorModel):
 
     def read(self, around: Surroundings, time_ns: int, state: VehicleState, dt: float) -> tuple[float, float]:
         """Temperature (deg C) and its variance (K^2)."""
-        return self.sample(state.truth, dt) - ZERO_CELSIUS_K, self.variance(dt)
+        self.sample(state.truth, dt)
+        return self.fields(dt)
+
+    def fields(self, dt: float) -> tuple[float, float]:
+        """As `read` returns them."""
+        return self.temperatures.item(2), self.variance(dt)
+
+    @property
+    def field_arrays(self) -> FieldArrays:
+        """The temperature."""
+        return {"temperature_c": [self.temperatures[2:3]]}
 
     def sample(self, truth: NDArray[np.float64], dt: float) -> float:
         """Measured temperature (K) in a truth state (19,), dt (s, > 0) after the last sample."""
@@ -108,7 +119,7 @@ def sample_temperature(
     dt: float,
     normals: NDArray[np.float64],
 ) -> None:
-    """Advance the true temperature, temperatures[0] (K; NaN at switch-on), by dt, and measure it.
+    """Advance the true temperature, temperatures[0] (K; NaN at switch-on), by dt, and measure it; see `Thermometer`.
 
     The step is exact for a constant ambient.
     """
@@ -118,6 +129,7 @@ def sample_temperature(
         temperatures[0] = ambient
     temperatures[0] -= (temperatures[0] - ambient - self_heating) * -math.expm1(-dt / time_constant)
     temperatures[1] = temperatures[0] + channels[0, ERROR]
+    temperatures[2] = temperatures[1] - ZERO_CELSIUS_K
 
 
 THERMOMETER = Sensor(

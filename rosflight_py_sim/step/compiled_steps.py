@@ -25,6 +25,7 @@ from rosflight_py_sim.kernels.chain import (
     StepTime,
     Taken,
     advance_time,
+    counted,
     gate,
     is_due,
     keeps,
@@ -525,13 +526,21 @@ def compiled_steps(
         receivers_of.setdefault(one.topic.name, []).append(one)
 
     def taken(
-        sent: StepTime, topic: str, numbers: NDArray[Any], newest: Cell | None = None
+        sent: StepTime, topic: str, numbers: NDArray[Any], newest: Cell | None = None, *, cell: Cell | None = None
     ) -> Sequence[ChainLink] | None:
         found: list[ChainLink] = []
+        cell = cell or newest
+        cells = all_cells if cell is None else {**all_cells, topic: cell}
         for one in receivers_of.get(topic, ()):
             if newest is not None and one.newest is not None:
                 continue
-            links = None if one.part in answering else _links_of_receiver(one, sent, numbers, all_cells)
+            links = None if one.part in answering else _links_of_receiver(one, sent, numbers, cells)
+            relayed = None if one.part is None or links is None else one.part.relayed(topic, cell)
+            if one.part is not None and links is not None and relayed is not None:
+                out = relayed.output
+                passed_on = taken(sent, out.topic.name, numbers, cell=relayed.cell)
+                unsent = counted(partial(one.part.count_unsent, out.name))
+                links = None if passed_on is None else (*links, *passed_on, unsent)
             if links is None and newest is not None and one.take is not never_taken:
                 links = (gate(sent, Due(at_ns=0), partial(_pass_on, one.take, newest.message)),)
             if links is None:

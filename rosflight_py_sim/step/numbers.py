@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rosflight_py_sim.ground.pulse_width import OUTPUTS
-from rosflight_py_sim.kernels.chain import Cell, Fields
+from rosflight_py_sim.kernels.chain import Cell, FieldArrays
 from rosflight_py_sim.step.topics import (
     FORCES_AND_MOMENTS,
     IMU,
@@ -31,7 +31,7 @@ _NUMBERS: dict[str, tuple[int, Callable[[Any], Any]]] = {
 }
 
 
-_FIELDS: dict[str, Callable[[NDArray[Any]], Fields]] = {
+_FIELDS: dict[str, Callable[[NDArray[Any]], FieldArrays]] = {
     IMU.name: lambda m: {"accel": [m[0:3]], "gyro": [m[3:6]]},
     PWM_OUTPUT.name: lambda m: {"pulse_us": [m]},
     FORCES_AND_MOMENTS.name: lambda m: {"force": [m[0:3]], "moment": [m[3:6]]},

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import Any, ClassVar, Protocol, TypeVar
+from typing import Any, ClassVar, NamedTuple, Protocol, TypeVar
 
 from numpy.typing import NDArray
 
@@ -14,9 +14,9 @@ from rosflight_py_sim.ground.node_kinds import NodeKind
 from rosflight_py_sim.ground.parameters import ParameterTable, Value
 from rosflight_py_sim.ground.shared_parameters import CLOCK_PARAMETERS, with_clock
 from rosflight_py_sim.ground.start_date import start_of, unix_ns
-from rosflight_py_sim.kernels.chain import Cells, ChainLink, Due, StepTime, Taken
+from rosflight_py_sim.kernels.chain import Cell, Cells, ChainLink, Due, StepTime, Taken
 from rosflight_py_sim.step.join import JoinRule
-from rosflight_py_sim.step.ports import Each, Input, Kind, Port, Service, drop, ports_of
+from rosflight_py_sim.step.ports import Each, Input, Kind, Output, Port, Service, drop, ports_of
 from rosflight_py_sim.step.stamped_inputs import StampedInputs
 
 P = TypeVar("P", bound=Port)
@@ -41,6 +41,18 @@ class NoLog:
         """Drop the text."""
 
     warning = error = fatal = info
+
+
+class Relayed(NamedTuple):
+    """A message that a part sends when it has received another.
+
+    Attributes:
+        output: the output.
+        cell: the numbers; None if kernels cannot serialise the message.
+    """
+
+    output: Output[Any]
+    cell: Cell | None
 
 
 class Part:
@@ -224,6 +236,10 @@ class Part:
         as the status, of which the chain only repeats the last message. `time` is the message's. For a part in the
         chain, the method is called before its `links`.
         """
+        return None
+
+    def relayed(self, topic: str, cell: Cell | None) -> Relayed | None:
+        """What the part sends at each message of an input of `input_links`, given its numbers; by default nothing."""
         return None
 
     def relink(self) -> None:

@@ -40,10 +40,6 @@ class TopicCounter:
         """Number of messages so far."""
         return self.count + sum(sender.count - before for sender, before in self._followed)
 
-    def add(self, count: int) -> None:
-        """Count messages."""
-        self.count += count
-
     def follow(self, senders: Iterable[TopicCounter]) -> None:
         """From now on, also count each message of these publishers, and of no others."""
         self.count = self.total
