@@ -140,7 +140,7 @@ class ComposedGraph:
             record: file to record every topic to; empty: a new file, named by the recorder; None: no recording.
             names: choice of node names, one of node_names.NAMES.
             tap: called with the full name, message type and QoS of each topic that a node of the package publishes;
-                returns a function that takes each message, encoded, or None.
+                returns the listener of the serialised messages, or None.
             repeated: inputs from outside, of a recorded run; inputs that arrive are then ignored.
             alone: whether to refuse another simulation that is known in the ROS domain when the graph starts. To make a
                 running one known by then, use `OtherSimulation`, which searches for one second.

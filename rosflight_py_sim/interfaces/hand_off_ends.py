@@ -163,7 +163,7 @@ class Outlet:
         return lambda message: pass_serialised(encode(message))
 
     def _passing(self) -> Callable[[bytes], None]:
-        """Function that passes a serialised message to the tap and to external subscriptions."""
+        """Function that passes a serialised message to the listener and to external subscriptions."""
         send = self._send
         if self._listener is None:
             return send

@@ -49,7 +49,7 @@ from rosflight_py_sim.step.topics import CLOCK, StepTopic, topic_of
 M = TypeVar("M")
 
 Tap = Callable[[str, Any, QoSProfile], Listener | None]
-"""Function of a topic's full name, type and QoS; returns who listens to the messages, or None."""
+"""Function of a topic's full name, type and QoS; returns the listener of the messages, or None."""
 
 # Topics whose messages from outside have no effect on the simulation, beyond the clock.
 _NO_INPUTS = (CLOCK.name, DIAGNOSTICS_TOPIC)
@@ -125,7 +125,7 @@ class SimulationNode(TableNode):
             shared_names: parameter names of other nodes, which a wildcard section may therefore contain; read only when
                 a name is unknown.
             hand_off: hand-off between the nodes of the process; None: messages go through the middleware.
-            tap: called for each topic of the step that the node publishes; its result takes the messages.
+            tap: called for each topic of the step that the node publishes; returns the listener of the messages.
             control: the process, which several nodes may share; None: one of the node's own.
             node_arguments: passed to rclpy.node.Node (namespace, context, parameter_overrides, ...).
         """

@@ -218,7 +218,7 @@ class WriterProcess:
         self._send(self._view[:size])
 
     def _send(self, left: memoryview) -> None:
-        if self.error:
+        if self._outcome is not None:
             return
         assert self._process.stdin is not None
         try:

@@ -17,6 +17,7 @@ from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
 
+import numpy as np
 import pytest
 from mcap.reader import make_reader
 
@@ -267,6 +268,44 @@ def test_slow_writer_throttles_the_simulation_and_loses_nothing(
     release.join()
     bodies = everything(writer.path).topics["/plain"].messages
     assert [struct.unpack_from("<I", body)[0] for body in bodies] == list(range(3000))
+
+
+def test_messages_after_the_end_are_dropped(begin: Callable[..., WriterProcess]) -> None:
+    writer = begin(simulated=False)
+    plain = writer.channel(PLAIN)
+    plain(b"before")
+    assert writer.close().messages == 1
+    for _ in range(3000):
+        plain(bytes(1000))
+    writer.flush()
+    assert len(everything(writer.path).topics["/plain"].messages) == 1
+
+
+@pytest.mark.parametrize("size", [100_000, 5_000_000])
+def test_messages_larger_than_batch_and_chunk_keep_their_place(begin: Callable[..., WriterProcess], size: int) -> None:
+    writer = begin(simulated=False)
+    plain = writer.channel(PLAIN)
+    bodies = [b"first", bytes(size), b"between", bytes([7]) * size, b"last"]
+    for body in bodies:
+        plain(body)
+    writer.close()
+    assert everything(writer.path).topics["/plain"].messages == bodies
+
+
+def test_messages_of_kernels_and_of_python_keep_their_order(begin: Callable[..., WriterProcess]) -> None:
+    writer = begin(simulated=False)
+    plain, data = writer.channel(PLAIN), np.zeros(400, np.uint8)
+    link, expected = plain.link(data), []
+    for number in range(9000):
+        body = struct.pack("<I", number) * 100
+        data[:] = np.frombuffer(body, np.uint8)
+        if number % 3:
+            plain(body)
+        elif link.run():
+            link.attend(0, 1)
+        expected.append(body)
+    assert writer.close().messages == 9000
+    assert everything(writer.path).topics["/plain"].messages == expected
 
 
 def test_long_recording_needs_little_memory_for_its_index(tmp_path: Path) -> None:
