@@ -464,7 +464,7 @@ class Sensors(Part, ABC):
             is_regular = period_ns % time.step_ns == 0 and one.sampled_ns >= 0
             if not is_regular or not isinstance(model, SensorModel) or self.update_of(one.sensor) is not None:
                 continue
-            if not keeps(type(model), "links", "read", "fields"):
+            if not keeps(type(model), "links", "read"):
                 continue
             inputs = SensorInputs(truth, wind_ned, self.power, period_ns / NANOSECONDS)
             measuring = model.links(inputs)
@@ -473,7 +473,7 @@ class Sensors(Part, ABC):
             numbers, measured = measuring
             received = partial(self._received, taken, one.sensor)
             if one.line is None:
-                then = received(numbers, _cell_of(one, model, inputs.dt, numbers))
+                then = received(numbers, self._cell_of(one, model, numbers))
             else:
                 delayed = self._delayed(one, model, time, numbers, received)
                 then = None if delayed is None else (delayed[1],)
@@ -481,6 +481,15 @@ class Sensors(Part, ABC):
             if then is not None:
                 links[one] = one.link(time, len(measured) + len(then)), *measured, *then
         return links, arriving
+
+    def _cell_of(self, sampling: Sampling, model: SensorModel, numbers: NDArray[np.float64]) -> Cell:
+        """The numbers of a sensor without latency, with the fields of its message."""
+        dt = sampling.schedule.period_ns / NANOSECONDS
+
+        def message(stamp_ns: int) -> Any:
+            return sampling.message(stamp_ns, model.reading(self, stamp_ns, dt))
+
+        return Cell(numbers, message, fields=model.field_arrays if keeps(type(model), "reading", "read") else {})
 
     def _received(
         self, taken: Taken, sensor: Sensor[Any], numbers: NDArray[np.float64], cell: Cell | None = None
@@ -522,12 +531,3 @@ class Sensors(Part, ABC):
         errors = self.true_errors()
         gyro, accel = (tuple(errors.get(f"{name}_bias_{axis}", 0.0) for axis in "xyz") for name in ("gyro", "acc"))
         return ImuBias(time_ns, gyro, accel)
-
-
-def _cell_of(sampling: Sampling, model: SensorModel, dt: float, numbers: NDArray[np.float64]) -> Cell:
-    """The numbers of a sensor that measures every `dt`, s, with the fields of its message."""
-
-    def message(stamp_ns: int) -> Any:
-        return sampling.message(stamp_ns, model.fields(dt))
-
-    return Cell(numbers, message, fields=model.field_arrays)

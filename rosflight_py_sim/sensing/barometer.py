@@ -188,10 +188,10 @@ class Barometer(SensorModel):
         if self.waves.exist:
             self.waves.move_to(state.truth, state.time_ns / NANOSECONDS)
         self._measure(state.truth, around.wind_ned, around.power, dt, next(self._errors.normals))
-        return self.fields(dt)
+        return self.reading(around, time_ns, dt)
 
-    def fields(self, dt: float) -> tuple[float, float, float]:
-        """As `read` returns them."""
+    def reading(self, around: Surroundings, time_ns: int, dt: float) -> tuple[float, float, float]:
+        """As `read`."""
         pressure_pa, temperature_k, altitude_m = self.measured.tolist()
         return altitude_m, pressure_pa, temperature_k
 

@@ -60,10 +60,10 @@ class BatteryMonitor(SensorModel):
     def read(self, around: Surroundings, time_ns: int, state: VehicleState, dt: float) -> tuple[float, float]:
         """Voltage (V) and current (A); before the true ones are known, those of an idle battery."""
         self._measure(around.power, dt, next(self._errors.normals))
-        return self.fields(dt)
+        return self.reading(around, time_ns, dt)
 
-    def fields(self, dt: float) -> tuple[float, float]:
-        """As `read` returns them."""
+    def reading(self, around: Surroundings, time_ns: int, dt: float) -> tuple[float, float]:
+        """As `read`."""
         voltage, current = self.measured.tolist()
         return voltage, current
 

@@ -313,6 +313,10 @@ class GnssReceiver(SensorModel):
     def read(self, around: Surroundings, time_ns: int, state: VehicleState, dt: float) -> tuple[Any, ...]:
         """Fix; see `GnssSample`."""
         self.sample(state.truth, dt)
+        return self.reading(around, time_ns, dt)
+
+    def reading(self, around: Surroundings, time_ns: int, dt: float) -> tuple[Any, ...]:
+        """As `read`."""
         return self.sent_fields(self._report, around.start_ns + time_ns)
 
     def sent_fields(self, numbers: NDArray[np.float64], unix_ns: int) -> tuple[Any, ...]:

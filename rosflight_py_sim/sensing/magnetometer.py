@@ -262,10 +262,10 @@ class Magnetometer(SensorModel):
     def read(self, around: Surroundings, time_ns: int, state: VehicleState, dt: float) -> tuple[Any, ...]:
         """Field (T, 3) and its covariance (9)."""
         self._measure(state.truth, dt, around.power, next(self._errors.normals))
-        return self.fields(dt)
+        return self.reading(around, time_ns, dt)
 
-    def fields(self, dt: float) -> tuple[Any, ...]:
-        """As `read` returns them."""
+    def reading(self, around: Surroundings, time_ns: int, dt: float) -> tuple[Any, ...]:
+        """As `read`."""
         return self._field_body.tolist(), covariance(self.variance(dt))
 
     @property

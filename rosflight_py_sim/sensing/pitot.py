@@ -135,10 +135,10 @@ class PitotTube(SensorModel):
     def read(self, around: Surroundings, time_ns: int, state: VehicleState, dt: float) -> tuple[float, float, float]:
         """Airspeed (m/s), differential pressure (Pa) and temperature of the air (K)."""
         self.sample(state.truth, around.wind_ned, dt)
-        return self.fields(dt)
+        return self.reading(around, time_ns, dt)
 
-    def fields(self, dt: float) -> tuple[float, float, float]:
-        """As `read` returns them."""
+    def reading(self, around: Surroundings, time_ns: int, dt: float) -> tuple[float, float, float]:
+        """As `read`."""
         pressure_pa, airspeed_mps, temperature_k = self.measured.tolist()
         return airspeed_mps, pressure_pa, temperature_k
 

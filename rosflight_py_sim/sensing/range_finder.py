@@ -241,10 +241,10 @@ class RangeFinder(SensorModel):
     def read(self, around: Surroundings, time_ns: int, state: VehicleState, dt: float) -> tuple[float, ...]:
         """Beam width (rad), limits and distance (m), and the variance of the distance (m^2)."""
         self._distance[0] = self.sample(state.truth, dt)
-        return self.fields(dt)
+        return self.reading(around, time_ns, dt)
 
-    def fields(self, dt: float) -> tuple[float, ...]:
-        """As `read` returns them."""
+    def reading(self, around: Surroundings, time_ns: int, dt: float) -> tuple[float, ...]:
+        """As `read`."""
         return self.field_of_view, self.min_range, self.max_range, self._distance.item(0), self.variance(dt)
 
     @property

@@ -91,10 +91,10 @@ class Thermometer(SensorModel):
     def read(self, around: Surroundings, time_ns: int, state: VehicleState, dt: float) -> tuple[float, float]:
         """Temperature (deg C) and its variance (K^2)."""
         self.sample(state.truth, dt)
-        return self.fields(dt)
+        return self.reading(around, time_ns, dt)
 
-    def fields(self, dt: float) -> tuple[float, float]:
-        """As `read` returns them."""
+    def reading(self, around: Surroundings, time_ns: int, dt: float) -> tuple[float, float]:
+        """As `read`."""
         return self.temperatures.item(2), self.variance(dt)
 
     @property
