@@ -115,17 +115,25 @@ class SensorModel(ABC):
         """Links of a chain that measure once, and the memory of the measured numbers; by default None."""
         return None
 
-    def fields(self, dt: float) -> tuple[Any, ...]:
-        """FieldArrays of the message of the last measurement after its stamp; `dt`: time since the one before, s."""
+    def reading(self, around: Surroundings, time_ns: int, dt: float) -> tuple[Any, ...]:
+        """What `read` would have returned for the last measurement of `links`.
+
+        A model without this method measures by `read` while a receiver needs messages.
+
+        Args:
+            around: inputs besides the true state.
+            time_ns: stamp of the measurement, ns.
+            dt: time since the measurement before, s, > 0.
+        """
         raise NotImplementedError
 
     @property
     def field_arrays(self) -> FieldArrays:
-        """Memory of those fields that change from one measurement of `links` to the next; by default none."""
+        """Memory of the fields of the message that change from one measurement of `links` to the next; by default none."""
         return {}
 
     def sent_fields(self, numbers: NDArray[np.float64], unix_ns: int) -> tuple[Any, ...] | None:
-        """FieldArrays of the sensor's message after its stamp, the first of which are the numbers of `links`.
+        """Fields of the sensor's message after its stamp, the first of which are the numbers of `links`.
 
         With a latency, a chain keeps the measurements in transit as these numbers. By default None: Python keeps them.
 
