@@ -129,7 +129,7 @@ class SensorModel(ABC):
 
     @property
     def field_arrays(self) -> FieldArrays:
-        """Memory of the fields of the message that change from one measurement of `links` to the next; by default none."""
+        """Memory of the message's fields that change from one measurement of `links` to the next; by default none."""
         return {}
 
     def sent_fields(self, numbers: NDArray[np.float64], unix_ns: int) -> tuple[Any, ...] | None:
