@@ -26,7 +26,7 @@ from rosflight_py_sim.kernels.single import single
 
 @kernel
 def take_measured_temperature(now: PassState, temperatures: NDArray[np.float64]) -> None:
-    """`receive_imu_temperature` of the temperature in deg C, as a message carries it; see `Thermometer`."""
+    """`receive_imu_temperature` of the measured temperature in deg C, which the message has too; see `Thermometer`."""
     now.temperature = temperatures[2] + ZERO_CELSIUS_K
 
 
@@ -142,7 +142,7 @@ class Inputs:
     # Samples that a chain of kernels writes; while a calibration takes samples, Python receives them.
 
     def temperature_link(self, temperatures: NDArray[np.float64]) -> ChainLink:
-        """Link that receives the temperature of the IMU; `temperatures` as of `Thermometer`."""
+        """Link that receives the temperature of the IMU; `temperatures` as in `Thermometer`."""
         return ChainLink(bound(take_measured_temperature, self._now, temperatures))
 
     def battery_link(self, measured: NDArray[np.float64]) -> ChainLink:

@@ -55,7 +55,7 @@ class _Sent(NamedTuple):
         ahead_ns: time by which the stamp is ahead of the sender's answer, ns.
         inside: receiving ends of the chain's parts.
         stamps: receiving ends of inputs that take only the stamp.
-        is_made: whether a message is counted in each step, as those that are made for receivers outside of the chain.
+        is_counted: whether sending counts the message of each step; if false, `settle` counts it.
         take: for a part that answers by Python, function that stores the numbers of its messages.
     """
 
@@ -65,7 +65,7 @@ class _Sent(NamedTuple):
     ahead_ns: int
     inside: Sequence[Inlet]
     stamps: Sequence[Inlet]
-    is_made: bool
+    is_counted: bool
     take: Deliver | None = None
 
     def connect(self) -> None:
@@ -214,14 +214,14 @@ class CompiledVehicle:
             self.leave()
 
     def settle(self) -> None:
-        """Count the messages that were not made."""
+        """Count the messages that sending has not counted."""
         if self._steps is None:
             return
         self._steps.settle()
         count, self._uncounted = self._uncounted, 0
         self._taken += count
         for one in self._sent:
-            if not one.is_made:
+            if not one.is_counted:
                 one.outlet.counter.count += count
 
     def leave(self) -> None:
@@ -251,7 +251,7 @@ class CompiledVehicle:
                         self._hand_off.put(deliver, one.outlet.last)
                 else:
                     ports.join.keep(one.outlet.last)
-            if one.ports in following and not one.is_made:
+            if one.ports in following and not one.is_counted:
                 one.outlet.counter.count -= 1
         for ports in self._chain:
             ports.compiled = None
@@ -362,7 +362,7 @@ class CompiledVehicle:
                 if by_python is not None:
                     if name in cells:
                         take = by_python.take[name]
-                        sent.append(_Sent(ports, outlet, cells[name], 0, inside, (), is_made=True, take=take))
+                        sent.append(_Sent(ports, outlet, cells[name], 0, inside, (), is_counted=True, take=take))
                     continue
                 outside = [one for one in outlet.inlets if one not in inside]
                 if name not in cells:
@@ -379,15 +379,15 @@ class CompiledVehicle:
                 # Messages for others keep their order only as messages.
                 are_stamps = is_last and all(one.owner is not None and one.owner[1].is_stamp for one in taking)
                 stamps, taking = (taking, []) if are_stamps else ([], taking)
-                is_made = bool(taking) or outlet.is_encoded or outlet.history is not None
-                if is_made and not taking and outlet.history is None and can_serialise(out.topic, cells[name]):
+                is_counted = bool(taking) or outlet.is_encoded or outlet.history is not None
+                if is_counted and not taking and outlet.history is None and can_serialise(out.topic, cells[name]):
                     receivers.append(Receiver(out.topic, never_taken, links=partial(_serialising, outlet)))
-                    is_made = outlet.ends_turns
-                elif is_made:
+                    is_counted = outlet.ends_turns
+                elif is_counted:
                     # Between the parts of the chain, no other part can answer.
                     triggers = any(not one.is_at_once for one in taking)
                     receivers.append(Receiver(out.topic, self._sending(ports, out), is_triggered=triggers))
-                sent.append(_Sent(ports, outlet, cells[name], step_ns if is_last else 0, inside, stamps, is_made))
+                sent.append(_Sent(ports, outlet, cells[name], step_ns if is_last else 0, inside, stamps, is_counted))
         return sent, receivers
 
     def _sending(self, ports: PartPorts, out: Output[Any]) -> Deliver:

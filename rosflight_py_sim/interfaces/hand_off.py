@@ -48,9 +48,9 @@ _STEPS = 16
 # that an additional guest does not change a flight.
 _MORE_TURNS = (STATUS, TRUTH_STATE, CLOCK)
 
-# Number of steps whose messages to other processes are sent together: each time a message wakes a process that sleeps
-# until it arrives, that takes three times as long as sending a message. No more, because a subscription that queues ten
-# messages, as by default, would lose some.
+# Number of steps whose messages to other processes are sent together. Sending a message that wakes a sleeping process
+# takes three times as long as sending any other. With more steps, a subscription with the default queue of ten messages
+# would lose some.
 _STEPS_SENT_TOGETHER = 4
 
 # Period of the check for external publishers and subscriptions, s.
@@ -108,7 +108,8 @@ class HandOff:
         self._node_count = 0
         self._checking: Iterator[None] = iter(())
         self._queue: deque[tuple[Deliver, Any]] = deque()
-        # Messages to other processes, with the function that publishes each, and whether messages are collected there.
+        # Unsent messages to other processes, each after the function that publishes it, and whether `_publish` adds to
+        # them.
         self._unsent: list[tuple[Callable[[bytes], None], bytes]] = []
         self._collects = False
         self._is_idle = True
@@ -273,7 +274,7 @@ class HandOff:
                 self._turn_ends = True
 
     def _publish(self, publish: Callable[[bytes], None], data: bytes) -> None:
-        """Publish a message to other processes, during a delivery together with those of some steps."""
+        """Publish a message to other processes; during a turn, collect it, to be sent with those of a few steps."""
         if self._collects:
             self._unsent.append((publish, data))
         else:

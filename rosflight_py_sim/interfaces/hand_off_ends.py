@@ -67,11 +67,11 @@ class Outlet:
             to the subscriptions of the hand-off that receive it at once.
         targets: functions that deliver a message to the others.
         sent_count: number of messages that the publisher sent through the middleware.
-        is_encoded: whether messages are encoded, for external subscriptions or for a tap.
-        is_received: whether there is a subscription or a tap.
+        is_encoded: whether messages are encoded, for external subscriptions or for a listener.
+        is_received: whether there is a subscription or a listener.
         is_plain: whether messages need nothing but delivery to `at_once` and `targets`.
         is_removed: whether the publisher has been destroyed without a replacement.
-        pass_on: function that publishes a message through the middleware, by the function that it is given.
+        pass_on: function that calls a publishing function with a serialised message, at once or later in the turn.
         attend: function that does what a message needs besides delivery, if the outlet is not plain.
         ends_turns: whether `attend` may end the executor's turn.
     """
@@ -158,7 +158,7 @@ class Outlet:
         self.at_once = (self._encoder(), *self._at_once) if self.is_encoded else self._at_once
 
     def _encoder(self) -> Deliver:
-        """Function that encodes a message, for the tap and for external subscriptions."""
+        """Function that encodes a message, for the listener and for external subscriptions."""
         encode, pass_serialised = self.topic.encode, self._pass_serialised
         return lambda message: pass_serialised(encode(message))
 
@@ -180,7 +180,7 @@ class Outlet:
     def serialised_links(self, time: StepTime, data: NDArray[np.uint8]) -> Sequence[ChainLink]:
         """Links of a chain that pass on the serialised message in an array, at the time of a step.
 
-        They count it only if it may end a turn.
+        The links count the message only if the outlet `ends_turns`; otherwise the chain counts it.
         """
         link = None if self._listener is None or self._has_external or self.ends_turns else self._listener.link
         if link is not None:

@@ -118,8 +118,8 @@ class Cell(NamedTuple):
         memory: the numbers.
         message: makes the message with a stamp (ns).
         sent_ns: for a topic that is not sent in each step, the stamp of the newest message, ns; -1 before the first.
-        fields: for a message of which kernels can write all that changes, these fields, by name: arrays with the
-            numbers of each, in order.
+        fields: by name, the arrays that hold the numbers of each field that changes, in order; empty if kernels cannot
+            serialise the message.
     """
 
     memory: NDArray[Any]
@@ -137,7 +137,7 @@ class Taken(Protocol):
         """The links; None if a receiver needs messages.
 
         The order of the numbers is that of the sensor's model, or of the message. Receivers that read the newest
-        message on demand read `newest`. With `newest` or `cell`, kernels serialise messages for those that need them.
+        message on demand read `newest`. Given `newest` or `cell`, kernels can serialise messages.
         """
 
 

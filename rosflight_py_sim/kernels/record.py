@@ -86,7 +86,7 @@ def assign(target: T, source: T) -> None:
 
 def field_array(record: object, name: str) -> NDArray[np.float64]:
     """The memory of a field of type float as an array (1,)."""
-    import numpy as np  # as annotations, too, it would be imported by each process that only reads records
+    import numpy as np  # not at module level: a process that only reads records does not need it
 
     return np.frombuffer(cast("Any", record), np.float64, 1, getattr(type(record), name).offset)
 

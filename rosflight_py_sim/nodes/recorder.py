@@ -175,7 +175,7 @@ class Recorder(SimulationNode):
         return all(queue.counts for queue in self._subscribed.values())
 
     def tap(self, topic: str, message_type: Any, qos: QoSProfile) -> Listener | None:
-        """How the messages of a publisher of this process are recorded; None if they are left out.
+        """Listener that records the messages of a publisher of this process; None if the topic is not recorded.
 
         Args:
             topic: full name of the topic.

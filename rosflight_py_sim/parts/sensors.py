@@ -370,7 +370,7 @@ class Sensors(Part, ABC):
     # Compiled answers.
 
     def cells(self) -> Cells:
-        """The IMU's measurement and its biases, if its model measures."""
+        """Measurement and biases of the IMU; none if its model is not an `InertialSensor`."""
         imu = self.models.get(self._imu.sensor.sensor)
         if not isinstance(imu, InertialSensor):
             return {}
@@ -384,7 +384,7 @@ class Sensors(Part, ABC):
         return self._imu.message(time_ns, imu.fields(imu.step_s))
 
     def _bias_fields(self, imu: InertialSensor) -> FieldArrays:
-        """The biases in memory, if they are all that `true_errors` adds up to."""
+        """Arrays of the IMU's biases; none if `true_errors` is overridden or another model adds to the biases."""
         others = (model.true_errors() for model in self.models.values() if model is not imu)
         are_own = keeps(type(self), "links", "true_errors") and keeps(type(imu), "step_links", "true_errors")
         if not are_own or any(imu.true_errors().keys() & errors.keys() for errors in others):

@@ -321,7 +321,7 @@ class RosflightBoard(CommandServices, ParameterServices, StatusReports, Estimate
     def input_links(self, time: StepTime, topic: str, numbers: NDArray[Any]) -> Sequence[ChainLink] | None:
         """Let the firmware take a sample, an RC frame or a command.
 
-        None for other topics, or if RC frames that are sent on have receivers.
+        None for other topics, and for RC frames if `send_rc` has receivers.
         """
         firmware = self.board.firmware
         if topic == COMMAND.name:

@@ -1,6 +1,6 @@
-"""An MCAP file that is written from chunks, with the records of the mcap library.
+"""An MCAP file written chunk by chunk, with the record classes of the mcap library.
 
-The library's own writer takes single messages.
+The library's own writer accepts only single messages.
 
 Source of the format: MCAP specification (mcap.dev/spec).
 """
@@ -57,7 +57,7 @@ class ChunkedFile:
         self._file, self.chunk = file, chunk
         self._schemas: list[Schema] = []
         self._channels: list[Channel] = []
-        # As the bytes of the summary: a seventh of the memory of the objects.
+        # Encoded as in the summary, which takes a seventh of the memory of the objects.
         self._chunk_indexes: list[bytes] = []
         self._metadata_indexes: list[bytes] = []
         self._counts: Counter[int] = Counter()

@@ -38,7 +38,7 @@ _MESSAGE, _MESSAGE_INDEX = 0x05, 0x07
 KIND, CHANNEL, SEQUENCE, LAST, SIZE = range(5)
 
 BY_PYTHON, UNSTAMPED, STAMPED, CLOCK = range(4)
-"""Kinds of channels: whose messages Python takes, without or with a stamp, and that of the clock."""
+"""Kinds of channels: messages left to Python, messages without a stamp, messages with a stamp, and /clock."""
 
 NO_CLOCK = -1
 """Time of the clock before its first message, ns."""
@@ -57,7 +57,7 @@ class Filling:
         start_ns: earliest log time, ns.
         end_ns: latest log time, ns.
         clock_ns: time of the newest clock message, ns; NO_CLOCK before the first, or without a clock.
-        needs_clock: whether messages before the first clock message are for Python.
+        needs_clock: whether Python takes the messages before the first clock message.
     """
 
     size: int
@@ -70,7 +70,7 @@ class Filling:
 
 @kernel
 def integer_at(data: NDArray[np.uint8], at: int, size: int) -> int:
-    """Unsigned integer of `size` bytes, the lowest first."""
+    """Unsigned integer of `size` bytes at an offset, the lowest byte first."""
     value = 0
     for i in range(size):
         value += int(np.int64(data[at + i])) << (8 * i)
@@ -98,9 +98,9 @@ def add_record(
     chunk: NDArray[np.uint8],
     index: NDArray[np.int64],
 ) -> None:
-    """Add the message of `size` bytes at an offset of `data`, which came on a channel, as a record.
+    """Add a record of the message of `size` bytes at an offset of `data`; `number`: channel of the pipe message.
 
-    Its log time is that of the clock, or its own stamp if that is near.
+    The log time is the time of the clock, or the system time without a clock. A stamp near that time replaces it.
     """
     log_ns = system_ns if filling.clock_ns == NO_CLOCK else filling.clock_ns
     if channels[number, KIND] == STAMPED:
@@ -135,7 +135,7 @@ def take_messages(
     chunk: NDArray[np.uint8],
     index: NDArray[np.int64],
 ) -> tuple[int, int]:
-    """Add the pipe messages from an offset on; return the offset of the first that is left, and why."""
+    """Add pipe messages from an offset on; return the offset of the first one not added, and why it stopped."""
     at = begin
     while at + HEADER_BYTES <= len(data):
         number, size = integer_at(data, at, 2), integer_at(data, at + 10, 4)
@@ -191,7 +191,7 @@ class Chunk:
         return take_messages(data, begin, self.filling, self.channels, self._memory, self._index)
 
     def has_room(self, size: int) -> bool:
-        """Whether a message of this size fits; a chunk without messages grows for it."""
+        """Whether a message of this size fits; a chunk without messages is enlarged to hold it."""
         filling, needed = self.filling, self.filling.size + _RECORD_BYTES + size
         if filling.messages == 0:
             self._grow_to(needed)
@@ -204,14 +204,14 @@ class Chunk:
             self._memory = grown
 
     def append(self, record: bytes) -> None:
-        """Add a record that is no message."""
+        """Add a record that is not a message."""
         first, end = self.filling.size, self.filling.size + len(record)
         self._grow_to(end)
         self._memory[first:end] = np.frombuffer(record, np.uint8)
         self.filling.size = end
 
     def add(self, number: int, system_ns: int, body: bytes) -> None:
-        """Add a message, for which there is room."""
+        """Add a message that fits; see `has_room`."""
         data = np.frombuffer(body, np.uint8)
         add_record(data, 0, len(data), system_ns, number, self.filling, self.channels, self._memory, self._index)
 
@@ -222,11 +222,11 @@ class Chunk:
 
     @property
     def records(self) -> bytes:
-        """All records."""
+        """The chunk's records, uncompressed."""
         return self._memory[: self.filling.size].tobytes()
 
     def groups(self) -> Iterator[Group]:
-        """Messages of each channel."""
+        """Index record of each channel that has messages in the chunk."""
         index = self._index[: self.filling.messages]
         index = index[np.argsort(index[:, 0], kind="stable")]
         first = 0

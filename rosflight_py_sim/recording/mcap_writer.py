@@ -117,7 +117,8 @@ class McapRecording:
         self._channels: dict[int, Channel] = {}
         self._ids: dict[str, int] = {}
         self._schemas: dict[str, int] = {}
-        # Of each topic, the last message of its publishers that are recorded directly, and those still to be repeated.
+        # For each topic, the last message from its directly recorded publishers, and the messages whose echoes are
+        # still to come.
         self._newest: dict[str, bytes] = {}
         self._echoes: dict[str, deque[bytes]] = {}
 
@@ -141,7 +142,7 @@ class McapRecording:
                 at += length
 
     def _take(self, number: int, system_ns: int, body: bytes) -> None:
-        """Process a pipe message that the chunk has left."""
+        """Process a pipe message that the kernel leaves to Python."""
         if number == DESCRIPTIONS:
             self._describe(body)
         elif number == METADATA:

@@ -1,6 +1,6 @@
 """Client of the writer process: sends serialised messages in batches.
 
-A batch is collected in memory, in the format of the pipe, by Python and by the kernels of a chain.
+Python and the kernels of a chain append messages to a batch in memory, in the format of the pipe.
 """
 
 from __future__ import annotations
@@ -125,7 +125,7 @@ class ChannelInput:
 
 
 class WriterProcess:
-    """Collects messages, and sends them when `flush` is called.
+    """Collects messages in a batch, and sends the batch when it is full or `flush` is called.
 
     If the process cannot keep up, `flush` waits for it, so no message is lost. If it cannot write, `error` gives the
     reason, and further messages are dropped.
@@ -189,7 +189,7 @@ class WriterProcess:
         return self._process.pid
 
     def channel(self, channel: Channel) -> ChannelInput:
-        """What collects the serialised messages of a channel."""
+        """Add a channel; return the input that collects its serialised messages."""
         self._channels += 1
         self.collect(DESCRIPTIONS, 0, json.dumps({"number": self._channels, **asdict(channel)}).encode())
         return ChannelInput(self, self._channels)
@@ -199,7 +199,7 @@ class WriterProcess:
         self.collect(METADATA, 0, json.dumps({"name": name, "metadata": dict(metadata)}).encode())
 
     def collect(self, number: int, system_ns: int, body: bytes) -> None:
-        """Append a pipe message to the batch, or send it at once if it is too large for that."""
+        """Append a pipe message to the batch; send it at once if it is larger than a batch."""
         batch, at = self.batch, self.batch.size
         end = at + HEADER_BYTES + len(body)
         if end > _BATCH:
@@ -213,7 +213,7 @@ class WriterProcess:
         batch.size = end
 
     def flush(self) -> None:
-        """Send the messages since the last call."""
+        """Send the batch."""
         size, self.batch.size = self.batch.size, 0
         self._send(self._view[:size])
 

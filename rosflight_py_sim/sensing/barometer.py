@@ -191,13 +191,13 @@ class Barometer(SensorModel):
         return self.reading(around, time_ns, dt)
 
     def reading(self, around: Surroundings, time_ns: int, dt: float) -> tuple[float, float, float]:
-        """As `read`."""
+        """Fields of the last measurement, as returned by `read`."""
         pressure_pa, temperature_k, altitude_m = self.measured.tolist()
         return altitude_m, pressure_pa, temperature_k
 
     @property
     def field_arrays(self) -> FieldArrays:
-        """All fields."""
+        """Memory of all fields."""
         measured = self.measured
         return {"pressure": [measured[0:1]], "temperature": [measured[1:2]], "altitude": [measured[2:3]]}
 

@@ -63,13 +63,13 @@ class BatteryMonitor(SensorModel):
         return self.reading(around, time_ns, dt)
 
     def reading(self, around: Surroundings, time_ns: int, dt: float) -> tuple[float, float]:
-        """As `read`."""
+        """Fields of the last measurement, as returned by `read`."""
         voltage, current = self.measured.tolist()
         return voltage, current
 
     @property
     def field_arrays(self) -> FieldArrays:
-        """All fields."""
+        """Memory of all fields."""
         return {"voltage": [self.measured[0:1]], "current": [self.measured[1:2]]}
 
     def links(self, inputs: SensorInputs) -> tuple[NDArray[np.float64], Sequence[ChainLink]]:

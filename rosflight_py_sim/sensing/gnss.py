@@ -316,7 +316,7 @@ class GnssReceiver(SensorModel):
         return self.reading(around, time_ns, dt)
 
     def reading(self, around: Surroundings, time_ns: int, dt: float) -> tuple[Any, ...]:
-        """As `read`."""
+        """Fields of the last measurement, as returned by `read`."""
         return self.sent_fields(self._report, around.start_ns + time_ns)
 
     def sent_fields(self, numbers: NDArray[np.float64], unix_ns: int) -> tuple[Any, ...]:

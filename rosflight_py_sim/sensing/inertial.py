@@ -393,7 +393,7 @@ class InertialSensor(SensorModel):
             sample_inertial_under, conditions, temperatures, *self._models, truth, dt, around.rotor_speeds, row
         )
         yield ChainLink(sampled, leave=leave)
-        # Of the angular rate, then of the specific force; at rest, and of a vibrating airframe.
+        # Variances of gyro and accelerometer: first for a vehicle at rest, then for a vibrating airframe.
         variances = [self._variances(dt, vibrates)[::-1] for vibrates in (False, True)]
         covariances = np.array([[*covariance(gyro), *covariance(accel)] for gyro, accel in variances])
         yield ChainLink(bound(select_covariances, conditions, covariances, self._covariances_now))

@@ -265,12 +265,12 @@ class Magnetometer(SensorModel):
         return self.reading(around, time_ns, dt)
 
     def reading(self, around: Surroundings, time_ns: int, dt: float) -> tuple[Any, ...]:
-        """As `read`."""
+        """Fields of the last measurement, as returned by `read`."""
         return self._field_body.tolist(), covariance(self.variance(dt))
 
     @property
     def field_arrays(self) -> FieldArrays:
-        """The field."""
+        """Memory of the magnetic field."""
         return {"field": [self._field_body]}
 
     def links(self, inputs: SensorInputs) -> tuple[NDArray[np.float64], Sequence[ChainLink]]:

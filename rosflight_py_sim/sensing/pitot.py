@@ -138,13 +138,13 @@ class PitotTube(SensorModel):
         return self.reading(around, time_ns, dt)
 
     def reading(self, around: Surroundings, time_ns: int, dt: float) -> tuple[float, float, float]:
-        """As `read`."""
+        """Fields of the last measurement, as returned by `read`."""
         pressure_pa, airspeed_mps, temperature_k = self.measured.tolist()
         return airspeed_mps, pressure_pa, temperature_k
 
     @property
     def field_arrays(self) -> FieldArrays:
-        """All fields."""
+        """Memory of all fields."""
         measured = self.measured
         return {"differential_pressure": [measured[0:1]], "velocity": [measured[1:2]], "temperature": [measured[2:3]]}
 

@@ -244,12 +244,12 @@ class RangeFinder(SensorModel):
         return self.reading(around, time_ns, dt)
 
     def reading(self, around: Surroundings, time_ns: int, dt: float) -> tuple[float, ...]:
-        """As `read`."""
+        """Fields of the last measurement, as returned by `read`."""
         return self.field_of_view, self.min_range, self.max_range, self._distance.item(0), self.variance(dt)
 
     @property
     def field_arrays(self) -> FieldArrays:
-        """The distance."""
+        """Memory of the distance."""
         return {"distance": [self._distance]}
 
     def links(self, inputs: SensorInputs) -> tuple[NDArray[np.float64], Sequence[ChainLink]]:

@@ -47,8 +47,8 @@ class Thermometer(SensorModel):
     """Thermometer inside the IMU.
 
     Attributes:
-        temperatures: true and measured temperature of the IMU, K, and the latter in deg C (3,); not a number before the
-            first sample.
+        temperatures: true temperature (K), measured temperature (K) and measured temperature (deg C) of the IMU (3,);
+            NaN before the first sample.
     """
 
     def __init__(self, values: Values, rng: np.random.Generator) -> None:
@@ -94,12 +94,12 @@ class Thermometer(SensorModel):
         return self.reading(around, time_ns, dt)
 
     def reading(self, around: Surroundings, time_ns: int, dt: float) -> tuple[float, float]:
-        """As `read`."""
+        """Fields of the last measurement, as returned by `read`."""
         return self.temperatures.item(2), self.variance(dt)
 
     @property
     def field_arrays(self) -> FieldArrays:
-        """The temperature."""
+        """Memory of the temperature, deg C."""
         return {"temperature_c": [self.temperatures[2:3]]}
 
     def sample(self, truth: NDArray[np.float64], dt: float) -> float:

@@ -49,7 +49,7 @@ _FIELDS: dict[str, Callable[[NDArray[Any]], FieldArrays]] = {
 
 
 def cell_of(topic: StepTopic[Any], memory: NDArray[Any], message: Callable[[int], Any]) -> dict[str, Cell]:
-    """Cell of a topic with numbers, whose messages differ in nothing else, by name; see `Cell` for the arguments."""
+    """Cell, by topic name, of a topic whose messages differ only in stamp and numbers; see `Cell` for the arguments."""
     return {topic.name: Cell(memory, message, fields=_FIELDS[topic.name](memory))}
 
 

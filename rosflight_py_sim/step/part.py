@@ -44,7 +44,7 @@ class NoLog:
 
 
 class Relayed(NamedTuple):
-    """A message that a part sends when it has received another.
+    """A message that a part sends for each message it receives on a topic.
 
     Attributes:
         output: the output.
@@ -239,7 +239,7 @@ class Part:
         return None
 
     def relayed(self, topic: str, cell: Cell | None) -> Relayed | None:
-        """What the part sends at each message of an input of `input_links`, given its numbers; by default nothing."""
+        """Message that the part sends on for each message of a topic of `input_links`; by default None."""
         return None
 
     def relink(self) -> None:

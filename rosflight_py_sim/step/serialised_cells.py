@@ -62,7 +62,8 @@ def serialising_links(topic: StepTopic[Any], cell: Cell, time: StepTime, sink: S
         sink: takes the message.
     """
     message = np.frombuffer(topic.encode(cell.message(time.time_ns)), np.uint8)
-    # Numbers have their places from after the encapsulation on, which must be aligned for the largest of them.
+    # CDR aligns numbers relative to the end of the encapsulation. The body after it must therefore begin at a multiple
+    # of 8 bytes in memory.
     words: NDArray[np.float64] = np.zeros(-(-(len(message) + STAMP_AT) // 8))
     memory = words.view(np.uint8)[STAMP_AT : STAMP_AT + len(message)]
     memory[:] = message

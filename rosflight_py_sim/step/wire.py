@@ -80,7 +80,7 @@ def _format(primitives: list[str], offset: int, zeros: Collection[int] = ()) -> 
 
 
 def _offsets(primitives: Iterable[str], offset: int) -> list[int]:
-    """Offset of each primitive when the first may begin `offset` bytes into the CDR body."""
+    """Offset of each primitive in the CDR body, if the part before them ends at `offset`."""
     offsets = []
     for name in primitives:
         size = _CODES[name][1]
@@ -94,9 +94,9 @@ class Place(NamedTuple):
     """Place of numbers in a serialised message.
 
     Attributes:
-        offset: of the first number, counted from after the encapsulation, bytes.
-        code: type of the numbers, as of `struct`.
-        size: number of numbers.
+        offset: offset of the first number from the end of the encapsulation, bytes.
+        code: type of the numbers, as a format character of `struct`.
+        size: how many numbers there are.
     """
 
     offset: int

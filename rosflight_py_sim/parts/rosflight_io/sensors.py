@@ -92,7 +92,7 @@ class SensorRelay(CorrectedMeasurements):
         return None if out is None else Relayed(out, None if cell is None else self._corrected(topic, cell))
 
     def _corrected(self, topic: str, measured: Cell) -> Cell:
-        """The numbers of a corrected measurement, given those of the sensor's."""
+        """Cell of a corrected measurement, given the cell of the sensor's measurement."""
         firmware = self.firmware
         air, battery, field = firmware.air, firmware.battery, firmware.magnetic_field
         if topic == MAG.name:
@@ -187,6 +187,6 @@ def _corrected_battery(time_ns: int, battery: BatteryFilter) -> BatterySample:
 
 
 def _cell_of(record: object, names: Mapping[str, str], message: Callable[[int], Any]) -> Cell:
-    """Cell whose numbers are in a record: the name of a number there, by field of the message."""
+    """Cell whose numbers are in a record; `names` maps each field of the message to the name in the record."""
     fields = {field: [field_array(record, name)] for field, name in names.items()}
     return Cell(np.zeros(0), message, fields=fields)
