@@ -20,6 +20,8 @@ from rosflight_py_sim.vehicles import vehicle
 
 LIMIT_S = 200.0
 
+_ASKED_EVERY_S = 0.05
+
 
 @dataclass
 class ArduPilotRun:
@@ -45,7 +47,7 @@ def composed_run(frame_rate: int, duration_s: float = 5.0, name: str = "multirot
         arguments=["--log-level", "warn", "-p", f"ardupilot.port:={port}"],
     )
     with lean_ardupilot(port, frame_rate, duration_s) as client:
-        graph.spin(lambda: not has_printed(client, 0.0))
+        graph.spin(is_measuring(client))
         figures = figures_of(client)
     graph.close()
     return figures
@@ -108,6 +110,21 @@ def measuring_client(module: str, *arguments: float) -> Iterator[subprocess.Pope
     finally:
         client.kill()
         client.wait()
+
+
+def is_measuring(client: subprocess.Popen[str]) -> Callable[[], bool]:
+    """Function that returns whether the client has printed nothing; cheap enough to be called in each step."""
+    due_s = 0.0
+
+    def go_on() -> bool:
+        nonlocal due_s
+        now_s = time.monotonic()
+        if now_s < due_s:
+            return True
+        due_s = now_s + _ASKED_EVERY_S
+        return not has_printed(client, 0.0)
+
+    return go_on
 
 
 def has_printed(client: subprocess.Popen[str], timeout_s: float) -> bool:

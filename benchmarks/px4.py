@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from benchmarks.ardupilot import ArduPilotRun, figures_of, has_printed, measuring_client
+from benchmarks.ardupilot import ArduPilotRun, figures_of, is_measuring, measuring_client
 from benchmarks.free_ports import free_ports
 from rosflight_py_sim.graph.composition import ComposedGraph
 from rosflight_py_sim.graph.fleet import Member
@@ -18,7 +18,7 @@ def composed_run(duration_s: float = 5.0, name: str = "multirotor") -> ArduPilot
         arguments=["--log-level", "warn", "-p", f"px4.port:={port}"],
     )
     with measuring_client("lean_px4", port, duration_s) as client:
-        graph.spin(lambda: not has_printed(client, 0.0))
+        graph.spin(is_measuring(client))
         figures = figures_of(client)
     graph.close()
     return figures

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import ClassVar
 
+import numpy as np
 from std_msgs.msg import String
 from std_srvs.srv import Trigger
 
@@ -12,23 +13,31 @@ from rosflight_py_sim.bridge.bridged_vehicle import VehicleFrontEnds
 from rosflight_py_sim.bridge.commanded_vehicle import CommandedVehicle
 from rosflight_py_sim.bridge.front_end_interface import START_OVER, ActuatorFrontEnd, Snapshot
 from rosflight_py_sim.ground.parameters import ParameterTable, Value, Values
+from rosflight_py_sim.ground.pulse_width import OUTPUTS
 from rosflight_py_sim.ground.shared_parameters import START_DATE, STEP_SIZE, TIME_MODE
 from rosflight_py_sim.ground.stamps import NANOSECONDS, seconds_text
 from rosflight_py_sim.ground.transitions import TableEnum, TransitionMachine, Transitions
+from rosflight_py_sim.kernels.chain import Cell, Cells, ChainLink, Due, StepTime, Taken, is_due
+from rosflight_py_sim.kernels.jit import bound
 from rosflight_py_sim.step.diagnosis import Diagnosis, Level
 from rosflight_py_sim.step.part import Log
 from rosflight_py_sim.step.ports import calls, newest, output
 from rosflight_py_sim.step.topic_statistics import Period
 from rosflight_py_sim.step.topics import (
+    IMU,
     PWM_OUTPUT,
     SIM_STEP_SIZE,
     SIM_STEP_SIZE_REQUEST,
+    TRUTH_STATE,
+    TRUTH_WIND,
     WAITING_FOR,
     ImuSample,
     PulseWidths,
     StepSize,
     topic_of,
+    vector3,
 )
+from rosflight_py_sim.step.vehicle_state import VehicleState
 
 _WAITING_TIME_MODE = TIME_MODE.overridden("steps wait for a client", default="lockstep", choices=("lockstep",))
 
@@ -84,6 +93,7 @@ class ActuatedVehicle(CommandedVehicle):
     Attributes:
         commander: the front-end.
         wait: waits for missing commands; called after each exchange, once the IMU message has arrived.
+        is_alone: whether the simulation waits for no other vehicle's commands.
         pending: snapshot whose commands have not been published yet; None while the step is under way.
     """
 
@@ -105,6 +115,7 @@ class ActuatedVehicle(CommandedVehicle):
         assert isinstance(front_ends.commander, ActuatorFrontEnd)
         self.commander = front_ends.commander
         self.wait: Callable[[], None] = _no_wait
+        self.is_alone = False
         super().__init__(values, front_ends, log)
 
     def initialise(self) -> None:
@@ -115,7 +126,9 @@ class ActuatedVehicle(CommandedVehicle):
         self._is_reported = False
         # The commands for `pending`, and those last published.
         self._commands: list[int] = []
-        self._pwm = PulseWidths(-1, ())
+        self._pwm_ns, self._pulse_us = -1, np.zeros(OUTPUTS, np.int64)
+        # Whether a chain reads the pulse widths.
+        self._is_linked = False
         # The request that belongs to the PWM.
         self._request = _NO_REQUEST
         self._step = StepSize(-1, -1, is_requested=False)
@@ -156,7 +169,7 @@ class ActuatedVehicle(CommandedVehicle):
         if step.is_requested:
             self._calls_without_step_size = 0
         if is_first_reply and self._request.length_ns > 0:
-            self.send_pwm(self._pwm)
+            self._send_pwm()
 
     def on_state(self) -> None:
         """Note the state after a reset, or begin the step."""
@@ -175,6 +188,9 @@ class ActuatedVehicle(CommandedVehicle):
     def answer(self, time_ns: int, content: ImuSample) -> None:
         """Pass the snapshot to the front-ends, or publish the commands that answer it."""
         super().answer(time_ns, content)
+        self._take_step(time_ns)
+
+    def _take_step(self, time_ns: int) -> None:
         if self.pending is not None and self.pending.time_ns == time_ns:
             self._proceed()
         else:
@@ -182,7 +198,7 @@ class ActuatedVehicle(CommandedVehicle):
 
     def answer_again(self, time_ns: int) -> None:
         """Send the last pulse widths, if they have that stamp."""
-        if time_ns == self._pwm.time_ns:
+        if time_ns == self._pwm_ns:
             self._send_answer()
 
     def exchange(self) -> None:
@@ -218,7 +234,10 @@ class ActuatedVehicle(CommandedVehicle):
         assert self.pending is not None
         time_ns = self.pending.time_ns
         self.pending = None
-        self._pwm = PulseWidths(time_ns, self._commands)
+        self._pwm_ns, self._pulse_us[:] = time_ns, self._commands
+        if self._is_linked:
+            self.resume()
+            return
         self._request = self._new_request(time_ns)
         self._send_answer()
 
@@ -233,7 +252,10 @@ class ActuatedVehicle(CommandedVehicle):
         if self._requests_steps:
             self.send_step_size_request(self._request)
         if self._request.length_ns == 0 or self._step.is_requested:
-            self.send_pwm(self._pwm)
+            self._send_pwm()
+
+    def _send_pwm(self) -> None:
+        self.send_pwm(PulseWidths(self._pwm_ns, self._pulse_us.tolist()))
 
     def _call_reset_services(self) -> None:
         self._calls_without_reply = 0
@@ -255,6 +277,45 @@ class ActuatedVehicle(CommandedVehicle):
                 self._exchange.handle(ExchangeEvent.RESET_DONE, self._state.time_ns)
 
         self.resets[service].send(Trigger.Request(), take)
+
+    # Compiled answers.
+
+    def cells(self) -> Cells:
+        """The pulse widths."""
+        pulse_us = self._pulse_us
+        return {PWM_OUTPUT.name: Cell(pulse_us, lambda time_ns: PulseWidths(time_ns, pulse_us.tolist()))}
+
+    def links(self, time: StepTime, cells: Cells, taken: Taken) -> Sequence[ChainLink] | None:
+        """Pass snapshots of the chain's numbers.
+
+        None if the front-end does not use the IMU, and so receives a snapshot at the end of a step, or requests the
+        lengths of steps, which the time manager grants by messages.
+        """
+        if self._is_passed_early or self._requests_steps:
+            return None
+        imu, truth, wind = (cells[topic.name].memory for topic in (IMU, TRUTH_STATE, TRUTH_WIND))
+        state, exchange = VehicleState(time.time_ns, truth), self._exchange
+        is_plain = self.is_alone and not self._observers
+        direct = self.commander.direct(self.index, imu, self, self._pulse_us) if is_plain else None
+
+        def act(time_ns: int, status: int) -> bool:
+            self._is_linked = True
+            if self.held.waiting:
+                self.held.deliver(time_ns)
+            if direct is not None and exchange.state is ExchangeState.STEPPING and direct(time_ns):
+                self._pwm_ns = time_ns
+                return False
+            self._state, state.time_ns = state, time_ns
+            self._wind_ned = vector3(wind.tolist())
+            x, y, z, p, q, r = imu.tolist()
+            self._observe(time_ns, (p, q, r), (x, y, z))
+            self._take_step(time_ns)
+            return self.pending is not None
+
+        def leave(answered_ns: int) -> None:
+            self._is_linked = False
+
+        return (ChainLink(bound(is_due, time, Due(at_ns=0)), act, leave, is_answer=True),)
 
     # Waiting.
 
@@ -300,7 +361,7 @@ class ActuatedVehicle(CommandedVehicle):
             state,
             Level.OK if state == "flying" else Level.WARN,
             self.commander.peer(self.index),
-            {"time": self._pwm.time_ns / NANOSECONDS, "step": self._step.seconds, "refused": refused},
+            {"time": self._pwm_ns / NANOSECONDS, "step": self._step.seconds, "refused": refused},
         )
 
 

@@ -7,7 +7,13 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import ClassVar, TypeVar
 
-from rosflight_py_sim.bridge.front_end_interface import OPTIONAL_FIELDS, ActuatorFrontEnd, FrontEndInterface, Snapshot
+from rosflight_py_sim.bridge.front_end_interface import (
+    OPTIONAL_FIELDS,
+    ActuatorFrontEnd,
+    FrontEndInterface,
+    Snapshot,
+    Vector3,
+)
 from rosflight_py_sim.ground.parameters import ParameterTable, Values
 from rosflight_py_sim.ground.shared_parameters import START_DATE, TIME_MODE
 from rosflight_py_sim.ground.stamps import NANOSECONDS
@@ -114,7 +120,7 @@ class BridgedVehicle(Part):
         self._state = VehicleState()
         self._wind_ns, self._wind_ned = -1, _ZERO
         self._imu_ns, self._gyro, self._accel_body = -1, _ZERO, _ZERO
-        self._attitude: tuple[float, float, float] | None = None
+        self._attitude: Vector3 | None = None
         self._files: dict[str, bytes] = {}
         self._files_since_ns = 0
         self._has_image_ports = False
@@ -182,8 +188,12 @@ class BridgedVehicle(Part):
 
     def answer(self, time_ns: int, content: ImuSample) -> None:
         """Pass the snapshot to the observers that need it."""
+        self._observe(content.time_ns, vector3(content.gyro), vector3(content.accel))
+
+    def _observe(self, time_ns: int, gyro: Vector3, accel_body: Vector3) -> None:
+        """Note the IMU's measurement, and pass the snapshot to the observers that need it."""
         self._newest = None
-        self._imu_ns, self._gyro, self._accel_body = content.time_ns, vector3(content.gyro), vector3(content.accel)
+        self._imu_ns, self._gyro, self._accel_body = time_ns, gyro, accel_body
         for observer in self._observers:
             if observer.is_due(self.index, time_ns):
                 observer.observe(self.index, self.snapshot(time_ns))

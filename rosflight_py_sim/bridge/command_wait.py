@@ -33,7 +33,7 @@ class CommandWait:
         for fileno in filenos:
             self._poll.register(fileno, select.POLLIN)
         for vehicle in vehicles:
-            vehicle.wait = self._wait
+            vehicle.wait, vehicle.is_alone = self._wait, len(vehicles) == 1
         self._is_open = True
 
     def close(self) -> None:
@@ -56,18 +56,24 @@ class CommandWait:
 
     def _exchange_all(self) -> bool:
         """Exchange the snapshots of the waiting vehicles; return whether commands are still missing."""
-        waiting = [vehicle for vehicle in self._vehicles if vehicle.awaits_commands]
-        for vehicle in waiting:
-            vehicle.exchange()
-        return any(vehicle.awaits_commands for vehicle in waiting)
+        is_waiting = False
+        for vehicle in self._vehicles:
+            if vehicle.awaits_commands:
+                vehicle.exchange()
+                is_waiting |= vehicle.awaits_commands
+        return is_waiting
 
     def _wait(self) -> None:
         """Wait for missing commands, if the IMU messages of all vehicles have arrived; the last one calls this, too."""
-        waiting = [vehicle for vehicle in self._vehicles if vehicle.awaits_commands]
-        if not waiting or not self._is_open or any(vehicle.is_early for vehicle in self._vehicles):
+        if not self._is_open:
             return
-        is_waiting = True
-        if len(waiting) == len(self._vehicles):
+        waiting = 0
+        for vehicle in self._vehicles:
+            if vehicle.is_early:
+                return
+            waiting += vehicle.awaits_commands
+        is_waiting = waiting > 0
+        if waiting == len(self._vehicles):
             end_s = time.monotonic() + _LINGER_S
             while is_waiting and self._is_readable_soon() and time.monotonic() < end_s:
                 is_waiting = self._exchange_all()

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from types import MappingProxyType
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
         BaroSample,
         GnssSample,
         MagSample,
+        PulseWidths,
         RangeSample,
         StatusReport,
     )
@@ -115,6 +116,26 @@ OPTIONAL_FIELDS = frozenset(
     }
 )
 """Optional fields of snapshots, in addition to state and wind; they contain the newest message received."""
+
+
+class NewestMessages(Protocol):
+    """Newest messages of a vehicle; None before the first.
+
+    Attributes:
+        gnss: of the GNSS receiver.
+        mag: of the magnetometer.
+        baro: of the barometer.
+        airspeed: of the pitot tube.
+        range: of the range finder.
+        rc: of the transmitter.
+    """
+
+    gnss: GnssSample | None
+    mag: MagSample | None
+    baro: BaroSample | None
+    airspeed: AirspeedSample | None
+    range: RangeSample | None
+    rc: PulseWidths | None
 
 
 class FrontEndInterface(ABC):
@@ -287,6 +308,10 @@ Answer: TypeAlias = list[int] | Literal[StartOver.START_OVER] | None
 """Result of `exchange`."""
 
 
+Direct: TypeAlias = Callable[[int], bool]
+"""Exchange of a step, given its time, ns; returns whether the step has its commands. See `ActuatorFrontEnd.direct`."""
+
+
 class ActuatorFrontEnd(FrontEndInterface):
     """Replaces the flight controller: the program sends each step's actuator commands. Lockstep only.
 
@@ -318,6 +343,22 @@ class ActuatorFrontEnd(FrontEndInterface):
             START_OVER: the vehicle returns to its initial state, and the call is repeated with a snapshot of that state
             and the same time (the IMU is not sampled again).
         """
+
+    def direct(
+        self, vehicle: int, imu: NDArray[np.float64], newest: NewestMessages, pulse_us: NDArray[np.int64]
+    ) -> Direct | None:
+        """Function that exchanges ordinary steps of a vehicle alone in its process, without snapshots; None if none.
+
+        The function writes the commands, and returns True. It may wait for them for about a millisecond. Otherwise it
+        returns False, and `exchange` is called with a snapshot of the same time.
+
+        Args:
+            vehicle: number of the vehicle.
+            imu: specific force (m/s^2) and angular rate (rad/s) of each step (6,).
+            newest: newest messages of the vehicle.
+            pulse_us: pulse width of each output, us (14,), for the function to write.
+        """
+        return None
 
     @classmethod
     def requests_step_sizes(cls) -> bool:

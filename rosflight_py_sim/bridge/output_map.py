@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
 
 from rosflight_py_sim.ground.parameters import Parameter, ParameterError, ParameterTable, Values, texts
 from rosflight_py_sim.ground.pulse_width import CENTRE_US, LOW_US, OUTPUTS
+from rosflight_py_sim.kernels.jit import bound, kernel
 
 LARGEST_PULSE_US = 65535
 LARGEST_WEIGHT = 1000.0
@@ -61,6 +65,11 @@ class OutputMap:
 
     An output is 1500 us plus the weighted sum of its channels' deviations from 1500 us. It is `no_output` if one of its
     channels is 0 (no output yet), or if it has no channel.
+
+    Attributes:
+        channels_us: pulse width of each channel, us.
+        outputs_us: pulse width of each output, us (14,).
+        map: arguments of `map_channels`, which computes `outputs_us` from `channels_us`.
     """
 
     def __init__(self, name: str, texts: Sequence[str], no_output: Sequence[int], channels: Sequence[str]) -> None:
@@ -78,27 +87,46 @@ class OutputMap:
         self._no_output = list(no_output)
         given = [_parsed(name, number, text, channels) for number, text in enumerate(texts, start=1)]
         rows = given + [{}] * (OUTPUTS - len(given))
-        plain = [len(row) == 1 and 1.0 in row.values() for row in rows]
-        # Channels beyond the 16th also count as 0.
-        self._sources = [
-            next(iter(row)) if is_plain else len(channels) for row, is_plain in zip(rows, plain, strict=True)
-        ]
-        self._silent = (0,) * (len(channels) + 1)
-        self._mixed = [
-            (output, list(row.items()))
-            for output, (row, is_plain) in enumerate(zip(rows, plain, strict=True))
-            if row and not is_plain
-        ]
+        terms = [(output, channel, weight) for output, row in enumerate(rows) for channel, weight in row.items()]
+        self.channels_us, self.outputs_us = np.zeros(len(channels), np.int64), np.zeros(OUTPUTS, np.int64)
+        self.map = (
+            np.array([(output, channel) for output, channel, _ in terms], np.int64).reshape(-1, 2),
+            np.array([weight for *_, weight in terms]),
+            np.array(no_output, np.int64),
+            self.channels_us,
+            self.outputs_us,
+        )
+        self._map_channels: Callable[[], None] = bound(map_channels, *self.map)
 
-    def outputs(self, channels_us: tuple[int, ...]) -> list[int]:
-        """Pulse width of each output, us."""
-        received = channels_us + self._silent[len(channels_us) :]
-        outputs = [received[source] or none for source, none in zip(self._sources, self._no_output, strict=True)]
-        for output, terms in self._mixed:
-            if all(received[channel] for channel, _ in terms):
-                us = CENTRE_US + sum(weight * (received[channel] - CENTRE_US) for channel, weight in terms)
-                outputs[output] = min(max(round(us), 0), LARGEST_PULSE_US)
-        return outputs
+    def outputs(self, channels_us: Sequence[int]) -> list[int]:
+        """Pulse width of each output, us, with these pulse widths of the first channels, and no other outputs yet."""
+        self.channels_us[:] = 0
+        self.channels_us[: len(channels_us)] = channels_us
+        self._map_channels()
+        return self.outputs_us.tolist()
+
+
+@kernel
+def map_channels(
+    terms: NDArray[np.int64],
+    weights: NDArray[np.float64],
+    no_output: NDArray[np.int64],
+    channels_us: NDArray[np.int64],
+    outputs_us: NDArray[np.int64],
+) -> None:
+    """Write the outputs (14,), each the sum of terms: rows of output and channel (n, 2) in order, and weights (n,)."""
+    term = 0
+    for output in range(OUTPUTS):
+        us, first, is_silent = 0.0, term, False
+        while term < len(terms) and terms[term, 0] == output:
+            channel_us = channels_us[terms[term, 1]]
+            is_silent = is_silent or channel_us == 0
+            us += weights[term] * (channel_us - CENTRE_US)
+            term += 1
+        if is_silent or term == first:
+            outputs_us[output] = no_output[output]
+        else:
+            outputs_us[output] = min(max(int(np.rint(CENTRE_US + us)), 0), LARGEST_PULSE_US)
 
 
 def _parsed(name: str, number: int, text: str, channels: Sequence[str]) -> dict[int, float]:

@@ -5,16 +5,21 @@ from __future__ import annotations
 import math
 import time
 from collections import deque
+from collections.abc import Sequence
 from typing import Any
 
-from rosflight_py_sim.bridge.front_end_interface import START_OVER, Answer, Snapshot
+import numpy as np
+from numpy.typing import NDArray
+
+from rosflight_py_sim.bridge.front_end_interface import START_OVER, Answer, Direct, NewestMessages, Snapshot
 from rosflight_py_sim.bridge.incidents import Incidents
-from rosflight_py_sim.bridge.output_map import OutputMap
+from rosflight_py_sim.bridge.output_map import OutputMap, map_channels
 from rosflight_py_sim.bridge.px4_messages import MessageMaker
 from rosflight_py_sim.bridge.px4_peer import Px4Peer
-from rosflight_py_sim.ground.pulse_width import MOTOR, SERVO
+from rosflight_py_sim.ground.pulse_width import MOTOR, OUTPUTS, SERVO
 from rosflight_py_sim.ground.stamps import NANOSECONDS
 from rosflight_py_sim.ground.transitions import TableEnum, TransitionMachine, Transitions
+from rosflight_py_sim.kernels.jit import bound, kernel
 from rosflight_py_sim.protocols.px4_simulator.dialect import (
     CHANNELS,
     LAYOUTS,
@@ -23,6 +28,7 @@ from rosflight_py_sim.protocols.px4_simulator.dialect import (
     HilActuatorControls,
     HilStateQuaternion,
 )
+from rosflight_py_sim.protocols.px4_simulator.step_frames import StepFrame, read_outputs
 
 CHANNEL_NAMES = [f"{kind}{channel + 1}" for kind in ("motor", "servo") for channel in range(CHANNELS)]
 """Channels of an output map: each of PX4's channels as the command of a motor, and as that of a servo."""
@@ -35,6 +41,10 @@ _SKIPPING = 2000
 
 # Measurements without outputs that are kept; older ones are forgotten.
 _MOST_UNANSWERED = 1000
+
+# Pulse width of command 0 and its increase to that of command 1, us; the half is for rounding, as none is negative.
+_MOTOR_US, _MOTOR_REACH_US = MOTOR.zero_us + 0.5, MOTOR.reach_us
+_SERVO_US, _SERVO_REACH_US = SERVO.zero_us + 0.5, SERVO.reach_us
 
 # Steps of the free run that may be made up for, s of system time: the bridge calls `exchange` 50 times per second.
 _CATCH_UP_S = 0.1
@@ -85,10 +95,10 @@ class Px4Link:
         self._connections = 0
         self._unanswered_us: deque[int] = deque(maxlen=_MOST_UNANSWERED)
         self._row = self._skipping = 0
-        self._paced_ns = -1
+        self._paced_ns, self._is_sent = -1, False
         self._sent_s = self._due_s = 0.0
         self._commands: Answer = None
-        self._pulses_us = outputs.outputs(())
+        self._outputs.outputs(())
         self._stuck, self._rare = incidents.apart(), incidents.apart()
         self._states = TransitionMachine(PX4_TRANSITIONS, Px4State.ABSENT, self)
 
@@ -98,7 +108,8 @@ class Px4Link:
         if snapshot is not self._snapshot:
             self._snapshot = snapshot
             self._states.handle(Px4Event.SNAPSHOT)
-            if self._states.state is Px4State.AWAITING:
+            was_sent, self._is_sent = self._is_sent, False
+            if self._states.state is Px4State.AWAITING and not was_sent:
                 # The answer cannot have arrived yet.
                 return None
         for message in self.peer.messages():
@@ -112,10 +123,39 @@ class Px4Link:
             self._states.handle(Px4Event.DUE)
         return self._commands
 
+    def direct(self, imu: NDArray[np.float64], newest: NewestMessages, pulse_us: NDArray[np.int64]) -> Direct | None:
+        """As `ActuatorFrontEnd.direct`, for steps in lockstep at which PX4 receives only HIL_SENSOR."""
+        messages, peer, counters = self._messages, self.peer, self._incidents.counters
+        if messages.is_true:
+            return None
+        received, controls = StepFrame(), np.zeros(CHANNELS)
+        take = bound(take_step, *received.payload, controls, *self._outputs.map, pulse_us)
+
+        def exchange(time_ns: int) -> bool:
+            if self._states.state is not Px4State.STEP or not peer.is_direct:
+                return False
+            if not messages.is_only_sensors(time_ns, newest):
+                return False
+            messages.take_imu(imu)
+            peer.send(messages.sensors(time_ns, newest.mag, newest.baro, newest.airspeed))
+            if messages.stuck:
+                self._warn_of_equal_readings()
+            size = peer.receive_into(received.memory)
+            if not take(size, time_ns // 1000):
+                self._is_sent = True
+                peer.put_back(bytes(received.memory[:size]))
+                return False
+            counters["steps"] += 1
+            return True
+
+        return exchange
+
     def _note_connection(self) -> None:
         """Handle the end of a connection, and its beginning."""
         peer = self.peer
         is_new = peer.connections != self._connections
+        if not is_new and peer.is_connected:
+            return
         if self._states.state is not Px4State.ABSENT and (is_new or not peer.is_connected):
             self._states.handle(Px4Event.LOST)
         if is_new:
@@ -138,7 +178,7 @@ class Px4Link:
 
     def _receive_outputs(self, message: HilActuatorControls) -> None:
         """Keep the outputs, and note which measurements they answer."""
-        self._pulses_us = self._outputs.outputs(channels_us(message.controls))
+        self._outputs.outputs(channels_us(message.controls))
         unanswered_us = self._unanswered_us
         if message.time_usec not in unanswered_us:
             # A second answer, or one from before a time-out.
@@ -165,7 +205,7 @@ class Px4Link:
 
     def _begin(self) -> None:
         self._messages.begin()
-        self._pulses_us = self._outputs.outputs(())
+        self._outputs.outputs(())
         self._pace_from_now()
 
     def _pace_from_now(self) -> None:
@@ -179,7 +219,11 @@ class Px4Link:
         assert self._snapshot is not None
         self._unanswered_us.append(self._snapshot.time_ns * 1_000_000 // NANOSECONDS)
         self._sent_s = time.monotonic()
-        self.peer.send(self._messages.messages(self._snapshot))
+        if not self._is_sent:
+            self.peer.send(self._messages.frames(self._snapshot))
+            self._warn_of_equal_readings()
+
+    def _warn_of_equal_readings(self) -> None:
         if self._messages.stuck and not self._stuck.counters["equal_readings"]:
             text = (
                 "readings of %s do not change; PX4 takes such a sensor for stuck and reports it STALE: give it noise "
@@ -197,11 +241,11 @@ class Px4Link:
 
     def _command_step(self) -> None:
         self._incidents.counters["steps"] += 1
-        self._commands = list(self._pulses_us)
+        self._commands = self._outputs.outputs_us.tolist()
 
     def _command_free_step(self) -> None:
         self._incidents.counters["free_steps"] += 1
-        self._commands = list(self._pulses_us)
+        self._commands = self._outputs.outputs_us.tolist()
 
     def _begin_lockstep(self) -> None:
         self._incidents.inform("PX4 answers each step: the simulation waits for its outputs from now on")
@@ -215,15 +259,46 @@ class Px4Link:
         self._incidents.count("timeouts", text, self._timeout_s)
 
 
-def channels_us(controls: tuple[float, ...]) -> tuple[int, ...]:
+@kernel
+def set_channels(controls: NDArray[np.float64], channels_us: NDArray[np.int64]) -> None:
+    """Write the pulse widths of CHANNEL_NAMES, us; controls (16,) beyond their range, or NaN, are limited to it."""
+    for channel in range(CHANNELS):
+        control = controls[channel]
+        control = 0.0 if math.isnan(control) else min(max(control, -1.0), 1.0)
+        channels_us[channel] = int(_MOTOR_US + _MOTOR_REACH_US * max(control, 0.0))
+        channels_us[CHANNELS + channel] = int(_SERVO_US + _SERVO_REACH_US * control)
+
+
+@kernel
+def take_step(
+    frame: NDArray[np.uint8],
+    times: NDArray[np.int64],
+    floats: NDArray[np.float32],
+    controls: NDArray[np.float64],
+    terms: NDArray[np.int64],
+    weights: NDArray[np.float64],
+    no_output: NDArray[np.int64],
+    channels_us: NDArray[np.int64],
+    outputs_us: NDArray[np.int64],
+    pulse_us: NDArray[np.int64],
+    size: int,
+    time_us: int,
+) -> bool:
+    """Write the pulse widths (14,) if `size` received bytes are the outputs of a time; see `read_outputs`."""
+    if read_outputs(frame, times, floats, controls, size) != time_us:
+        return False
+    set_channels(controls, channels_us)
+    map_channels(terms, weights, no_output, channels_us, outputs_us)
+    for output in range(OUTPUTS):
+        pulse_us[output] = outputs_us[output]
+    return True
+
+
+def channels_us(controls: Sequence[float]) -> list[int]:
     """Pulse widths of CHANNEL_NAMES, us; controls beyond the range of a motor or servo, or NaN, are limited to it."""
-    # A sum is not a number if one of its terms is not.
-    if not (min(controls) >= -1.0 and max(controls) <= 1.0 and math.isfinite(sum(controls))):
-        controls = tuple([0.0 if math.isnan(one) else min(max(one, -1.0), 1.0) for one in controls])
-    # Faster than `pulse_of` and `round`; no pulse is negative.
-    zero, reach, centre, half = MOTOR.zero_us + 0.5, MOTOR.reach_us, SERVO.zero_us + 0.5, SERVO.reach_us
-    motors = [int(zero + reach * one) if one > 0.0 else int(zero) for one in controls]
-    return (*motors, *[int(centre + half * one) for one in controls])
+    pulses_us = np.zeros(len(CHANNEL_NAMES), np.int64)
+    set_channels(np.array(controls, np.float64), pulses_us)
+    return pulses_us.tolist()
 
 
 _SENT = (Px4Link._pace, Px4Link._send_measurements)

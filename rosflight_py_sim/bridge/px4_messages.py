@@ -7,27 +7,40 @@ handle_message_hil_gps, handle_message_hil_state_quaternion, publish_distance_to
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Iterator
+from collections.abc import Callable, Hashable, Iterator
 from typing import Any
 
-from rosflight_py_sim.bridge.front_end_interface import Snapshot, Vector3
+import numpy as np
+from numpy.typing import NDArray
+
+from rosflight_py_sim.bridge.front_end_interface import NewestMessages, Snapshot, Vector3
 from rosflight_py_sim.bridge.true_imu import true_imu
 from rosflight_py_sim.ground.parameters import Parameter, ParameterTable, Values, number
 from rosflight_py_sim.ground.shared_parameters import ORIGIN_LONGITUDE
 from rosflight_py_sim.ground.stamps import NANOSECONDS
+from rosflight_py_sim.kernels.jit import bound, kernel
+from rosflight_py_sim.kernels.record import kernel_record
 from rosflight_py_sim.physics.earth import EARTH_PARAMETERS, earth_of
 from rosflight_py_sim.physics.rotations import rotate_to_body, rotate_to_inertial
 from rosflight_py_sim.protocols.mavlink.common import RcChannels
+from rosflight_py_sim.protocols.mavlink.frames import Frame, Mavlink2
 from rosflight_py_sim.protocols.px4_simulator.dialect import (
+    LAYOUTS,
     DistanceSensor,
     HilGps,
-    HilSensor,
     HilStateQuaternion,
     RangeOrientation,
     Updated,
 )
+from rosflight_py_sim.protocols.px4_simulator.step_frames import SensorFrame
 from rosflight_py_sim.sensing.geodetic import ned_to_geodetic, tangent_plane
-from rosflight_py_sim.step.topics import GnssSample, RangeSample
+from rosflight_py_sim.step.topics import (
+    AirspeedSample,
+    BaroSample,
+    GnssSample,
+    MagSample,
+    RangeSample,
+)
 
 MESSAGE_PARAMETERS = EARTH_PARAMETERS + ParameterTable(
     Parameter(
@@ -54,7 +67,6 @@ ACCEL_STEP = 9.80665 / 2048.0
 """Resolution of the accelerometer in PX4, m/s^2."""
 GYRO_STEP = math.radians(2000.0 / 32768.0)
 """Resolution of the gyro in PX4, rad/s."""
-_LARGEST_ACCEL, _LARGEST_GYRO = _LARGEST_COUNT * ACCEL_STEP, _LARGEST_COUNT * GYRO_STEP
 
 _GAUSS = 1e4
 _HECTOPASCAL = 1e-2
@@ -71,6 +83,12 @@ _SLOW_MPS = 0.1
 # Groups of each HIL_SENSOR.
 _IMU = Updated.ACCEL | Updated.GYRO
 
+# Places of the other groups in its readings; those of the barometer are pressure, altitude and temperature.
+_SLOW, _MAG, _BARO, _PITOT = slice(6, 13), slice(6, 9), [9, 11, 12], 10
+
+# Numbers of the simulator as a sender; PX4 does not read them.
+_SENDER = 1, 51
+
 _RC_PERIOD_NS = NANOSECONDS // 50
 _RC_CHANNELS = 18
 _FULL_SIGNAL = 100
@@ -79,18 +97,61 @@ EQUAL_READINGS = 100
 """Number of equal readings in a row after which PX4 takes a sensor for stuck (DataValidator.hpp)."""
 
 
+_NO_COUNT = 1 << 62
+
+
+@kernel_record
+class EqualReadings:
+    """Number of equal readings in a row, as PX4 stores them.
+
+    Attributes:
+        accel: of the accelerometer.
+        gyro: of the gyro.
+    """
+
+    accel: int
+    gyro: int
+
+
+@kernel
+def limit_imu(
+    numbers: NDArray[np.float64], counts: NDArray[np.int64], equal: EqualReadings, imu: NDArray[np.float64]
+) -> None:
+    """Write the IMU's numbers (6,), limited to PX4's range, and compare the counts (6,) that PX4 stores with the last.
+
+    Specific force (m/s^2) comes first, then the angular rate (rad/s).
+    """
+    for sensor in range(2):
+        step = ACCEL_STEP if sensor == 0 else GYRO_STEP
+        largest = _LARGEST_COUNT * step
+        same = True
+        for axis in range(3 * sensor, 3 * sensor + 3):
+            number = min(max(imu[axis], -largest), largest)
+            numbers[axis] = number
+            count = int(number / step)
+            same = same and counts[axis] == count
+            counts[axis] = count
+        if sensor == 0:
+            equal.accel = equal.accel + 1 if same else 0
+        else:
+            equal.gyro = equal.gyro + 1 if same else 0
+
+
 class MessageMaker:
     """Makes the messages of one vehicle. Each measurement is sent once, at the rate of its sensor.
 
     Attributes:
         required_fields: snapshot fields that the messages need, see FrontEndInterface.
         truth_interval_ns: interval of the true state, ns; 0: none.
+        is_true: whether PX4 receives the true gyro and accelerometer.
+        take_imu: takes specific force (m/s^2) and angular rate (rad/s) in an array (6,), for `sensors`.
         stuck: sensors whose readings have not changed for so long that PX4 takes them for stuck.
     """
 
     def __init__(self, values: Values) -> None:
         """Store the values of MESSAGE_PARAMETERS."""
-        self._earth = earth_of(values) if values["px4.imu"] == "truth" else None
+        self.is_true = values["px4.imu"] == "truth"
+        self._earth = earth_of(values)
         self._frame = tangent_plane(
             *(number(values, f"origin_{name}") for name in ("latitude", "longitude", "altitude"))
         )
@@ -99,6 +160,14 @@ class MessageMaker:
         self.required_fields = frozenset({"imu", "mag", "baro", "gnss", "airspeed"}) | {
             name for name, wanted in optional.items() if wanted
         }
+        self._sensors, self._sequence = SensorFrame(*_SENDER), 0
+        self._numbers = self._sensors.readings
+        # The IMU's numbers of a snapshot, the counts that PX4 stores, and how often they have been equal in a row.
+        self._imu, self._counts = np.zeros(6), np.zeros(6, np.int64)
+        self._equal = EqualReadings(accel=0, gyro=0)
+        self.take_imu: Callable[[NDArray[np.float64]], None] = bound(
+            limit_imu, self._numbers, self._counts, self._equal
+        )
         self.begin()
 
     def begin(self) -> None:
@@ -108,9 +177,59 @@ class MessageMaker:
         self._sent_ns: dict[str, int] = {}
         self.stuck: list[str] = []
         self._readings: dict[str, tuple[Hashable, int]] = {}
+        self._counts[:], self._equal.accel, self._equal.gyro = _NO_COUNT, 0, 0
 
-    def messages(self, snapshot: Snapshot) -> Iterator[Any]:
-        """Messages of a time; the sensors come last, because PX4 then computes the outputs."""
+    def frames(self, snapshot: Snapshot) -> bytes:
+        """Frames of a time; the sensors come last, because PX4 then computes the outputs."""
+        accel, gyro = snapshot.accel_body, snapshot.gyro
+        if self.is_true:
+            gyro, accel = true_imu(self._earth, snapshot.truth)
+        self._imu[:] = *accel, *gyro
+        self.take_imu(self._imu)
+        frames = [Mavlink2.encode(LAYOUTS, Frame(one, self._number(), *_SENDER)) for one in self._messages(snapshot)]
+        sensors = self.sensors(snapshot.time_ns, snapshot.mag, snapshot.baro, snapshot.airspeed)
+        return b"".join((*frames, sensors))
+
+    def is_only_sensors(self, time_ns: int, newest: NewestMessages) -> bool:
+        """Whether HIL_SENSOR is the only message of a time."""
+        fix, distance = newest.gnss, newest.range
+        return not (
+            (self.truth_interval_ns and time_ns >= self._truth_due_ns)
+            or (self._rc and time_ns >= self._rc_due_ns and newest.rc is not None)
+            or (fix is not None and self._sent_ns.get("gnss") != fix.time_ns)
+            or (self._range and distance is not None and self._sent_ns.get("range") != distance.time_ns)
+        )
+
+    def sensors(
+        self, time_ns: int, mag: MagSample | None, baro: BaroSample | None, pitot: AirspeedSample | None
+    ) -> memoryview:
+        """HIL_SENSOR with the IMU's last numbers and the measurements that are new; the next call overwrites it."""
+        equal, updated = self._equal, _IMU
+        if equal.accel == EQUAL_READINGS:
+            self._note_stuck("accelerometer")
+        if equal.gyro == EQUAL_READINGS:
+            self._note_stuck("gyro")
+        if mag is not None and self._is_new("mag", mag.time_ns):
+            updated |= Updated.MAG
+            x, y, z = mag.field
+            field = x * _GAUSS, y * _GAUSS, z * _GAUSS
+            self._numbers[_MAG] = field
+            self._watch("magnetometer", field)
+        if baro is not None and self._is_new("baro", baro.time_ns):
+            updated |= Updated.BARO
+            pressure = baro.pressure * _HECTOPASCAL
+            self._numbers[_BARO] = pressure, baro.altitude, baro.temperature - _ZERO_CELSIUS
+            self._watch("barometer", pressure)
+        if pitot is not None and self._is_new("pitot", pitot.time_ns):
+            updated |= Updated.DIFF_PRESSURE
+            self._numbers[_PITOT] = pitot.differential_pressure * _HECTOPASCAL
+        frame = self._sensors.written(time_ns // _US, updated, self._number())
+        if updated != _IMU:
+            self._numbers[_SLOW] = 0.0
+        return frame
+
+    def _messages(self, snapshot: Snapshot) -> Iterator[Any]:
+        """Messages of a time besides HIL_SENSOR."""
         time_ns = snapshot.time_ns
         if self.truth_interval_ns and time_ns >= self._truth_due_ns:
             self._truth_due_ns = (time_ns // self.truth_interval_ns + 1) * self.truth_interval_ns
@@ -123,7 +242,11 @@ class MessageMaker:
             yield _gps(fix)
         if self._range and ranges and ranges[0] is not None and self._is_new("range", ranges[0].time_ns):
             yield _distance(time_ns, ranges[0])
-        yield self._sensor(snapshot)
+
+    def _number(self) -> int:
+        """Sequence number of the next frame."""
+        number, self._sequence = self._sequence, (self._sequence + 1) % 256
+        return number
 
     def _is_new(self, sensor: str, stamp_ns: int) -> bool:
         if self._sent_ns.get(sensor) == stamp_ns:
@@ -135,44 +258,12 @@ class MessageMaker:
         last, count = self._readings.get(sensor, (None, 0))
         count = count + 1 if reading == last else 0
         self._readings[sensor] = reading, count
-        if count == EQUAL_READINGS and sensor not in self.stuck:
-            self.stuck.append(sensor)
+        if count == EQUAL_READINGS:
+            self._note_stuck(sensor)
 
-    def _sensor(self, snapshot: Snapshot) -> HilSensor:
-        gyro, accel = snapshot.gyro, snapshot.accel_body
-        if self._earth is not None:
-            gyro, accel = true_imu(self._earth, snapshot.truth)
-        accel, gyro = _clipped(accel, _LARGEST_ACCEL), _clipped(gyro, _LARGEST_GYRO)
-        self._watch("accelerometer", tuple(int(one / ACCEL_STEP) for one in accel))
-        self._watch("gyro", tuple(int(one / GYRO_STEP) for one in gyro))
-        updated = _IMU
-        mag, baro, pitot = snapshot.mag, snapshot.baro, snapshot.airspeed
-        field = (0.0, 0.0, 0.0)
-        pressure = differential = altitude = temperature = 0.0
-        if mag is not None and self._is_new("mag", mag.time_ns):
-            updated |= Updated.MAG
-            x, y, z = mag.field
-            field = x * _GAUSS, y * _GAUSS, z * _GAUSS
-            self._watch("magnetometer", field)
-        if baro is not None and self._is_new("baro", baro.time_ns):
-            updated |= Updated.BARO
-            pressure, altitude = baro.pressure * _HECTOPASCAL, baro.altitude
-            temperature = baro.temperature - _ZERO_CELSIUS
-            self._watch("barometer", pressure)
-        if pitot is not None and self._is_new("pitot", pitot.time_ns):
-            updated |= Updated.DIFF_PRESSURE
-            differential = pitot.differential_pressure * _HECTOPASCAL
-        return HilSensor(
-            snapshot.time_ns // _US,
-            *accel,
-            *gyro,
-            *field,
-            pressure,
-            differential,
-            altitude,
-            temperature,
-            updated,
-        )
+    def _note_stuck(self, sensor: str) -> None:
+        if sensor not in self.stuck:
+            self.stuck.append(sensor)
 
     def _truth(self, snapshot: Snapshot) -> HilStateQuaternion:
         north, east, down, w, x, y, z, u, v, w_down, p, q, r = snapshot.truth[:13].tolist()
@@ -248,11 +339,6 @@ def _degrees_e7(latitude: float, longitude: float) -> tuple[int, int]:
 def _signed3(vector: Vector3, unit: float) -> tuple[int, int, int]:
     x, y, z = vector
     return _signed(x * unit, 16), _signed(y * unit, 16), _signed(z * unit, 16)
-
-
-def _clipped(vector: Vector3, largest: float) -> Vector3:
-    x, y, z = vector
-    return min(max(x, -largest), largest), min(max(y, -largest), largest), min(max(z, -largest), largest)
 
 
 def _signed(value: float, bits: int) -> int:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import socket
+import struct
 import time
-from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
@@ -12,21 +12,24 @@ from rosflight_py_sim.bridge.incidents import Incidents
 from rosflight_py_sim.bridge.peers import Address, AllowedPeers, address_text
 from rosflight_py_sim.bridge.stream_server import Connection, StreamServer
 from rosflight_py_sim.ground.parameters import ParameterError
-from rosflight_py_sim.protocols.mavlink.frames import Frame, FrameReader, Mavlink2
+from rosflight_py_sim.protocols.mavlink.frames import FrameReader, Mavlink2
 from rosflight_py_sim.protocols.px4_simulator.dialect import LAYOUTS
 
 # Bytes that wait for a PX4 that does not read, and bytes without a message after which a connection is refused.
 LARGEST_BACKLOG = 1 << 18
 MOST_STRAY = 1 << 12
 
+# Interval at which other connections are served while PX4 sends, s.
+_OTHERS_EVERY_S = 0.02
+
 # Time after which a refused connection is no longer reported.
 _REFUSED_S = 2.0
 
+# Time for which the answer to a step is waited for in place: 1 ms, as a C structure.
+_LONGEST_WAIT = struct.pack("ll", 0, 1000)
+
 FAULTS = ("unknown_message", "wrong_length", "wrong_checksum", "unsupported_flags", "stray_bytes")
 """Counters of what is not a message of the protocol; see `FrameReader`."""
-
-# Numbers of the simulator as a sender; PX4 does not read them.
-_SYSTEM, _COMPONENT = 1, 51
 
 
 class _Px4Connection(Connection):
@@ -43,6 +46,28 @@ class _Px4Connection(Connection):
         self.address = address
         self.reader = FrameReader(Mavlink2, LAYOUTS)
         self.received = 0
+        self._unread = b""
+        # `receive_into` waits.
+        peer.setblocking(True)
+        peer.setsockopt(socket.SOL_SOCKET, socket.SO_RCVTIMEO, _LONGEST_WAIT)
+
+    def receive(self) -> bytes:
+        """Bytes that were put back, or have arrived; empty if there are none or the connection has ended."""
+        if not self.has_unread:
+            return super().receive()
+        data, self._unread, self.has_unread = self._unread, b"", False
+        return data
+
+    def receive_into(self, buffer: memoryview) -> int:
+        """Wait for bytes, and return their number; 0 after _LONGEST_WAIT, or if the connection has ended."""
+        try:
+            return self.socket.recv_into(buffer)
+        except OSError:
+            return 0
+
+    def put_back(self, data: bytes) -> None:
+        """Let `receive` return these bytes first."""
+        self._unread, self.has_unread = data, True
 
 
 class Px4Peer:
@@ -64,7 +89,7 @@ class Px4Peer:
         self._server: StreamServer[_Px4Connection] | None = None
         self._px4: _Px4Connection | None = None
         self._refused: tuple[str, float] | None = None
-        self._sequence = 0
+        self._others_due_s = 0.0
 
     @property
     def is_connected(self) -> bool:
@@ -115,6 +140,11 @@ class Px4Peer:
 
     def messages(self) -> Iterator[Any]:
         """Messages of the PX4, of a bounded number of bytes; a connection may begin or end meanwhile."""
+        px4, now_s = self._px4, time.monotonic()
+        if px4 is not None and now_s < self._others_due_s and not px4.backlog and (data := px4.receive()):
+            yield from self._messages_in(px4, data)
+            return
+        self._others_due_s = now_s + _OTHERS_EVERY_S
         server = self._server
         assert server is not None
         for one in server.turns():
@@ -132,18 +162,22 @@ class Px4Peer:
                 )
                 one.ended = True
                 continue
-            data = one.receive()
-            one.received += len(data)
-            for frame in one.reader.frames(data):
-                if self._px4 is None:
-                    self._connect(one)
-                yield frame.message
-            self._count_faults(one)
+            yield from self._messages_in(one, one.receive())
             if self._px4 is not one and one.received > MOST_STRAY:
                 self._refuse(one, "it sends no messages of PX4's simulator interface")
         if self._px4 is not None and self._px4.ended:
             self._end()
         server.drop_ended()
+
+    def _messages_in(self, one: _Px4Connection, data: bytes) -> Iterator[Any]:
+        """Messages in the bytes of a connection, which becomes PX4's with the first one."""
+        one.received += len(data)
+        for frame in one.reader.frames(data):
+            if self._px4 is None:
+                self._connect(one)
+            yield frame.message
+        if one.reader.counters.keys() != {"frames"}:
+            self._count_faults(one)
 
     def refuse_all(self, commander: str) -> None:
         """Refuse all connections, to a vehicle that another program commands."""
@@ -154,14 +188,27 @@ class Px4Peer:
             self._incidents.count_of(one.address[0], "refused_commands", text, one.client, commander)
         self._server.drop_ended()
 
-    def send(self, messages: Iterator[Any]) -> None:
-        """Send messages to the PX4."""
+    @property
+    def is_direct(self) -> bool:
+        """Whether only PX4's connection needs to be served now, and PX4 has read everything that was sent."""
+        px4 = self._px4
+        return px4 is not None and not (px4.backlog or px4.has_unread) and time.monotonic() < self._others_due_s
+
+    def receive_into(self, buffer: memoryview) -> int:
+        """Wait for bytes of the PX4 for up to a millisecond, and return their number; `is_direct` must be true."""
+        assert self._px4 is not None
+        return self._px4.receive_into(buffer)
+
+    def put_back(self, data: bytes) -> None:
+        """Let `messages` read these bytes first."""
+        assert self._px4 is not None
+        if data:
+            self._px4.put_back(data)
+
+    def send(self, data: bytes | memoryview) -> None:
+        """Send bytes to the PX4."""
         assert self._server is not None and self._px4 is not None
-        frames = []
-        for message in messages:
-            frames.append(Mavlink2.encode(LAYOUTS, Frame(message, self._sequence, _SYSTEM, _COMPONENT)))
-            self._sequence = (self._sequence + 1) % 256
-        if not self._server.send(self._px4, b"".join(frames), LARGEST_BACKLOG):
+        if not self._server.send(self._px4, data, LARGEST_BACKLOG):
             self._incidents.count("unsent", "measurements not sent: PX4 at %s does not read", self._px4.client)
 
     def _connect(self, one: _Px4Connection) -> None:
@@ -184,7 +231,7 @@ class Px4Peer:
         self._incidents.count_of((one.address[0], reason), "refused_connections", text, one.client, reason)
 
     def _count_faults(self, one: _Px4Connection) -> None:
-        counted: Counter[str] = one.reader.counters
+        counted = one.reader.counters
         for fault in FAULTS:
             if times := counted.pop(fault, 0):
                 text = "%s sent bytes that are not messages of PX4's simulator interface: %s"

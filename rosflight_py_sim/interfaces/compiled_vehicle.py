@@ -180,7 +180,7 @@ class CompiledVehicle:
             self._truth.make_stale()
         self._is_running = False
         if steps.is_suspended:
-            self._note_answers(time_ns, steps.answered)
+            self._note_answers(time_ns, steps.answered + steps.is_awaiting)
             if not steps.is_awaiting:
                 self._hand_off.put(self._resume, time_ns)
         else:
@@ -191,7 +191,7 @@ class CompiledVehicle:
         if self._is_out_of_date:
             self.leave()
 
-    def _resume_later(self) -> None:
+    def resume_later(self) -> None:
         """Continue a step in which the answer of a part by Python has arrived."""
         steps = self._steps
         if steps is not None and steps.is_awaiting:
@@ -293,11 +293,11 @@ class CompiledVehicle:
         if not all(map(StepJoin.is_ready, self._joins, repeat(time_ns))):
             return False
         self._steps, self._sent = steps, sent
-        steps.may_go_on = self._may_go_on
+        steps.may_go_on = self._may_go_on if answering else None
         for one in sent:
             one.connect()
         for by_python in answering.values():
-            by_python.resume = self._resume_later
+            by_python.resume = self.resume_later
         self._stamps = [
             (port.function.__get__(ports.part), one.ahead_ns)
             for one in sent

@@ -134,6 +134,7 @@ class PartPorts:
             part.start_ns = node.start_ns
         if node.hand_off is not None:
             part.relink = self._relink  # type: ignore[method-assign]
+            part.resume = self._resume  # type: ignore[method-assign]
             part.is_received = self._is_received  # type: ignore[method-assign]
             part.count_unsent = self.count_unsent  # type: ignore[method-assign]
         for out in part.ports(Output):
@@ -179,6 +180,10 @@ class PartPorts:
     def _relink(self) -> None:
         if self.compiled is not None:
             self.compiled.relink()
+
+    def _resume(self) -> None:
+        if self.compiled is not None:
+            self.compiled.resume_later()
 
     def settle(self) -> None:
         """Count the messages that a chain has not made."""

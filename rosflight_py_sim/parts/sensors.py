@@ -473,7 +473,8 @@ class Sensors(Part, ABC):
             numbers, measured = measuring
             received = partial(self._received, taken, one.sensor)
             if one.line is None:
-                then = received(numbers, self._cell_of(one, model, numbers))
+                cell = self._cell_of(one, model, numbers)
+                then = received(numbers, cell) or self._sent_by_python(time, one, model, cell)
             else:
                 delayed = self._delayed(one, model, time, numbers, received)
                 then = None if delayed is None else (delayed[1],)
@@ -497,6 +498,14 @@ class Sensors(Part, ABC):
         """Links by which all receivers take a sensor's numbers; None if one needs messages."""
         received = taken(sensor.topic.name, numbers, cell=cell)
         return None if received is None else (*received, counted(partial(self.count_unsent, sensor.name)))
+
+    def _sent_by_python(
+        self, time: StepTime, sampling: Sampling, model: SensorModel, cell: Cell
+    ) -> Sequence[ChainLink] | None:
+        """Link that sends the message of a measurement; None if Python must measure."""
+        if not keeps(type(model), "reading", "read"):
+            return None
+        return (gate(time, Due(at_ns=0), lambda time_ns: sampling.send(cell.message(time_ns))),)
 
     def _delayed(
         self,

@@ -249,6 +249,12 @@ class Part:
         function.
         """
 
+    def resume(self) -> None:
+        """Continue the chain that waits for the answer of the part's links (`ChainLink.is_answer`), if one does.
+
+        The numbers of `cells` are then those of the answer. A chain that runs the links replaces this function.
+        """
+
     # Failures.
 
     @classmethod

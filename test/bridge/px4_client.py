@@ -56,6 +56,10 @@ class Px4Client:
                 data += chunk
         return self._reader.parse_buffer(data) or []
 
+    def received_next(self) -> list[Any]:
+        """Messages in the bytes that arrive next, of a blocking socket."""
+        return self._reader.parse_buffer(self.socket.recv(1 << 16)) or []
+
     @property
     def is_ended(self) -> bool:
         """Whether the simulator has closed the connection."""

@@ -5,8 +5,10 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import math
+import socket
 import time
 from collections.abc import Callable, Iterator
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -351,6 +353,156 @@ def test_channels_are_motors_and_servos(
     client = bench.in_lockstep()
     client.outputs(bench.time_us, controls)
     assert bench.again()[:4] == pytest.approx(expected, abs=1)
+
+
+# Exchange without snapshots.
+
+
+class DirectBench:
+    """Steps of a bench in lockstep, exchanged as a chain of kernels does.
+
+    Attributes:
+        pulse_us: the last commands.
+    """
+
+    def __init__(self, bench: Bench) -> None:
+        self.bench, self.client = bench, bench.in_lockstep()
+        self.client.outputs(bench.time_us)
+        assert bench.again() is not None
+        self.imu, self.pulse_us = np.zeros(6), np.zeros(14, np.int64)
+        nothing = dict.fromkeys(("gnss", "mag", "baro", "airspeed", "range", "rc"))
+        self.newest = SimpleNamespace(**nothing)
+        direct = bench.front_end.direct(0, self.imu, self.newest, self.pulse_us)
+        assert direct is not None
+        self.direct = direct
+
+    def step(self, *answers: bytes) -> bool:
+        """Exchange the next step, whose answers have arrived in time; return whether it has its commands."""
+        self.bench.snapshot = snapshot(self.bench.step)
+        self.bench.step += 1
+        self.imu[:] = *self.bench.snapshot.accel_body, *self.bench.snapshot.gyro
+        for answer in answers:
+            self.client.write(answer)
+        return self.direct(self.bench.snapshot.time_ns)
+
+    def answer(self, control: float, steps_later: int = 0) -> bytes:
+        """Outputs for the next step, or for another one."""
+        time_us = (self.bench.step + steps_later) * STEP_US
+        sent = self.client.sent
+        return bytes(sent.hil_actuator_controls_encode(time_us, [control] * 16, 129, 1).pack(sent))
+
+
+@pytest.fixture
+def direct(bench: Bench) -> DirectBench:
+    return DirectBench(bench)
+
+
+def test_steps_in_lockstep_are_exchanged_without_snapshots(direct: DirectBench) -> None:
+    for step in range(300):
+        direct.newest.baro = BaroSample(step // 4 * 4 * STEP_NS, 1400.0 + step, 86000.0 + step, 279.15)
+        assert direct.step(direct.answer(0.001 * step))
+        assert list(direct.pulse_us) == [1000 + step] * 14
+    (first, *others) = sensors(direct.client.received())
+    assert first.time_usec == STEP_US * (direct.bench.step - 300) and len(others) == 299
+    assert [one.fields_updated for one in (first, *others[:4])] == [IMU | BARO, IMU, IMU, IMU, IMU | BARO]
+    assert others[3].pressure_alt == 1404.0 and others[2].pressure_alt == 0.0
+    assert (first.zacc, first.xacc) == pytest.approx((-9.81, 0.01 * ((direct.bench.step - 300) % 7)))
+    assert direct.bench.front_end.counters.keys() == {"steps", "free_steps"}
+
+
+def test_frames_without_snapshots_are_those_with_snapshots(make_bench: Callable[..., Bench]) -> None:
+    mag, pitot = MagSample(0, (2e-5, -1e-5, 4e-5)), AirspeedSample(0, 18.0, 175.0, 279.15)
+    received = []
+    for is_direct in (True, False):
+        direct = DirectBench(make_bench())
+        direct.newest.mag, direct.newest.airspeed = mag, pitot
+        direct.client.received()
+        for _ in range(20):
+            if is_direct:
+                assert direct.step(direct.answer(0.5))
+            else:
+                direct.client.write(direct.answer(0.5))
+                assert direct.bench.exchange(mag=mag, airspeed=pitot) is not None
+        received.append([bytes(one.get_msgbuf()) for one in direct.client.received()])
+    assert received[0] == received[1] and len(received[0]) == 20
+
+
+def test_step_with_another_message_than_the_sensors_is_not_sent_without_a_snapshot(direct: DirectBench) -> None:
+    for name, sample in (
+        ("gnss", GnssSample(0, 3, 14, 40.0, -111.0, 1390.0, 1.0, 1.0, 0.0, 0.0, 0.0, 0.2, 0, 0)),
+        ("range", RangeSample(0, 0.1, 0.2, 12.0, 3.25, 0.0004)),
+    ):
+        setattr(direct.newest, name, sample)
+        direct.client.received()
+        assert not direct.step()
+        assert direct.client.received() == []
+        setattr(direct.newest, name, None)
+
+
+def test_outputs_that_are_late_or_damaged_or_beside_others_are_read_with_the_snapshot(direct: DirectBench) -> None:
+    bench, client = direct.bench, direct.client
+    heartbeat = bytes(client.sent.heartbeat_encode(0, 12, 0, 0, 0).pack(client.sent))
+    before = direct.answer(0.1, -1)
+    damaged = bytearray(direct.answer(0.2))
+    damaged[30] ^= 1
+    for sent, late_answers in (
+        ([heartbeat, direct.answer(0.5)], 0),
+        ([direct.answer(0.5, 1), direct.answer(0.3, 1)], 1),
+        ([before, direct.answer(0.5, 2)], 2),
+        ([bytes(damaged), direct.answer(0.5, 3)], 2),
+        ([direct.answer(0.5, 4)[:40]], 2),
+    ):
+        client.received()
+        rest = b"" if len(sent) > 1 else direct.answer(0.5)[40:]
+        assert not direct.step(*sent)
+        answer = bench.front_end.exchange(0, bench.snapshot)
+        if rest:
+            assert answer is None
+            client.write(rest)
+            answer = bench.front_end.exchange(0, bench.snapshot)
+        assert answer == [1500] * 14
+        # The sensors are sent once.
+        assert len(sensors(client.received())) == 1
+        assert bench.front_end.counters["late_answers"] == late_answers
+    assert bench.front_end.counters["wrong_checksum"] == 1
+    assert direct.step(direct.answer(0.75)) and direct.pulse_us[0] == 1750
+
+
+def test_px4_that_ends_in_a_step_without_a_snapshot_holds_the_simulation(direct: DirectBench) -> None:
+    bench = direct.bench
+    direct.client.socket.shutdown(socket.SHUT_WR)
+    assert not direct.step()
+    assert bench.front_end.exchange(0, bench.snapshot) is None
+    assert not direct.step()
+    bench.connected()
+    assert bench.again() is START_OVER
+
+
+def test_sensor_without_noise_is_reported_without_snapshots_too(direct: DirectBench) -> None:
+    direct.imu[:] = 0.0, 0.0, -9.81, 0.0, 0.0, 0.0
+    for step in range(direct.bench.step, direct.bench.step + 120):
+        direct.client.write(direct.answer(0.5))
+        assert direct.direct(step * STEP_NS)
+        direct.bench.step += 1
+    (line,) = (one for one in direct.bench.log.warnings if "STALE" in one)
+    assert "accelerometer and gyro" in line
+    assert direct.bench.front_end.counters["equal_readings"] == 1
+
+
+def test_connections_are_refused_while_steps_are_exchanged_without_snapshots(direct: DirectBench) -> None:
+    bench = direct.bench
+    spoof = bench.connected()
+    assert direct.step(direct.answer(0.5))
+    # Other connections are served fifty times per second: this one is accepted, and then read.
+    for _ in range(2):
+        assert not spoof.is_ended
+        bench.now_s += 0.05
+        assert not direct.step()
+        direct.client.outputs(bench.time_us, [0.5])
+        assert bench.again()[0] == 1500
+        assert direct.step(direct.answer(0.5))
+    assert spoof.is_ended
+    assert bench.front_end.counters["refused_connections"] == 1
 
 
 # Connections.

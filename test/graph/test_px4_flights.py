@@ -7,6 +7,7 @@ import json
 import math
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -15,6 +16,8 @@ from typing import Any
 import pytest
 from free_ports import free_ports
 
+from rosflight_py_sim.bridge.actuated_vehicle import ActuatedVehicle
+from rosflight_py_sim.bridge.front_end_interface import Snapshot
 from rosflight_py_sim.graph.fleet import Member
 from rosflight_py_sim.step.topics import TRUTH_STATE
 from rosflight_py_sim.vehicles import vehicle
@@ -160,8 +163,44 @@ def test_stand_in_ends_with_the_simulator(graph: Callable[..., Any], px4: Callab
     assert "the simulator closed the connection in phase" in complaints
 
 
-def flown_hash(graph: Callable[..., Any], *, compiles: bool = True) -> tuple[str, float]:
-    """Hash of the true states of a flight that a program of the test commands, and the final height, m."""
+class TestedPx4(threading.Thread):
+    """A PX4 that answers the sensors of the first steps, in its own thread or in `serve`.
+
+    Attributes:
+        steps: number of steps received.
+    """
+
+    __test__ = False
+
+    STEPS = 800
+
+    def __init__(self, port: int) -> None:
+        super().__init__(daemon=True)
+        self.steps, self.client = 0, Px4Client(port)
+        self.client.greet()
+
+    def run(self) -> None:
+        self.client.socket.setblocking(True)
+        while self.steps < self.STEPS:
+            self.take(self.client.received_next())
+
+    def serve(self) -> None:
+        self.take(self.client.received())
+
+    def take(self, messages: list[Any]) -> None:
+        for message in messages:
+            if message.get_type() == "HIL_SENSOR":
+                self.steps += 1
+                last = 0.52 + 1e-5 * self.steps
+                if self.steps < self.STEPS:
+                    self.client.outputs(message.time_usec, [0.52, 0.52, 0.52, last] if self.steps > 200 else [0.0])
+
+
+def flown_hash(graph: Callable[..., Any], *, compiles: bool = True, is_prompt: bool = False) -> tuple[str, float]:
+    """Hash of the true states of a flight that a program of the test commands, and the final height, m.
+
+    A prompt program answers in a thread of its own, while the step waits.
+    """
     (port,) = free_ports()
     settings = {"turbulence_model": "dryden_8785c", "turbulence_wind_speed_20ft": 5.0, "seed": 3}
     flown = graph("-p", f"px4.port:={port}", flight_controller="px4", settings=settings)
@@ -170,20 +209,18 @@ def flown_hash(graph: Callable[..., Any], *, compiles: bool = True) -> tuple[str
     flown.hand_off.subscribe(
         flown.tester, TRUTH_STATE, TRUTH_STATE.name, TRUTH_STATE.qos, lambda state: digest.update(state.truth.tobytes())
     )
-    client = Px4Client(port)
-    client.greet()
-    steps = 0
+    program = TestedPx4(port)
+    if is_prompt:
+        program.start()
     # The steps in real time come without outputs, however many they are.
-    while steps < 800:
+    while program.steps < TestedPx4.STEPS:
         flown.executor.spin_once(timeout_sec=0.01)
-        for message in client.received():
-            if message.get_type() == "HIL_SENSOR":
-                steps += 1
-                client.outputs(message.time_usec, [0.52, 0.52, 0.52, 0.52 + 1e-5 * steps] if steps > 200 else [0.0])
+        if not is_prompt:
+            program.serve()
     assert counters(flown)["late_answers"] == counters(flown)["timeouts"] == 0
     assert (flown.hand_off.compiled_steps > 500) is compiles
     height_m = -flown.truth.pose.position.z
-    client.close()
+    program.client.close()
     flown.close()
     return digest.hexdigest(), height_m
 
@@ -193,3 +230,20 @@ def test_lockstep_flight_is_the_same_to_the_bit(graph: Callable[..., Any]) -> No
     assert height_m > 0.5
     assert flown_hash(graph) == (first, height_m)
     assert flown_hash(graph, compiles=False) == (first, height_m)
+
+
+def test_steps_answered_while_they_wait_are_the_same_to_the_bit(
+    graph: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    snapshots, snapshot = [0], ActuatedVehicle.snapshot
+
+    def counted(vehicle: ActuatedVehicle, time_ns: int) -> Snapshot:
+        snapshots[-1] += 1
+        return snapshot(vehicle, time_ns)
+
+    monkeypatch.setattr(ActuatedVehicle, "snapshot", counted)
+    by_messages = flown_hash(graph, compiles=False)
+    snapshots.append(0)
+    assert flown_hash(graph, is_prompt=True) == by_messages
+    # The others were exchanged without a snapshot.
+    assert snapshots[1] < snapshots[0]

@@ -6,6 +6,7 @@ import random
 from collections import Counter
 from typing import Any
 
+import numpy as np
 import px4_frames
 import pytest
 from pymavlink.dialects.v20 import common
@@ -13,6 +14,7 @@ from pymavlink.dialects.v20 import common
 from rosflight_py_sim.protocols.mavlink.frames import Frame, FrameReader, Mavlink2
 from rosflight_py_sim.protocols.px4_simulator import dialect
 from rosflight_py_sim.protocols.px4_simulator.dialect import LAYOUTS, HilActuatorControls, HilSensor
+from rosflight_py_sim.protocols.px4_simulator.step_frames import SensorFrame, StepFrame, read_outputs
 
 SENSOR = HilSensor(1_234_567, 0.5, -0.25, -9.75, 0.1, 0.2, -0.3, 0.2, 0.0, 0.4, 860.5, 1.5, 1400.0, 6.5, 0x1FFF)
 OUTPUTS = HilActuatorControls(1_234_567, (0.5, 0.25, *(0.0,) * 14), 129, 1)
@@ -40,6 +42,39 @@ def test_messages_are_read_by_pymavlink() -> None:
         assert getattr(sensor, name) == pytest.approx(value)
     # The extension `id` is not sent, and therefore 0.
     assert sensor.id == 0
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_sensor_frame_of_the_kernel_is_that_of_the_message(seed: int) -> None:
+    rng = random.Random(seed)
+    frame = SensorFrame(1, 51)
+    for sequence in (0, 1, 255):
+        # Zeros, numbers beyond single precision, and those that single precision rounds.
+        readings = [rng.choice([0.0, -0.0, 1e300, -1e300, rng.gauss(0.0, 1e3)]) for _ in range(13)]
+        time_us, updated = rng.randrange(1 << 40), rng.choice([0, 0x3F, 0x1FFF])
+        frame.readings[:] = readings
+        assert frame.written(time_us, updated, sequence) == frame_of(HilSensor(time_us, *readings, updated), sequence)
+
+
+def test_outputs_are_read_from_a_whole_frame_only() -> None:
+    memory, controls = StepFrame(), np.zeros(16)
+
+    def read(data: bytes) -> int:
+        memory.memory[: len(data)] = data
+        return read_outputs(*memory.payload, controls, len(data))
+
+    rng = random.Random(1)
+    sent = tuple(rng.choice([0.0, -1.0, 0.1, float("inf"), 1e-40]) for _ in range(16))
+    frame = frame_of(HilActuatorControls(1_234_567, sent, 129, 1))
+    assert read(frame) == 1_234_567
+    (message,) = (one.message for one in FrameReader(Mavlink2, LAYOUTS).frames(frame))
+    assert tuple(controls) == message.controls
+    others = [b"", frame[:-1], frame + b"\0", frame * 2, frame_of(SENSOR), frame_of(dialect.Heartbeat(0, 12))]
+    for place in range(len(frame)):
+        damaged = bytearray(frame)
+        damaged[place] ^= 1 << rng.randrange(8)
+        others.append(bytes(damaged))
+    assert [read(one) for one in others] == [-1] * len(others)
 
 
 def test_messages_of_pymavlink_are_read() -> None:
