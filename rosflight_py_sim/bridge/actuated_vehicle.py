@@ -295,8 +295,16 @@ class ActuatedVehicle(CommandedVehicle):
             return None
         imu, truth, wind = (cells[topic.name].memory for topic in (IMU, TRUTH_STATE, TRUTH_WIND))
         state, exchange = VehicleState(time.time_ns, truth), self._exchange
+
+        def snapshot(time_ns: int) -> Snapshot:
+            self._state, state.time_ns = state, time_ns
+            self._wind_ned = vector3(wind.tolist())
+            x, y, z, p, q, r = imu.tolist()
+            self._observe(time_ns, (p, q, r), (x, y, z))
+            return self.snapshot(time_ns)
+
         is_plain = self.is_alone and not self._observers
-        direct = self.commander.direct(self.index, imu, self, self._pulse_us) if is_plain else None
+        direct = self.commander.direct(self.index, imu, self, snapshot, self._pulse_us) if is_plain else None
 
         def act(time_ns: int, status: int) -> bool:
             self._is_linked = True
@@ -305,10 +313,7 @@ class ActuatedVehicle(CommandedVehicle):
             if direct is not None and exchange.state is ExchangeState.STEPPING and direct(time_ns):
                 self._pwm_ns = time_ns
                 return False
-            self._state, state.time_ns = state, time_ns
-            self._wind_ned = vector3(wind.tolist())
-            x, y, z, p, q, r = imu.tolist()
-            self._observe(time_ns, (p, q, r), (x, y, z))
+            snapshot(time_ns)
             self._take_step(time_ns)
             return self.pending is not None
 

@@ -118,22 +118,30 @@ OPTIONAL_FIELDS = frozenset(
 """Optional fields of snapshots, in addition to state and wind; they contain the newest message received."""
 
 
-class NewestMessages(Protocol):
-    """Newest messages of a vehicle; None before the first.
+class NewestMeasurements(Protocol):
+    """Newest measurements of a vehicle, as in `Snapshot`.
 
     Attributes:
         gnss: of the GNSS receiver.
         mag: of the magnetometer.
         baro: of the barometer.
         airspeed: of the pitot tube.
-        range: of the range finder.
-        rc: of the transmitter.
     """
 
     gnss: GnssSample | None
     mag: MagSample | None
     baro: BaroSample | None
     airspeed: AirspeedSample | None
+
+
+class NewestMessages(NewestMeasurements, Protocol):
+    """Newest messages of a vehicle; None before the first.
+
+    Attributes:
+        range: of the range finder.
+        rc: of the transmitter.
+    """
+
     range: RangeSample | None
     rc: PulseWidths | None
 
@@ -345,17 +353,24 @@ class ActuatorFrontEnd(FrontEndInterface):
         """
 
     def direct(
-        self, vehicle: int, imu: NDArray[np.float64], newest: NewestMessages, pulse_us: NDArray[np.int64]
+        self,
+        vehicle: int,
+        imu: NDArray[np.float64],
+        newest: NewestMessages,
+        snapshot: Callable[[int], Snapshot],
+        pulse_us: NDArray[np.int64],
     ) -> Direct | None:
-        """Function that exchanges ordinary steps of a vehicle alone in its process, without snapshots; None if none.
+        """Function that exchanges the steps of a vehicle whose program is answering each; None if there is none.
 
-        The function writes the commands, and returns True. It may wait for them for about a millisecond. Otherwise it
-        returns False, and `exchange` is called with a snapshot of the same time.
+        It is called in each step, if the simulation waits for no other program. It returns True if it has written the
+        commands, for which it may wait for a millisecond. Otherwise `exchange` is called with a snapshot of the same
+        time.
 
         Args:
             vehicle: number of the vehicle.
             imu: specific force (m/s^2) and angular rate (rad/s) of each step (6,).
             newest: newest messages of the vehicle.
+            snapshot: makes the snapshot of a time, ns.
             pulse_us: pulse width of each output, us (14,), for the function to write.
         """
         return None

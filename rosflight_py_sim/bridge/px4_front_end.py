@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rosflight_py_sim.bridge.front_end_interface import Direct, Logger, NewestMessages
+from rosflight_py_sim.bridge.front_end_interface import Direct, Logger, NewestMessages, Snapshot
 from rosflight_py_sim.bridge.incidents import Incidents
 from rosflight_py_sim.bridge.linked_front_end import LinkedFrontEnd
 from rosflight_py_sim.bridge.output_map import output_map_of, output_parameters
@@ -126,10 +126,15 @@ class Px4FrontEnd(LinkedFrontEnd[Px4Link]):
             self.links.append(Px4Link(peer, outputs, messages, number(own, "px4.answer_timeout"), incidents))
 
     def direct(
-        self, vehicle: int, imu: NDArray[np.float64], newest: NewestMessages, pulse_us: NDArray[np.int64]
-    ) -> Direct | None:
+        self,
+        vehicle: int,
+        imu: NDArray[np.float64],
+        newest: NewestMessages,
+        snapshot: Callable[[int], Snapshot],
+        pulse_us: NDArray[np.int64],
+    ) -> Direct:
         """Exchange the frames of steps in lockstep by kernels."""
-        return self.links[vehicle].direct(imu, newest, pulse_us)
+        return self.links[vehicle].direct(imu, newest, snapshot, pulse_us)
 
     @classmethod
     def link_obstacle(cls, values: Values) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -123,21 +123,25 @@ class Px4Link:
             self._states.handle(Px4Event.DUE)
         return self._commands
 
-    def direct(self, imu: NDArray[np.float64], newest: NewestMessages, pulse_us: NDArray[np.int64]) -> Direct | None:
-        """As `ActuatorFrontEnd.direct`, for steps in lockstep at which PX4 receives only HIL_SENSOR."""
+    def direct(
+        self,
+        imu: NDArray[np.float64],
+        newest: NewestMessages,
+        snapshot: Callable[[int], Snapshot],
+        pulse_us: NDArray[np.int64],
+    ) -> Direct:
+        """Function that exchanges the steps in lockstep; see `ActuatorFrontEnd.direct`."""
         messages, peer, counters = self._messages, self.peer, self._incidents.counters
-        if messages.is_true:
-            return None
         received, controls = StepFrame(), np.zeros(CHANNELS)
         take = bound(take_step, *received.payload, controls, *self._outputs.map, pulse_us)
 
         def exchange(time_ns: int) -> bool:
             if self._states.state is not Px4State.STEP or not peer.is_direct:
                 return False
-            if not messages.is_only_sensors(time_ns, newest):
-                return False
-            messages.take_imu(imu)
-            peer.send(messages.sensors(time_ns, newest.mag, newest.baro, newest.airspeed))
+            if messages.needs_snapshot(time_ns, newest):
+                peer.send(messages.frames(snapshot(time_ns)))
+            else:
+                peer.send(messages.sensors(time_ns, imu, newest))
             if messages.stuck:
                 self._warn_of_equal_readings()
             size = peer.receive_into(received.memory)

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rosflight_py_sim.bridge.front_end_interface import NewestMessages, Snapshot, Vector3
+from rosflight_py_sim.bridge.front_end_interface import NewestMeasurements, NewestMessages, Snapshot, Vector3
 from rosflight_py_sim.bridge.true_imu import true_imu
 from rosflight_py_sim.ground.parameters import Parameter, ParameterTable, Values, number
 from rosflight_py_sim.ground.shared_parameters import ORIGIN_LONGITUDE
@@ -34,13 +34,7 @@ from rosflight_py_sim.protocols.px4_simulator.dialect import (
 )
 from rosflight_py_sim.protocols.px4_simulator.step_frames import SensorFrame
 from rosflight_py_sim.sensing.geodetic import ned_to_geodetic, tangent_plane
-from rosflight_py_sim.step.topics import (
-    AirspeedSample,
-    BaroSample,
-    GnssSample,
-    MagSample,
-    RangeSample,
-)
+from rosflight_py_sim.step.topics import GnssSample, RangeSample
 
 MESSAGE_PARAMETERS = EARTH_PARAMETERS + ParameterTable(
     Parameter(
@@ -143,14 +137,12 @@ class MessageMaker:
     Attributes:
         required_fields: snapshot fields that the messages need, see FrontEndInterface.
         truth_interval_ns: interval of the true state, ns; 0: none.
-        is_true: whether PX4 receives the true gyro and accelerometer.
-        take_imu: takes specific force (m/s^2) and angular rate (rad/s) in an array (6,), for `sensors`.
         stuck: sensors whose readings have not changed for so long that PX4 takes them for stuck.
     """
 
     def __init__(self, values: Values) -> None:
         """Store the values of MESSAGE_PARAMETERS."""
-        self.is_true = values["px4.imu"] == "truth"
+        self._is_true = values["px4.imu"] == "truth"
         self._earth = earth_of(values)
         self._frame = tangent_plane(
             *(number(values, f"origin_{name}") for name in ("latitude", "longitude", "altitude"))
@@ -165,7 +157,7 @@ class MessageMaker:
         # The IMU's numbers of a snapshot, the counts that PX4 stores, and how often they have been equal in a row.
         self._imu, self._counts = np.zeros(6), np.zeros(6, np.int64)
         self._equal = EqualReadings(accel=0, gyro=0)
-        self.take_imu: Callable[[NDArray[np.float64]], None] = bound(
+        self._take_imu: Callable[[NDArray[np.float64]], None] = bound(
             limit_imu, self._numbers, self._counts, self._equal
         )
         self.begin()
@@ -182,29 +174,31 @@ class MessageMaker:
     def frames(self, snapshot: Snapshot) -> bytes:
         """Frames of a time; the sensors come last, because PX4 then computes the outputs."""
         accel, gyro = snapshot.accel_body, snapshot.gyro
-        if self.is_true:
+        if self._is_true:
             gyro, accel = true_imu(self._earth, snapshot.truth)
         self._imu[:] = *accel, *gyro
-        self.take_imu(self._imu)
         frames = [Mavlink2.encode(LAYOUTS, Frame(one, self._number(), *_SENDER)) for one in self._messages(snapshot)]
-        sensors = self.sensors(snapshot.time_ns, snapshot.mag, snapshot.baro, snapshot.airspeed)
-        return b"".join((*frames, sensors))
+        return b"".join((*frames, self.sensors(snapshot.time_ns, self._imu, snapshot)))
 
-    def is_only_sensors(self, time_ns: int, newest: NewestMessages) -> bool:
-        """Whether HIL_SENSOR is the only message of a time."""
+    def needs_snapshot(self, time_ns: int, newest: NewestMessages) -> bool:
+        """Whether `sensors` does not make all messages of a time."""
         fix, distance = newest.gnss, newest.range
-        return not (
-            (self.truth_interval_ns and time_ns >= self._truth_due_ns)
+        return bool(
+            self._is_true
+            or (self.truth_interval_ns and time_ns >= self._truth_due_ns)
             or (self._rc and time_ns >= self._rc_due_ns and newest.rc is not None)
             or (fix is not None and self._sent_ns.get("gnss") != fix.time_ns)
             or (self._range and distance is not None and self._sent_ns.get("range") != distance.time_ns)
         )
 
-    def sensors(
-        self, time_ns: int, mag: MagSample | None, baro: BaroSample | None, pitot: AirspeedSample | None
-    ) -> memoryview:
-        """HIL_SENSOR with the IMU's last numbers and the measurements that are new; the next call overwrites it."""
+    def sensors(self, time_ns: int, imu: NDArray[np.float64], newest: NewestMeasurements) -> memoryview:
+        """HIL_SENSOR, with the measurements that are new; the next call overwrites it.
+
+        `imu` contains specific force (m/s^2) and angular rate (rad/s) (6,).
+        """
+        self._take_imu(imu)
         equal, updated = self._equal, _IMU
+        mag, baro, pitot = newest.mag, newest.baro, newest.airspeed
         if equal.accel == EQUAL_READINGS:
             self._note_stuck("accelerometer")
         if equal.gyro == EQUAL_READINGS:

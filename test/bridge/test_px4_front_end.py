@@ -370,11 +370,15 @@ class DirectBench:
         self.client.outputs(bench.time_us)
         assert bench.again() is not None
         self.imu, self.pulse_us = np.zeros(6), np.zeros(14, np.int64)
-        nothing = dict.fromkeys(("gnss", "mag", "baro", "airspeed", "range", "rc"))
-        self.newest = SimpleNamespace(**nothing)
-        direct = bench.front_end.direct(0, self.imu, self.newest, self.pulse_us)
-        assert direct is not None
-        self.direct = direct
+        self.newest = SimpleNamespace(**dict.fromkeys(("gnss", "mag", "baro", "airspeed", "range", "rc")))
+        self.direct = bench.front_end.direct(0, self.imu, self.newest, self.snapshot, self.pulse_us)
+
+    def snapshot(self, time_ns: int) -> Snapshot:
+        """Snapshot of the step that is being exchanged."""
+        assert time_ns == self.bench.snapshot.time_ns
+        newest = vars(self.newest).copy()
+        ranges, _ = (newest.pop("range"),), newest.pop("rc")
+        return dataclasses.replace(self.bench.snapshot, ranges=ranges, **newest)
 
     def step(self, *answers: bytes) -> bool:
         """Exchange the next step, whose answers have arrived in time; return whether it has its commands."""
@@ -427,16 +431,23 @@ def test_frames_without_snapshots_are_those_with_snapshots(make_bench: Callable[
     assert received[0] == received[1] and len(received[0]) == 20
 
 
-def test_step_with_another_message_than_the_sensors_is_not_sent_without_a_snapshot(direct: DirectBench) -> None:
-    for name, sample in (
-        ("gnss", GnssSample(0, 3, 14, 40.0, -111.0, 1390.0, 1.0, 1.0, 0.0, 0.0, 0.0, 0.2, 0, 0)),
-        ("range", RangeSample(0, 0.1, 0.2, 12.0, 3.25, 0.0004)),
-    ):
-        setattr(direct.newest, name, sample)
-        direct.client.received()
-        assert not direct.step()
-        assert direct.client.received() == []
-        setattr(direct.newest, name, None)
+def test_other_messages_precede_the_sensors_in_the_step_in_which_they_are_due(direct: DirectBench) -> None:
+    direct.newest.gnss = GnssSample(0, 3, 14, 40.0, -111.0, 1390.0, 1.0, 1.0, 0.0, 0.0, 0.0, 0.2, 0, 0)
+    direct.newest.range = RangeSample(0, 0.1, 0.2, 12.0, 3.25, 0.0004)
+    direct.client.received()
+    for expected in (["HIL_GPS", "DISTANCE_SENSOR", "HIL_SENSOR"], ["HIL_SENSOR"]):
+        assert direct.step(direct.answer(0.5))
+        assert [one.get_type() for one in direct.client.received()] == expected
+    direct.client.greet(interval_us=2.0 * STEP_US)
+    assert not direct.step(direct.answer(0.5))
+    assert direct.bench.again()[0] == 1500
+    direct.client.received()
+    states = []
+    for _ in range(10):
+        assert direct.step(direct.answer(0.5))
+        states += [len(direct.client.received()) - 1]
+    # The first at once.
+    assert states[0] == 1 and sum(states[2:]) == 4
 
 
 def test_outputs_that_are_late_or_damaged_or_beside_others_are_read_with_the_snapshot(direct: DirectBench) -> None:
