@@ -2,18 +2,12 @@
 
 from __future__ import annotations
 
-import select
 import time
 from collections.abc import Callable, Sequence
 
 from rosflight_py_sim.bridge.actuated_vehicle import ActuatedVehicle
+from rosflight_py_sim.bridge.brief_wait import BRIEF_S, BriefWait
 from rosflight_py_sim.bridge.socket_watch import SocketWatch
-
-# While all vehicles wait, only services need the executor. The bridge therefore waits here for the next commands, which
-# is faster than a wake-up through another thread and a task of the executor. ArduPilot's median reply takes 30 us, less
-# than the wake-up of a sleeping process, so the sockets are first polled without sleep (65 us instead of 100).
-_SLEEPLESS_S = 50e-6
-_LINGER_S = 1e-3
 
 
 class CommandWait:
@@ -29,9 +23,7 @@ class CommandWait:
         self._vehicles = vehicles
         filenos = [fileno for one in {vehicle.commander for vehicle in vehicles} for fileno in one.filenos()]
         self._watch = SocketWatch(filenos, lambda: call_later(self.exchange))
-        self._poll = select.poll()
-        for fileno in filenos:
-            self._poll.register(fileno, select.POLLIN)
+        self._brief_wait = BriefWait(filenos)
         for vehicle in vehicles:
             vehicle.wait, vehicle.is_alone = self._wait, len(vehicles) == 1
         self._is_open = True
@@ -74,16 +66,10 @@ class CommandWait:
             waiting += vehicle.awaits_commands
         is_waiting = waiting > 0
         if waiting == len(self._vehicles):
-            end_s = time.monotonic() + _LINGER_S
-            while is_waiting and self._is_readable_soon() and time.monotonic() < end_s:
+            # Only services need the executor now. To wait here for the next commands is faster than a wake-up through
+            # another thread and a task of the executor.
+            end_s = time.monotonic() + BRIEF_S
+            while is_waiting and self._brief_wait.is_readable_soon() and time.monotonic() < end_s:
                 is_waiting = self._exchange_all()
         if is_waiting:
             self._watch.arm()
-
-    def _is_readable_soon(self) -> bool:
-        poll, now_s = self._poll.poll, time.monotonic
-        end_s = now_s() + _SLEEPLESS_S
-        while now_s() < end_s:
-            if poll(0):
-                return True
-        return bool(poll(_LINGER_S * 1e3))

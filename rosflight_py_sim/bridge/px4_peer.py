@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import socket
-import struct
 import time
 from collections.abc import Iterator
 from typing import Any
 
+from rosflight_py_sim.bridge.brief_wait import BriefWait
 from rosflight_py_sim.bridge.incidents import Incidents
 from rosflight_py_sim.bridge.peers import Address, AllowedPeers, address_text
 from rosflight_py_sim.bridge.stream_server import Connection, StreamServer
@@ -24,9 +24,6 @@ _OTHERS_EVERY_S = 0.02
 
 # Time after which a refused connection is no longer reported.
 _REFUSED_S = 2.0
-
-# Time for which the answer to a step is waited for in place: 1 ms, as a C structure.
-_LONGEST_WAIT = struct.pack("ll", 0, 1000)
 
 FAULTS = ("unknown_message", "wrong_length", "wrong_checksum", "unsupported_flags", "stray_bytes")
 """Counters of what is not a message of the protocol; see `FrameReader`."""
@@ -47,9 +44,7 @@ class _Px4Connection(Connection):
         self.reader = FrameReader(Mavlink2, LAYOUTS)
         self.received = 0
         self._unread = b""
-        # `receive_into` waits.
-        peer.setblocking(True)
-        peer.setsockopt(socket.SOL_SOCKET, socket.SO_RCVTIMEO, _LONGEST_WAIT)
+        self._brief_wait = BriefWait([peer.fileno()])
 
     def receive(self) -> bytes:
         """Bytes that were put back, or have arrived; empty if there are none or the connection has ended."""
@@ -59,9 +54,12 @@ class _Px4Connection(Connection):
         return data
 
     def receive_into(self, buffer: memoryview) -> int:
-        """Wait for bytes, and return their number; 0 after _LONGEST_WAIT, or if the connection has ended."""
+        """Wait for bytes, and return their number; 0 after a `BriefWait`, or if the connection has ended."""
         try:
-            return self.socket.recv_into(buffer)
+            try:
+                return self.socket.recv_into(buffer)
+            except BlockingIOError:
+                return self.socket.recv_into(buffer) if self._brief_wait.is_readable_soon() else 0
         except OSError:
             return 0
 

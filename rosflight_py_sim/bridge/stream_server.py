@@ -25,7 +25,7 @@ class Connection:
 
     Attributes:
         client: address and port.
-        socket: its socket.
+        socket: its socket, non-blocking.
         ended: whether it has ended; `drop_ended` then removes it.
         is_established: whether the client has used the protocol; only then does it keep its place at the limit.
         has_unread: whether it holds received input for its next turn.
@@ -51,7 +51,7 @@ class Connection:
     def is_closed(self) -> bool:
         """Whether the client has closed it, and everything that it sent has been received."""
         try:
-            return not self.socket.recv(1, socket.MSG_PEEK | socket.MSG_DONTWAIT)
+            return not self.socket.recv(1, socket.MSG_PEEK)
         except BlockingIOError:
             return False
         except OSError:
@@ -60,7 +60,7 @@ class Connection:
     def receive(self) -> bytes:
         """Bytes that have arrived; empty if there are none or the connection has ended."""
         try:
-            chunk = self.socket.recv(_CHUNK, socket.MSG_DONTWAIT)
+            chunk = self.socket.recv(_CHUNK)
         except BlockingIOError:
             return b""
         except OSError:
@@ -81,7 +81,7 @@ class Connection:
         """Send what waits, as far as the client reads."""
         try:
             while self._unsent:
-                del self._unsent[: self.socket.send(self._unsent, socket.MSG_DONTWAIT)]
+                del self._unsent[: self.socket.send(self._unsent)]
         except BlockingIOError:
             pass
         except OSError:

@@ -479,6 +479,20 @@ def test_outputs_that_are_late_or_damaged_or_beside_others_are_read_with_the_sna
     assert direct.step(direct.answer(0.75)) and direct.pulse_us[0] == 1750
 
 
+def test_step_without_an_answer_waits_with_the_snapshot_until_the_time_out(direct: DirectBench) -> None:
+    bench = direct.bench
+    direct.client.received()
+    assert not direct.step()
+    assert bench.again() is None
+    bench.now_s += 6.0
+    assert bench.again() is not None
+    assert bench.front_end.counters["timeouts"] == 1
+    assert len(sensors(direct.client.received())) == 1
+    # Steps are taken in real time now.
+    assert not direct.step(direct.answer(0.5))
+    assert direct.client.received() == []
+
+
 def test_px4_that_ends_in_a_step_without_a_snapshot_holds_the_simulation(direct: DirectBench) -> None:
     bench = direct.bench
     direct.client.socket.shutdown(socket.SHUT_WR)
