@@ -48,24 +48,18 @@ class CommandWait:
 
     def _exchange_all(self) -> bool:
         """Exchange the snapshots of the waiting vehicles; return whether commands are still missing."""
-        is_waiting = False
-        for vehicle in self._vehicles:
-            if vehicle.awaits_commands:
-                vehicle.exchange()
-                is_waiting |= vehicle.awaits_commands
-        return is_waiting
+        waiting = [vehicle for vehicle in self._vehicles if vehicle.awaits_commands]
+        for vehicle in waiting:
+            vehicle.exchange()
+        return any(vehicle.awaits_commands for vehicle in waiting)
 
     def _wait(self) -> None:
         """Wait for missing commands, if the IMU messages of all vehicles have arrived; the last one calls this, too."""
-        if not self._is_open:
+        waiting = [vehicle for vehicle in self._vehicles if vehicle.awaits_commands]
+        if not waiting or not self._is_open or any(vehicle.is_early for vehicle in self._vehicles):
             return
-        waiting = 0
-        for vehicle in self._vehicles:
-            if vehicle.is_early:
-                return
-            waiting += vehicle.awaits_commands
-        is_waiting = waiting > 0
-        if waiting == len(self._vehicles):
+        is_waiting = True
+        if len(waiting) == len(self._vehicles):
             # Only services need the executor now. To wait here for the next commands is faster than a wake-up through
             # another thread and a task of the executor.
             end_s = time.monotonic() + BRIEF_S

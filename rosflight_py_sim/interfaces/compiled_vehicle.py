@@ -247,7 +247,9 @@ class CompiledVehicle:
                     deliver(one.outlet.last)
                 elif following and ports is following[0]:
                     # A part that is to answer by Python has its trigger.
-                    if not steps.is_awaiting:
+                    if steps.is_awaiting:
+                        ports.join.keep(one.outlet.last)
+                    else:
                         self._hand_off.put(deliver, one.outlet.last)
                 else:
                     ports.join.keep(one.outlet.last)

@@ -365,6 +365,7 @@ class CompiledSteps:
         """Note that the part has answered for which the chain waits; `resume` continues."""
         self.is_awaiting = False
         self.answered = self._answered[self.at + 1]
+        self.parts[self.answered - 1].answered_ns = self.time.time_ns
 
     def _go_on(self, index: int, status: int) -> None:
         """Let Python act on the status of a link, and continue to the end of the step."""

@@ -19,7 +19,7 @@ from free_ports import free_ports
 from rosflight_py_sim.bridge.actuated_vehicle import ActuatedVehicle
 from rosflight_py_sim.bridge.front_end_interface import Snapshot
 from rosflight_py_sim.graph.fleet import Member
-from rosflight_py_sim.step.topics import TRUTH_STATE
+from rosflight_py_sim.step.topics import TRUTH_STATE, WAITING_FOR
 from rosflight_py_sim.vehicles import vehicle
 from test.bridge.px4_client import Px4Client
 
@@ -196,7 +196,13 @@ class TestedPx4(threading.Thread):
                     self.client.outputs(message.time_usec, [0.52, 0.52, 0.52, last] if self.steps > 200 else [0.0])
 
 
-def flown_hash(graph: Callable[..., Any], *, compiles: bool = True, is_prompt: bool = False) -> tuple[str, float]:
+def flown_hash(
+    graph: Callable[..., Any],
+    *,
+    compiles: bool = True,
+    is_prompt: bool = False,
+    before_answer: Callable[[Any, TestedPx4], None] | None = None,
+) -> tuple[str, float]:
     """Hash of the true states of a flight that a program of the test commands, and the final height, m.
 
     A prompt program answers in a thread of its own, while the step waits.
@@ -215,6 +221,8 @@ def flown_hash(graph: Callable[..., Any], *, compiles: bool = True, is_prompt: b
     # The steps in real time come without outputs, however many they are.
     while program.steps < TestedPx4.STEPS:
         flown.executor.spin_once(timeout_sec=0.01)
+        if before_answer is not None:
+            before_answer(flown, program)
         if not is_prompt:
             program.serve()
     assert counters(flown)["late_answers"] == counters(flown)["timeouts"] == 0
@@ -230,6 +238,31 @@ def test_lockstep_flight_is_the_same_to_the_bit(graph: Callable[..., Any]) -> No
     assert height_m > 0.5
     assert flown_hash(graph) == (first, height_m)
     assert flown_hash(graph, compiles=False) == (first, height_m)
+
+
+def test_chain_that_ends_between_an_answer_and_the_rest_of_its_step_loses_nothing(
+    graph: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    vehicles, exchange = dict[ActuatedVehicle, None](), ActuatedVehicle.exchange
+
+    def noted(vehicle: ActuatedVehicle) -> None:
+        vehicles[vehicle] = None
+        exchange(vehicle)
+
+    def subscribe(flown: Any, program: TestedPx4) -> None:
+        (vehicle,) = vehicles or (None,)
+        if vehicle is not None and vehicle.awaits_commands and program.steps > 100 and program.steps % 60 == 0:
+            program.serve()
+            vehicle.exchange()
+            # Another end ends the chain.
+            flown.hand_off.subscribe(flown.tester, WAITING_FOR, WAITING_FOR.name, WAITING_FOR.qos, lambda _: None)
+            ended.append(program.steps)
+
+    ended: list[int] = []
+    undisturbed = flown_hash(graph)
+    monkeypatch.setattr(ActuatedVehicle, "exchange", noted)
+    assert flown_hash(graph, before_answer=subscribe) == undisturbed
+    assert len(ended) > 5
 
 
 def test_steps_answered_while_they_wait_are_the_same_to_the_bit(
