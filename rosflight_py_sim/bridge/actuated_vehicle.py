@@ -17,9 +17,10 @@ from rosflight_py_sim.ground.pulse_width import OUTPUTS
 from rosflight_py_sim.ground.shared_parameters import START_DATE, STEP_SIZE, TIME_MODE
 from rosflight_py_sim.ground.stamps import NANOSECONDS, seconds_text
 from rosflight_py_sim.ground.transitions import TableEnum, TransitionMachine, Transitions
-from rosflight_py_sim.kernels.chain import Cell, Cells, ChainLink, Due, StepTime, Taken, is_due
+from rosflight_py_sim.kernels.chain import Cells, ChainLink, Due, StepTime, Taken, is_due
 from rosflight_py_sim.kernels.jit import bound
 from rosflight_py_sim.step.diagnosis import Diagnosis, Level
+from rosflight_py_sim.step.numbers import cell_of
 from rosflight_py_sim.step.part import Log
 from rosflight_py_sim.step.ports import calls, newest, output
 from rosflight_py_sim.step.topic_statistics import Period
@@ -283,7 +284,7 @@ class ActuatedVehicle(CommandedVehicle):
     def cells(self) -> Cells:
         """The pulse widths."""
         pulse_us = self._pulse_us
-        return {PWM_OUTPUT.name: Cell(pulse_us, lambda time_ns: PulseWidths(time_ns, pulse_us.tolist()))}
+        return cell_of(PWM_OUTPUT, pulse_us, lambda time_ns: PulseWidths(time_ns, pulse_us.tolist()))
 
     def links(self, time: StepTime, cells: Cells, taken: Taken) -> Sequence[ChainLink] | None:
         """Pass snapshots of the chain's numbers.
