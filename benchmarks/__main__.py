@@ -410,17 +410,17 @@ def _onlookers(options: argparse.Namespace) -> Table:
     for column in ("", "steps/s", "bare rclpy chain", "ratio", "target"):
         table.add_column(column, justify="left" if not column else "right")
     seconds = options.seconds
-    for name, expression in (
-        ("a subscription to sim/truth_state", f"subscribed_run({seconds})"),
-        ("visualizer", f"watched_run('visualizer', {seconds})"),
-        ("web_viewer", f"watched_run('web_viewer', {seconds})"),
+    for name, expression, target in (
+        ("a subscription to sim/truth_state", f"subscribed_run({seconds})", "4.0"),
+        ("visualizer", f"watched_run('visualizer', {seconds})", "2.0"),
+        ("web_viewer", f"watched_run('web_viewer', {seconds})", "2.0"),
     ):
         watched, bare, ratio = by_turns(
             options.runs,
             lambda expression=expression: float(measured(expression, "looking_on")["rate"]),  # type: ignore[misc]
             lambda: bare_chain(seconds),
         )
-        table.add_row(name, f"{watched:,.0f}", f"{bare:,.0f}", f"{ratio:.2f}", "2.0")
+        table.add_row(name, f"{watched:,.0f}", f"{bare:,.0f}", f"{ratio:.2f}", target)
     return table
 
 
@@ -471,7 +471,7 @@ def _print_recording(options: argparse.Namespace, console: Console) -> None:
             lambda name=name: measured(f"recorded_run({name!r}, {options.seconds})", "recording")["rate"],  # type: ignore[misc]
             lambda: bare_chain(options.seconds),
         )
-        table.add_row(name, f"{rate:,.0f}", f"{bare:,.0f}", f"{ratio:.2f}", "1.5")
+        table.add_row(name, f"{rate:,.0f}", f"{bare:,.0f}", f"{ratio:.2f}", "3.0")
     console.print(table)
     handed, direct = (measured(f"{way}_us()", "recording") for way in ("process", "direct"))
     console.print(
