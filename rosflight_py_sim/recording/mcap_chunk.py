@@ -27,9 +27,6 @@ long recording's index large.
 # Stamps that differ from the clock by more than this come from another clock.
 _STAMP_IS_NEAR_NS = NANOSECONDS
 
-# Channels of pipe messages: 16 bits.
-_CHANNELS = 1 << 16
-
 # A message record before its body, with opcode, length, channel, sequence, log time and publish time.
 _RECORD_BYTES = 31
 _MESSAGE, _MESSAGE_INDEX = 0x05, 0x07
@@ -142,7 +139,7 @@ def take_messages(
         body = at + HEADER_BYTES
         if body + size > len(data):
             return at, TAKEN
-        kind = channels[number, KIND]
+        kind = channels[number, KIND] if number < len(channels) else BY_PYTHON
         is_early = filling.needs_clock and filling.clock_ns == NO_CLOCK
         if kind == BY_PYTHON or is_early:
             return at, FOR_PYTHON
@@ -176,15 +173,21 @@ class Chunk:
 
     Attributes:
         filling: how far it has been filled.
-        channels: table of the channels of pipe messages.
+        channels: table of the channels of pipe messages, and of the sequences of those in the file.
     """
 
     def __init__(self, *, needs_clock: bool) -> None:
         """Begin empty; `needs_clock`: whether the times of messages refer to /clock."""
         self.filling = Filling(size=0, messages=0, start_ns=0, end_ns=0, clock_ns=NO_CLOCK, needs_clock=needs_clock)
-        self.channels: NDArray[np.int64] = np.zeros((_CHANNELS, 5), np.int64)
+        self.channels: NDArray[np.int64] = np.zeros((64, 5), np.int64)
         self._memory: NDArray[np.uint8] = np.zeros(CHUNK_BYTES + (1 << 16), np.uint8)
         self._index: NDArray[np.int64] = np.zeros((1 << 16, 3), np.int64)
+
+    def describe(self, number: int, kind: int, channel: int) -> None:
+        """Set the kind of a channel of pipe messages, and its id in the file."""
+        while max(number, channel) >= len(self.channels):
+            self.channels = np.concatenate([self.channels, np.zeros_like(self.channels)])
+        self.channels[number, : CHANNEL + 1] = kind, channel
 
     def take(self, data: NDArray[np.uint8], begin: int) -> tuple[int, int]:
         """Add pipe messages; see `take_messages`."""

@@ -27,7 +27,6 @@ from rosflight_py_sim.ground.stamps import stamp_ns
 from rosflight_py_sim.recording.chunked_file import ChunkedFile
 from rosflight_py_sim.recording.mcap_chunk import (
     BY_PYTHON,
-    CHANNEL,
     CLOCK,
     IS_FULL,
     NO_CLOCK,
@@ -169,7 +168,7 @@ class McapRecording:
             if one.topic == channel.topic:
                 kind = CLOCK if one.topic == topic_names.CLOCK else STAMPED if one.stamped else UNSTAMPED
                 kind = BY_PYTHON if one.topic in self._echoes else kind
-                self._chunk.channels[other, : CHANNEL + 1] = kind, self._ids[one.topic]
+                self._chunk.describe(other, kind, self._ids[one.topic])
 
     def _schema(self, channel: Channel) -> int:
         name = channel.type_name
