@@ -39,8 +39,8 @@ _PIPE = 1 << 20
 _FLUSH_TIMEOUT_S = 30.0
 
 
-# Size at which the batch is sent, and room beyond it for the largest message that kernels collect.
-_BATCH, _ROOM = 1 << 20, 1 << 16
+# Size of the batch in memory.
+_BATCH = 1 << 20
 
 
 @kernel_record
@@ -58,15 +58,17 @@ class Batch:
 
 @kernel
 def collect_message(channel: int, data: NDArray[np.uint8], batch: Batch, memory: NDArray[np.uint8]) -> bool:
-    """Append a pipe message to the batch; return whether the batch is to be sent."""
+    """Append a pipe message to the batch, or return that the memory has no room for it."""
     at, size = batch.size, len(data)
+    if at + HEADER_BYTES + size > len(memory):
+        return True
     put_integer(channel, 2, memory, at)
     put_integer(batch.system_ns, 8, memory, at + 2)
     put_integer(size, 4, memory, at + 10)
     for i in range(size):
         memory[at + HEADER_BYTES + i] = data[i]
     batch.size = at + HEADER_BYTES + size
-    return batch.size >= _BATCH
+    return False
 
 
 class RecordingError(Exception):
@@ -106,8 +108,8 @@ class ChannelInput:
 
     def __init__(self, writer: WriterProcess, number: int) -> None:
         """Collect messages for a writer process, under the number of the channel."""
-        self._writer, self._number = writer, number
-        self._batch, self._collect = writer.batch, writer.collect
+        self._number, self._collect = number, writer.collect
+        self._batch, self._memory = writer.batch, writer.memory
 
     def __call__(self, message: bytes, time_ns: int | None = None) -> None:
         """Collect a message that arrived at a system time, ns since 1970; None: now."""
@@ -115,13 +117,16 @@ class ChannelInput:
         self._collect(self._number, system_ns, message)
 
     def link(self, data: NDArray[np.uint8]) -> ChainLink:
-        """Link by which a chain of kernels collects the message in an array.
+        """Link by which a chain of kernels collects the message in an array; Python does once the memory is full.
 
         The message has the system time of the last message from Python.
         """
-        writer = self._writer
-        collected = bound(collect_message, self._number, data, writer.batch, writer.memory)
-        return ChainLink(collected, lambda time_ns, status: writer.flush(), is_closed=True)
+        number, batch, collect = self._number, self._batch, self._collect
+
+        def attend(time_ns: int, status: int) -> None:
+            collect(number, batch.system_ns, data.tobytes())
+
+        return ChainLink(bound(collect_message, number, data, batch, self._memory), attend, is_closed=True)
 
 
 class WriterProcess:
@@ -154,7 +159,7 @@ class WriterProcess:
         self.error = ""
         self._outcome: Outcome | None = None
         self.batch = Batch(size=0, system_ns=time.time_ns())
-        self.memory: NDArray[np.uint8] = np.zeros(_BATCH + _ROOM, np.uint8)
+        self.memory: NDArray[np.uint8] = np.zeros(_BATCH, np.uint8)
         self._view = self.memory.data
         self._channels = 0
         try:

@@ -536,12 +536,10 @@ def compiled_steps(
             if newest is not None and one.newest is not None:
                 continue
             links = None if one.part in answering else _links_of_receiver(one, sent, numbers, cells)
-            relayed = None if one.part is None or links is None else one.part.relayed(topic, cell)
-            if one.part is not None and links is not None and relayed is not None:
-                out = relayed.output
-                passed_on = taken(sent, out.topic.name, numbers, cell=relayed.cell)
-                unsent = counted(partial(one.part.count_unsent, out.name))
-                links = None if passed_on is None else (*links, *passed_on, unsent)
+            relayed = None if one.part is None else one.part.relayed(topic, cell)
+            if links is not None and relayed is not None:
+                passed_on = taken(sent, relayed.output.topic.name, numbers, cell=relayed.cell)
+                links = None if passed_on is None else (*links, *passed_on, counted(relayed.count_unsent))
             if links is None and newest is not None and one.take is not never_taken:
                 links = (gate(sent, Due(at_ns=0), partial(_pass_on, one.take, newest.message)),)
             if links is None:

@@ -48,10 +48,12 @@ class Relayed(NamedTuple):
 
     Attributes:
         output: the output.
+        count_unsent: counts messages that a chain has not made.
         cell: the numbers; None if kernels cannot serialise the message.
     """
 
     output: Output[Any]
+    count_unsent: Callable[[int], None]
     cell: Cell | None
 
 

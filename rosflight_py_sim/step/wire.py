@@ -69,13 +69,12 @@ def _format(primitives: list[str], offset: int, zeros: Collection[int] = ()) -> 
     `zeros`: indices of the primitives that are always zero, which `struct` fills in.
     """
     parts = []
-    for index, name in enumerate(primitives):
+    for index, (name, at) in enumerate(zip(primitives, _offsets(primitives, offset), strict=True)):
         code, size = _CODES[name]
-        padding = -offset % size
-        if padding:
-            parts.append(f"{padding}x")
+        if at > offset:
+            parts.append(f"{at - offset}x")
         parts.append(f"{size}x" if index in zeros else code)
-        offset += padding + size
+        offset = at + size
     return "".join(parts)
 
 

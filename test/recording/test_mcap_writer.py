@@ -308,6 +308,20 @@ def test_messages_of_kernels_and_of_python_keep_their_order(begin: Callable[...,
     assert everything(writer.path).topics["/plain"].messages == expected
 
 
+@pytest.mark.parametrize("size", [700_000, 3_000_000])
+def test_large_messages_of_kernels_are_sent_as_the_memory_fills(begin: Callable[..., WriterProcess], size: int) -> None:
+    writer = begin(simulated=False)
+    data = np.zeros(size, np.uint8)
+    link, expected = writer.channel(PLAIN).link(data), []
+    for number in range(4):
+        data[:] = number
+        if link.run():
+            link.attend(0, 1)
+        expected.append(data.tobytes())
+    assert writer.close().messages == 4
+    assert everything(writer.path).topics["/plain"].messages == expected
+
+
 def test_long_recording_needs_little_memory_for_its_index(tmp_path: Path) -> None:
     path, topics, chunks = tmp_path / "long.mcap", 100, 400
     file = BufferedFile(path)

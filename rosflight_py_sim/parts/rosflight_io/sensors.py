@@ -89,7 +89,10 @@ class SensorRelay(CorrectedMeasurements):
         """The corrected measurement of each sensor."""
         name = _RELAYED.get(topic, "")
         out = next((out for out in self.ports(Output) if out.name == name), None)
-        return None if out is None else Relayed(out, None if cell is None else self._corrected(topic, cell))
+        if out is None:
+            return None
+        corrected = None if cell is None else self._corrected(topic, cell)
+        return Relayed(out, partial(self.count_unsent, name), corrected)
 
     def _corrected(self, topic: str, measured: Cell) -> Cell:
         """Cell of a corrected measurement, given the cell of the sensor's measurement."""
